@@ -193,13 +193,18 @@ def _repeated(name: str, rows: pl.DataFrame) -> Iterator[Wrong]:
 def _no_objects(rows: pl.DataFrame) -> Iterator[Wrong]:
     """Fields that should be JSON objects and are not."""
     for column in JSON:
-        texts = rows[column].drop_nulls().unique()
-        # Polars recognises most objects, and faster; only the rest is parsed in Python.
-        known = texts.str.starts_with("{") & texts.str.json_path_match("$").is_not_null()
-        for text in texts.filter(~known):
-            if not _is_object(text):
-                yield column, "a JSON object", _quoted(text)
-                break
+        # Some thousand at a time: labels may be as long as the answers.
+        parts = (part[column] for part in rows.select(column).iter_slices(5_000))
+        wrong = next((text for texts in parts for text in _other_than_objects(texts)), None)
+        if wrong is not None:
+            yield column, "a JSON object", _quoted(wrong)
+
+
+def _other_than_objects(texts: pl.Series) -> Iterator[str]:
+    texts = texts.drop_nulls().unique()
+    # Polars recognises most objects, and faster; only the rest is parsed in Python.
+    known = texts.str.starts_with("{") & texts.str.json_path_match("$").is_not_null()
+    return (text for text in texts.filter(~known) if not _is_object(text))
 
 
 def _is_object(text: str) -> bool:
