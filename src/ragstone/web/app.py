@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import compare, example, examples, judge, report, run, runs
+from .pages import compare, example, examples, judge, overruling, report, run, runs
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -39,6 +39,7 @@ READ: Mapping[str, Reading] = {
 
 WRITE: Mapping[str, Writing] = {
     "/": runs.change,
+    "/runs/{run}/examples/{id:path}": overruling.correct,
     "/runs/{run}": examples.change,
 }
 """What a form at each address does."""
@@ -103,7 +104,7 @@ def _answer(
         headers = {"cache-control": "no-store", **found.headers}
         answer = Response(found.content, 200, headers, found.kind)
     else:
-        answer = _shown(place, access, asked, found, status)
+        answer = _shown(place, access, asked, found, max(status, found.status))
     for name, (value, path) in found.cookies.items():
         kept = ONE_DAY * 365 if value else 0
         answer.set_cookie(name, value, max_age=kept, path=path, httponly=True, samesite="strict")

@@ -19,6 +19,7 @@ class Asked:
         cookies: What the browser keeps.
         part: The id of the part of the page that the browser is going to replace; empty if it
             shows a whole page.
+        match: The version that a write is about; empty if it does not say.
     """
 
     path: str
@@ -26,6 +27,7 @@ class Asked:
     query: Sequence[tuple[str, str]] = ()
     cookies: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
+    match: str = ""
 
     @classmethod
     def of(cls, request: Request) -> Self:
@@ -37,6 +39,7 @@ class Asked:
             tuple((key, value) for key, value in request.query_params.multi_items() if value),
             request.cookies,
             request.headers.get("hx-target", "").rpartition("#")[2],
+            request.headers.get("if-match", ""),
         )
 
     def one(self, name: str, otherwise: str = "") -> str:

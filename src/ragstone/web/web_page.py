@@ -18,6 +18,7 @@ class WebPage:
         here: The part of the app that it belongs to.
         cookies: What the browser is going to keep, each with the path below which it is sent.
         tag: Of the version that is shown, for a write that must not be about another one.
+        status: 200, or 409 and 412 for a write that was about another version.
     """
 
     template: str
@@ -26,6 +27,7 @@ class WebPage:
     here: str = "Runs"
     cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     tag: str = ""
+    status: int = 200
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,8 +110,7 @@ def _of_ask(tables: Tables, ledger: pl.DataFrame, ask: Ask) -> Iterator[JudgedUn
     columns = key_columns(kind)
     for row in tables.of(ask.name).drop("row").to_dicts():
         said.setdefault(tuple(row[name] for name in columns), []).append(row)
-    numbered = columns if ask.over is None else ask.over.keys
-    several = "reference" in numbered and tables.examples["reference"].list.len()[0] > 1
+    several = by_reference(ask) and tables.examples["reference"].list.len()[0] > 1
     found: list[Viewed] = [(dict(zip(columns, one, strict=True)), None, ()) for one in said]
     if ask.over is not None:
         found = list(_viewed(tables, ask.over, ask.origin, columns))
@@ -121,7 +120,7 @@ def _of_ask(tables: Tables, ledger: pl.DataFrame, ask: Ask) -> Iterator[JudgedUn
         rows = tuple(said.get(tuple(key[name] for name in columns), ()))
         subject = str(rows[0]["subject"]) if rows else nobody
         text = rows[0][TEXT] if kind.made and rows and TEXT in rows[0] else about
-        yield JudgedUnit(ask.name, _name(key, several=several), key, rows, subject, text, also)
+        yield JudgedUnit(ask.name, unit_name(key, several=several), key, rows, subject, text, also)
 
 
 def _viewed(
@@ -146,7 +145,12 @@ def _viewed(
         yield {name: given[name] for name in columns}, about, also
 
 
-def _name(key: Mapping[str, Any], *, several: bool) -> str | None:
+def by_reference(ask: Ask) -> bool:
+    """Whether the units are of one reference each, or are compared with each."""
+    return "reference" in (key_columns(kind_of(ask.name)) if ask.over is None else ask.over.keys)
+
+
+def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
     """How people name a unit; ``2.3`` is the third of the second reference, if it has several."""
     numbers = [int(key["reference"]) + 1] if several and "reference" in key else []
     if "index" in key:

@@ -3,15 +3,23 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 
 import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.labels import Unit
-from ragstone.judgements import ClaimsAgainstReferences, Relevance, Support
+from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
 from ragstone.report.calls import call_items
-from ragstone.report.dossier import Dossier, JudgedPart, asks_about, dossier
+from ragstone.report.dossier import (
+    Dossier,
+    ExampleScore,
+    JudgedPart,
+    JudgementRow,
+    asks_about,
+    dossier,
+)
 from ragstone.report.figures import counted, number, short_name, shortened
 from ragstone.report.page import Outline, Page, Section
 from ragstone.report.pages.example import example_page as printed
@@ -19,9 +27,12 @@ from ragstone.report.render.markdown import as_markdown
 from ragstone.report.why import why
 from ragstone.report.words import words
 from ragstone.run import Run
+from ragstone.run.overrules.overrule import Judgement
+from ragstone.run.overrules.units import by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.example_rows import OUTCOME, example_rows
 from ragstone.web.filters import ExampleFilter
+from ragstone.web.parts.corrections import about_of, author_of, corrections, when
 from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
@@ -33,13 +44,13 @@ from ragstone.web.parts.marked import (
 )
 from ragstone.web.parts.said import Said, said, says_of
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.web_page import WebPage
+from ragstone.web.web_page import NotThere, WebPage
 
 from .examples import PLACE, baseline_of
 from .runs import PREFERRED
 
 QUESTION, ANSWER, CONTEXTS = 8_000, 32_000, 48_000
-CLAIMS, STATEMENTS, EVIDENCE = 45_000, 20_000, 8_000
+CLAIMS, STATEMENTS, EVIDENCE = 64_000, 22_000, 8_000
 HISTORY, REFERENCES, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = (
     8_000,
     8_000,
@@ -51,10 +62,14 @@ HISTORY, REFERENCES, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = (
 )
 """Bytes that a part may take, so that no example makes a page of more than 200 KB."""
 
-ROW, CONTEXT = 1_500, 700
+ROW, CONTEXT = 2_200, 1_100
 """Bytes of a row of the matrix, and of a context, without their texts."""
 
+ALSO = 500
+"""Bytes of one more judgement in a row."""
+
 LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
+OVER = "over"
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
 
 
@@ -140,7 +155,10 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """A score: a value, undefined or missing, with its reason, and the rows that lowered it."""
+    """A score: a value, undefined or missing, with its reason, and the rows that lowered it.
+
+    ``judged`` is what it is by the judges alone, where people corrected what it is made of.
+    """
 
     metric: str
     name: str
@@ -149,6 +167,7 @@ class Score:
     label: str
     why: str
     rows: tuple[str, ...]
+    judged: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,20 +226,57 @@ class Shown:
         return self.start if self.part == part else 0
 
 
-def example_page(place: RunsFolder, asked: Asked) -> WebPage:
-    """The page of an example, or the piece of it that was asked for."""
+def example_page(
+    place: RunsFolder, asked: Asked, *, conflict: str = "", status: int = 200
+) -> WebPage:
+    """The page of an example, or the piece of it that was asked for.
+
+    Args:
+        place: The runs.
+        asked: The run and the example.
+        conflict: Why a correction was not taken.
+        status: Of the answer.
+    """
     name, example = asked.names["run"], asked.names["id"]
     run = place.run(name)
     found = dossier(run, example)
     want = Shown.of(asked)
     common = {"asked": asked, "more": more_of(asked)}
     title = f"{shortened(found.example.question, 60)} · {name}"
-    if asked.part and want.part:
+    if asked.part and want.part and want.part != OVER:
         return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
-    walk = _walk(place, run, asked)
-    return WebPage(
-        "example.html", title, {**common, **_whole(run, name, found, want), "walk": walk}
-    )
+    judgements = run.can_be_overruled(example)
+    may = corrections(judgements)
+    common |= {"author": author_of(asked), "over": asked.one("about")}
+    if asked.part and want.part == OVER:
+        one = may.get(asked.one("about"))
+        if one is None:
+            raise NotThere("There is no such judgement any more. Load the page again.")
+        return WebPage("example_piece.html", title, {**common, "piece": OVER, "found": one})
+    shows = {
+        **common,
+        **_whole(run, name, found, want),
+        "walk": _walk(place, run, asked),
+        "corrections": may,
+        "opens": lambda about: asked.but(part=OVER, about=about),
+        "post": asked.but(part=None, about=None, **{"from": None, "to": None}),
+        "conflict": conflict,
+        "saved": _saved(judgements),
+    }
+    return WebPage("example.html", title, shows, tag=tag_of(judgements), status=status)
+
+
+def _saved(judgements: Sequence[Judgement]) -> str:
+    """Who corrected the example last, and when."""
+    made = [one.overrule for one in judgements if one.overrule is not None]
+    last = max(made, key=lambda one: one.at, default=None)
+    return "" if last is None else f"last by {last.author}, {when(last.at)}"
+
+
+def tag_of(judgements: Sequence[Judgement]) -> str:
+    """The version of an example: another one as soon as anything is said otherwise of it."""
+    versions = "".join(one.version for one in judgements)
+    return f'"{blake2b(versions.encode(), digest_size=8).hexdigest()}"'
 
 
 def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
@@ -289,7 +345,7 @@ def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, obj
     claims = _matrix(found, "claim", first["claims"], CLAIMS)
     answer = one.answer or ""
     question = one.question or ""
-    scores = _scores(found)
+    scores = _scores(run, found)
     by_metric = {score.metric: score for score in scores}
     return {
         "name": name,
@@ -385,7 +441,7 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
     several = len(found.example.reference) > 1
     for part in parts[first:]:
         row = _unit_row(found, unit, part, ranks, several=several)
-        size += ROW + len(inert(row.text + row.why).encode()) + 400 * len(row.also)
+        size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
         if rows and size > most_bytes:
             break
         rows.append(row)
@@ -418,11 +474,9 @@ def _unit_row(
         for row in part.rows(ask.kind):
             # Of a claim it is the reference that says so, or does not.
             lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
-            at = place
             if part.said[ask.kind].several and several:
-                at = f"{row.values['reference'] + 1}.{place}"
                 lead = f"{lead} {row.values['reference'] + 1}"
-            verdict = Verdict(lead, said(row, ""), f"{ask.name}#{at}")
+            verdict = Verdict(lead, said(row, ""), _about(ask, row, several=several))
             if ask.kind == Support.name:
                 main = verdict
             else:
@@ -438,6 +492,17 @@ def _unit_row(
         main,
         tuple(also),
     )
+
+
+def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
+    """The name of the judgement that a row is."""
+    key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
+    return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
+
+
+def _answers(ask: Ask, row: JudgementRow) -> bool:
+    """Whether the row is an answer to this ask, rather than to another one of its kind."""
+    return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
 
 
 def _contexts(found: Dossier, want: Shown) -> list[Passage]:
@@ -467,7 +532,7 @@ def _contexts(found: Dossier, want: Shown) -> list[Passage]:
         )
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
         verdicts = tuple(
-            Verdict(says_of(ask.name), said(row, ""), f"{ask.name}#{part.place}")
+            Verdict(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
             for ask in asks_about("context")
             for row in part.rows(ask.kind)
         )
@@ -490,19 +555,24 @@ def _contexts(found: Dossier, want: Shown) -> list[Passage]:
 def _others(found: Dossier) -> list[Verdict]:
     """Judgements about no part: of the answer, and of whatever else kinds are about."""
     rows = [row for rows in found.judgements.values() for row in rows]
+    several = len(found.example.reference) > 1
     shown: list[Verdict] = []
     size = 0
     for row in rows:
-        ask = next((ask.name for ask in row.kind.asks), row.kind.name)
+        ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
         one = said(row)
         size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
         if size > OTHERS:
             break
-        shown.append(Verdict("", one, ask))
+        about = _about(ask, row, several=several) if ask else ""
+        shown.append(Verdict("", one, about))
     return shown
 
 
-def _scores(found: Dossier) -> list[Score]:
+def _scores(run: Run, found: Dossier) -> list[Score]:
+    alone = run.folder.read("scores", pl.col("example_id") == found.example.id)
+    names = alone["metric"].cast(pl.String).to_list()
+    judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
     scores: list[Score] = []
     size = 0
     for one in found.scores:
@@ -517,9 +587,19 @@ def _scores(found: Dossier) -> list[Score]:
                 (one.label or "").replace("_", " "),
                 shortened(words(one.reason), LONGEST_WHY) if one.reason else "",
                 rows if size < SCORES else (),
+                _judged_alone(one, judged),
             )
         )
     return scores
+
+
+def _judged_alone(one: ExampleScore, judged: Mapping[str, tuple[float | None, str | None]]) -> str:
+    value, label = judged.get(one.metric, (one.value, one.label))
+    if value == one.value and label == one.label:
+        return ""
+    if one.label and label:
+        return label.replace("_", " ")
+    return "none" if value is None else number(value)
 
 
 def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
@@ -530,7 +610,7 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
         columns=["id", "system", "answer"],
     ).head(12)
     ids = frame["id"].to_list()
-    scores = run.folder.read("scores", pl.col("example_id").is_in(ids))
+    scores = run.scores().filter(pl.col("example_id").is_in(ids))
     found = []
     for id, system, answer in frame.iter_rows():
         own = scores.filter(

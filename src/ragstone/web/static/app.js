@@ -49,14 +49,14 @@
     if (typing) return;
     const rows = $$("[data-row]"), at = rows.indexOf(document.activeElement);
     const open = $("details.over[open]");
-    if (open && /^[1-9]$/.test(e.key)) { $$("button[data-choice]", open)[+e.key - 1]?.click(); e.preventDefault(); return; }
+    if (open && /^[1-9]$/.test(e.key)) { const row = open.closest("tr"); $$("button[data-choice]", open)[+e.key - 1]?.click(); row?.focus(); e.preventDefault(); return; }
     const keys = {
       "?": () => help.open ? help.close() : help.showModal(),
       "/": () => $("input[type=search]")?.focus(),
       j: () => rows[Math.min(rows.length - 1, at + 1)]?.focus(),
       k: () => rows[Math.max(0, at - 1)]?.focus(),
       n: () => go("next"), p: () => go("prev"), u: () => go("up"), c: () => go("compare"),
-      o: () => { const d = $("details.over", rows[at]?.closest("tr") || document); if (d) { d.setAttribute("open", ""); $("summary", d).focus(); } },
+      o: () => { const d = $("details.over:not(.also)", document.activeElement.closest("tr") || rows[at] || document); if (d) { d.setAttribute("open", ""); $("summary", d).focus(); } },
       Enter: () => { if (at >= 0 && e.target === rows[at] && rows[at].tagName !== "SUMMARY") ($("a[rel~=open]", rows[at]) || $("a", rows[at]))?.click(); else return false; },
     };
     if (keys[e.key] && keys[e.key]() !== false) e.preventDefault();

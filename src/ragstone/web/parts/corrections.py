@@ -1,0 +1,226 @@
+"""Corrections: what a person may say instead of a judge, and what one said."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from getpass import getuser
+from urllib.parse import parse_qsl, quote, unquote, urlencode
+
+import polars as pl
+
+from ragstone.errors import InputError
+from ragstone.judgements import ASKS, Kind, kind_of, values_of
+from ragstone.run.overrules.check import sayable
+from ragstone.run.overrules.overrule import DROPPED, TEXT, Judgement, Overrule
+from ragstone.web.asked import Asked as Request
+from ragstone.web.safe import COOKIE as TOKEN
+
+from .said import look
+
+MOST_VALUES = 12
+AUTHOR = "ragstone-author"
+UNDO, REWORD = "undo", "reword"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that a person may choose.
+
+    Attributes:
+        value: What the button sends.
+        code: The shape of the value.
+        word: The value.
+        on: Whether the judgement says so now.
+    """
+
+    value: str
+    code: str
+    word: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that a person may set; the first is the verdict."""
+
+    name: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person may say of a judgement, and who corrected it.
+
+    Attributes:
+        about: The judgement, such as ``support/claim#3``.
+        columns: What may be set.
+        text: The wording of a claim, which may be changed; None where there is none.
+        reword: What the button for a new wording sends.
+        drop: What the button sends that drops it.
+        others: How many other answers share the judgement.
+        by: Who corrected it; empty if the judge's word stands.
+        when: When.
+        reason: Why.
+        was: What the judge had said.
+        undo: What the button sends that takes the correction back.
+        gone: Whether it was dropped.
+    """
+
+    about: str
+    columns: tuple[Column, ...]
+    text: str | None
+    reword: str
+    drop: str
+    others: int
+    by: str
+    when: str
+    reason: str
+    was: str
+    undo: str
+    gone: bool
+
+    @property
+    def now(self) -> Choice | None:
+        """What the judgement says now."""
+        choices = self.columns[0].choices if self.columns else ()
+        return next((one for one in choices if one.on), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What a button asked for."""
+
+    seen: str
+    ask: str
+    unit: str | None
+    say: str
+
+    @property
+    def about(self) -> str:
+        """The judgement."""
+        return about_of(self.ask, self.unit)
+
+
+def author_of(asked: Request) -> str:
+    """Who corrects: the name that was given last; on the machine itself its user."""
+    if given := asked.cookies.get(AUTHOR):
+        return unquote(given)
+    if TOKEN in asked.cookies:
+        return ""
+    try:
+        return getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def author_cookie(author: str) -> Mapping[str, tuple[str, str]]:
+    """Keeps the name for the next correction."""
+    return {AUTHOR: (quote(author), "/")}
+
+
+def about_of(ask: str, unit: str | None) -> str:
+    """The name of a judgement.
+
+    >>> about_of("support/claim", "3"), about_of("response", None)
+    ('support/claim#3', 'response')
+    """
+    return ask if unit is None else f"{ask}#{unit}"
+
+
+def read_button(text: str) -> Pressed:
+    """What a button of ``corrections`` sent.
+
+    Raises:
+        InputError: It is none of them.
+    """
+    fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=8))
+    if not {"seen", "about", "say"} <= fields.keys():
+        raise InputError("Choose what is right with one of the buttons.")
+    ask, mark, unit = fields["about"].partition("#")
+    return Pressed(fields["seen"], ask, unit if mark else None, fields["say"])
+
+
+def said_by_button(pressed: Pressed, text: str) -> Mapping[str, object]:
+    """What a person says with a button, by column."""
+    if pressed.say == REWORD:
+        return {TEXT: text}
+    column, _, value = pressed.say.partition("=")
+    return {column: value}
+
+
+def corrections(judgements: Sequence[Judgement]) -> dict[str, Correction]:
+    """What may be said of each judgement, by its name."""
+    return {about_of(one.ask, one.unit): _correction(one) for one in judgements}
+
+
+def _correction(one: Judgement) -> Correction:
+    about = about_of(one.ask, one.unit)
+
+    def button(say: str) -> str:
+        return urlencode({"seen": one.version, "about": about, "say": say}, safe="/#=:")
+
+    kind, ask = kind_of(one.ask), ASKS[one.ask]
+    columns = []
+    for name, column in sayable(kind, ask).items():
+        if column.role in ("evidence", "words"):
+            continue
+        given = (True, False) if column.dtype == pl.Boolean else values_of(ask, column)
+        if not given or len(given) > MOST_VALUES:
+            continue
+        columns.append(
+            Column(name.replace("_", " "), tuple(_choices(kind, name, given, one, button)))
+        )
+    decides = kind.decides.replace("_", " ")
+    columns.sort(key=lambda column: column.name != decides)
+    person = one.overrule
+    text = one.values.get(TEXT) if kind.made else None
+    return Correction(
+        about,
+        tuple(columns),
+        None if text is None else str(text),
+        button(REWORD),
+        button(f"{DROPPED}=true") if kind.made else "",
+        len(one.examples) - 1,
+        "" if person is None else person.author,
+        "" if person is None else when(person.at),
+        "" if person is None else person.reason,
+        "" if person is None else was_said(person),
+        "" if person is None else button(UNDO),
+        bool(one.values.get(DROPPED)),
+    )
+
+
+def _choices(
+    kind: type[Kind], name: str, given: Sequence[object], one: Judgement, button: object
+) -> list[Choice]:
+    assert callable(button)
+    found = []
+    for value in given:
+        code, word = look(kind, name, value)
+        if isinstance(value, bool):
+            word = "yes" if value else "no"
+        written = str(value).lower() if isinstance(value, bool) else str(value)
+        found.append(
+            Choice(str(button(f"{name}={written}")), code, word, one.values.get(name) == value)
+        )
+    return found
+
+
+def when(at: str) -> str:
+    """A time as pages write it."""
+    return datetime.fromisoformat(at).strftime("%d %b %Y, %H:%M UTC")
+
+
+def was_said(one: Overrule) -> str:
+    """What the judge had said in the columns that a person set."""
+    kind = kind_of(one.ask)
+    words = []
+    for name in one.said:
+        if name == DROPPED:
+            continue
+        value = one.was.get(name)
+        if name == TEXT or value is None:
+            words.append("nothing" if value is None else str(value))
+        elif name in kind.columns and not isinstance(value, list):
+            words.append(look(kind, name, value)[1])
+    return ", ".join(words)
