@@ -9,11 +9,11 @@ from typing import Literal
 import polars as pl
 
 from ragstone.errors import InputError, RagstoneError, UnknownName
-from ragstone.examples import Example
 from ragstone.metrics import Metric, read_metric
 from ragstone.reason import Reason
 from ragstone.run import Run
 from ragstone.run.estimates import by_cluster
+from ragstone.run.looked_up import looked_up
 from ragstone.run.remarks import NOT_INDEPENDENT
 from ragstone.run.repeated_questions import (
     QUESTION,
@@ -90,7 +90,7 @@ class Scored:
         there = self.run.examples([*dict.fromkeys([*IDS, *own_fields])])
         values: dict[str, pl.Series] = {name: there[name] for name in own_fields}
         if others := [name for name in dict.fromkeys(fields) if name not in OWN_COLUMNS]:
-            values |= self._looked_up(others)
+            values |= looked_up(self.run.examples, others)
         lacking = [name for name in fields if values[name].null_count() == len(there)]
         if lacking and len(there):
             raise InputError(
@@ -130,24 +130,6 @@ class Scored:
         places = self.run.examples(["slices", "meta", "labels"]).head(100)
         there = {name for row in places.iter_rows() for text in row for name in json.loads(text)}
         return ["system", "question_id", *sorted(there - {"system", "question_id"})]
-
-    def _looked_up(self, fields: Sequence[str]) -> dict[str, pl.Series]:
-        """Fields that stand in slices, meta or labels, where ``Example.facet`` looks for them."""
-        rows = range(self.run.examples(["id"]).height)
-        values: dict[str, list[str | None]] = {name: [None] * len(rows) for name in fields}
-        left: dict[str, Sequence[int]] = dict.fromkeys(fields, rows)
-        for place in ("slices", "meta", "labels"):
-            if not any(left.values()):
-                break  # Labels may be much longer than all else.
-            texts = self.run.examples([place])[place].to_list()
-            found = {text: json.loads(text) for text in dict.fromkeys(texts)}
-            for name, open_rows in left.items():
-                facets = {text: Example("", "", "", slices=said).facet(name)
-                          for text, said in found.items() if name in said}  # fmt: skip
-                for row in open_rows:
-                    values[name][row] = facets.get(texts[row])
-                left[name] = [row for row in open_rows if texts[row] not in facets]
-        return {name: pl.Series(name, texts, pl.String) for name, texts in values.items()}
 
     def of(self, metric: str) -> pl.DataFrame:
         """The scores of a metric, one row an example, in the order of ``facets``.

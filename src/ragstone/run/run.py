@@ -292,7 +292,7 @@ class Run(HasPage):
 
     def overrules(self) -> "tuple[Overrule, ...]":
         """What people overruled, the newest first, with what the judge had said."""
-        return self._overruling.all()
+        return self._overruling.now().all[::-1]
 
     def can_be_overruled(self, example: str) -> "tuple[Judgement, ...]":
         """The judgements of an example that a person can correct, each with its version.
@@ -334,7 +334,7 @@ class Run(HasPage):
         """What people overruled; None where nothing is, or where it is not to be seen."""
         if not self._overruled or Store(self.path).stamp() == NOTHING:
             return None
-        return self._overruling.overlay()
+        return self._overruling.now().overlay
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""

@@ -20,6 +20,7 @@ from ragstone.run.encoders import local_encoder
 from ragstone.run.forms import Manifest
 from ragstone.run.judging import judge_further
 
+from .judged_run import JudgedRun
 from .overrule import TEXT, Row
 from .replay import dependents, is_about
 from .units import JudgedUnit, has_what_it_takes
@@ -44,19 +45,19 @@ class AskedAgain:
 NOT_ASKED = AskedAgain({}, {})
 
 
-def ask_again(form: Manifest, unit: JudgedUnit, text: str, tables: Tables) -> AskedAgain:
+def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> AskedAgain:
     """The verdicts of the run's own judges on a new wording.
 
     What no judge can say is missing, with its reason; nothing else is lost by that.
 
     Args:
-        form: What the run says of itself.
+        run: As its judges left it.
         unit: What was reworded.
         text: The new wording.
         tables: The judgements, as they stand, of the examples that share it.
     """
     asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
-    judges, closed = _opened(form, asks)
+    judges, closed = _opened(run.form, asks)
     rows: dict[str, dict[str, list[Row]]] = {}
     unasked: dict[str, str] = {}
     made = unit.row or {}

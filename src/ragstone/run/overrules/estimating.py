@@ -1,11 +1,9 @@
 """Estimating: the estimates of some metrics of a finished run, from scores that changed."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from ragstone.examples import Example
 from ragstone.judgements import Tables
 from ragstone.metrics import Metric, score
 from ragstone.run.estimate import Estimate
@@ -13,6 +11,7 @@ from ragstone.run.estimates import by_column, estimate_metric
 from ragstone.run.estimating import LEVEL, provenance
 from ragstone.run.folder import Folder
 from ragstone.run.forms import STATUS_CODES, Manifest
+from ragstone.run.looked_up import looked_up
 from ragstone.run.manifest import RunTally
 from ragstone.run.repeated_questions import QUESTION, question_hashes, repeated_questions
 from ragstone.run.scoring import NO_VALUE, component_metrics
@@ -20,13 +19,13 @@ from ragstone.run.stored_blocks import finished_judges, stored_blocks
 
 OWN = ("id", "question_id", "system", "question", "answer", "policy")
 """Fields of an example that are columns, see ``Example.facet``."""
-MAPPINGS = ("slices", "meta", "labels")
 
 
 def estimated_again(
     folder: Folder,
     form: Manifest,
     metrics: Sequence[Metric],
+    facets: pl.DataFrame,
     scores: Callable[[pl.DataFrame], pl.DataFrame],
     tables: Callable[[Tables], Tables],
 ) -> Iterator[Estimate]:
@@ -36,16 +35,14 @@ def estimated_again(
         folder: Of the run.
         form: What the run says of itself.
         metrics: Those to estimate.
+        facets: What groups and clusters the examples.
         scores: The scores as they are now, from those of the table.
         tables: The judgements of a block as they are now, from those that are stored.
     """
-    if not metrics:
-        return
     tally = RunTally()
     tally.resume(form)
     settings = form.settings
     made = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
-    facets = facets_of(folder, form.by, form.cluster)
 
     def of(metric: Metric) -> pl.DataFrame:
         return scores(folder.read("scores", pl.col("metric") == str(metric))).select(
@@ -73,8 +70,9 @@ def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFra
     columns = dict.fromkeys(
         ["question_id", "system", *asked, *(name for name in named if name in OWN)]
     )
-    texts = folder.read("examples", columns=[*columns, *(MAPPINGS if elsewhere else ())])
-    values = {name: texts[name] for name in named if name in OWN} | _looked_up(texts, elsewhere)
+    texts = folder.read("examples", columns=list(columns))
+    values = {name: texts[name] for name in named if name in OWN}
+    values |= looked_up(lambda names: folder.read("examples", columns=names), elsewhere)
     own = pl.format("\0{}", pl.col("question_id"))
     # A text without letters counts as none, as it does while a block is scored.
     facets = texts.select("system", "question_id", named=values[cluster].replace("", None)).select(
@@ -86,18 +84,6 @@ def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFra
     return facets.with_columns(
         values[name].replace("", None).fill_null(NO_VALUE).alias(by_column(name)) for name in fields
     )
-
-
-def _looked_up(texts: pl.DataFrame, names: Sequence[str]) -> dict[str, pl.Series]:
-    """The fields that are no columns, where ``Example.facet`` finds them."""
-    if not names:
-        return {}
-    found: dict[str, list[str | None]] = {name: [] for name in names}
-    for row in texts.select(MAPPINGS).iter_rows(named=True):
-        one = Example("", "", "", **{name: json.loads(row[name]) for name in MAPPINGS})
-        for name in names:
-            found[name].append(one.facet(name))
-    return {name: pl.Series(name, values, dtype=pl.String) for name, values in found.items()}
 
 
 def _scored(

@@ -4,17 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
+import numpy as np
 import polars as pl
 
 from ragstone.judgements import KINDS, Tables
 from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
 from ragstone.reason import reason
 from ragstone.run.estimate import Estimate
-from ragstone.run.folder import Folder
 from ragstone.run.forms import STATUS_NAMES, Manifest
 from ragstone.run.stored_blocks import finished_judges
 
 from .estimating import estimated_again
+from .judged_run import JudgedRun
 from .lay import ByExample, derived_from, lay, touched
 from .overrule import Overrule
 from .read_rows import read_few, sharing
@@ -28,20 +29,19 @@ class Overlay:
     """What the overrules that stand make of a run. They change no file of the judges.
 
     Args:
-        folder: Of the run.
-        form: What the run says of itself.
+        run: As its judges left it.
         overrules: Those that stand, the oldest first; at least one.
     """
 
-    def __init__(self, folder: Folder, form: Manifest, overrules: Sequence[Overrule]) -> None:
-        self.folder = folder
+    def __init__(self, run: JudgedRun, overrules: Sequence[Overrule]) -> None:
         self.overrules = overrules
-        self._form = form
+        self._run = run
+        self._folder, self._form = run.folder, run.form
 
     @cached_property
     def by_example(self) -> ByExample:
         """The overrules of each example that they change: all that share what was judged."""
-        shared = sharing(self.folder, {one.subject for one in self.overrules})
+        shared = sharing(self._folder, {one.subject for one in self.overrules})
         found: dict[str, list[Overrule]] = {}
         for one in self.overrules:
             for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
@@ -104,21 +104,27 @@ class Overlay:
 
     def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
         """The scores of the run, with those of the examples that the overrules change."""
-        new = self._scores.with_columns(changed=pl.lit(value=True))
-        joined = scores.join(new, on=KEYS, how="left", maintain_order="left", suffix=" now")
-        return joined.with_columns(
-            pl.when("changed").then(f"{name} now").otherwise(name).alias(name) for name in GIVEN
-        ).select(scores.columns)
+        at = scores["example_id"].is_in(list(self.by_example)).arg_true()
+        theirs = scores[at].select(KEYS).with_columns(at=at)
+        new = theirs.join(self._scores, on=KEYS, maintain_order="left")
+        # A row after all others takes the place of each that changed: sorting takes far longer.
+        places = np.arange(scores.height)
+        places[new["at"]] = scores.height + np.arange(new.height)
+        others = scores[new["at"]].drop(GIVEN)
+        after = pl.concat([others, new.select(GIVEN)], how="horizontal").select(scores.columns)
+        return pl.concat([scores, after])[places]
 
     @cached_property
     def estimates(self) -> tuple[Estimate, ...]:
         """The estimates, of which only those of metrics with a changed score are made again."""
-        judged = self.folder.estimates()
+        judged = self._folder.estimates()
         counts = {str(metric): self._overruled_for(metric) for metric in self._metrics}
         changed = [one for one in self._metrics if self._is_changed(one)]
         again = {
             (one.metric, *one.group.items()): one
-            for one in estimated_again(self.folder, self._form, changed, self.scores, self.tables)
+            for one in estimated_again(
+                self._folder, self._form, changed, self._run.facets, self.scores, self.tables
+            )
         }
         return tuple(
             _signed(again.get((one.metric, *one.group.items()), one), counts[one.metric])
@@ -138,9 +144,9 @@ class Overlay:
         """
         ids = list(self.by_example)
         if len(ids) == 1:
-            every = self.folder.read("examples", columns=["id"])["id"]
+            every = self._folder.read("examples", columns=["id"])["id"]
             ids.extend(every.filter(every != ids[0]).head(1))
-        few = read_few(self.folder, ids, finished_judges(self._form))
+        few = read_few(self._folder, ids, finished_judges(self._form))
         return lay(few.tables, self.by_example)
 
     @cached_property
@@ -178,7 +184,7 @@ class Overlay:
             return False
         if isinstance(metric, Composite) and metric.over_means:
             return True
-        before = self.folder.read(
+        before = self._folder.read(
             "scores",
             pl.col("metric") == str(metric),
             pl.col("example_id").is_in(list(self.by_example)),
