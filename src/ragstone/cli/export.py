@@ -10,6 +10,7 @@ import typer
 
 from . import options
 from .output import print_notes
+from .results import load_own
 
 if TYPE_CHECKING:
     from ragstone.report.export import FileFormat
@@ -54,6 +55,7 @@ def export(
                                   "output, of a report the first file.")
     ] = None,
     without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
 ) -> None:  # fmt: skip
     """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
 
@@ -70,6 +72,7 @@ def export(
             f"--what names a table of the run, for {', '.join(FILES)}; the report of {to} has its "
             "own tables."
         )
+    load_own(metrics_from or ())
     opened = options.read_run(run, without_overrules=without_overrules)
     if to not in FILES:
         write_as(opened, to.value, out)

@@ -7,6 +7,7 @@ import typer
 
 from . import options
 from .output import say
+from .results import load_own
 
 
 def report(
@@ -24,6 +25,7 @@ def report(
         bool, typer.Option("--png", help="With --charts: write PNG files too. Needs the extra png.")
     ] = False,
     without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
 ) -> None:  # fmt: skip
     """Write what RUN found as one HTML file that opens anywhere and loads nothing.
 
@@ -35,6 +37,7 @@ def report(
     """
     if png and charts is None:
         raise typer.BadParameter("--png goes with --charts.")
+    load_own(metrics_from or ())
     opened = options.read_run(run, without_overrules=without_overrules)
     if charts is not None:
         from ragstone.report.drawings import write_charts

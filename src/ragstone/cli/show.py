@@ -6,7 +6,7 @@ import typer
 
 from . import options
 from .output import print_page
-from .results import print_run
+from .results import load_own, print_run
 
 
 def show(
@@ -40,6 +40,7 @@ def show(
         typer.Option(metavar="STAGE", help="With --failures: list the answers that failed at this "
                      "stage first, such as not_used."),
     ] = None,
+    metrics_from: options.MetricsFrom = None,
     full: options.Full = False,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -55,6 +56,7 @@ def show(
     from ragstone import report
     from ragstone.decisions.known import metric_among
 
+    load_own(metrics_from or ())
     opened = options.read_run(run, without_overrules=without_overrules)
     if example is not None:
         found = report.dossier(opened, example)

@@ -89,10 +89,10 @@ SENTENCES: Mapping[str, Sentence] = {
         "overrules are chosen by looking, and labels are not."
     ),
     "judge_not_opened": lambda facts: (
-        f"{facts['of']}, who judged the old wording, cannot be opened here: {facts['said']}"
+        f"judged the old wording, and cannot be opened here: {facts['said']}"
     ),
-    "judge_is_another": lambda facts: (
-        f"{facts['of']}, who judged the old wording, is not here, or is another than in the run"
+    "judge_is_another": plain(
+        "judged the old wording, and is not here, or is another than in the run"
     ),
     "not_asked_again": lambda facts: f"the judge did not say: {facts['said']}",
     "fields_left_out": _fields_left_out,

@@ -1,6 +1,7 @@
 """Asking again: the verdicts of the run's own judges on a claim or statement that was reworded."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 
 import polars as pl
@@ -15,10 +16,15 @@ from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.names import LOCAL, NLI, STRINGS, parse_judges
 from ragstone.judges.nli import NliJudge
 from ragstone.judges.rules import RulesJudge
+from ragstone.metrics import read_metric, wanted_topics
 from ragstone.reason import reason
+from ragstone.run.chat_judges import able_to_ask, chat_judges
 from ragstone.run.encoders import local_encoder
 from ragstone.run.forms import Manifest
+from ragstone.run.instructions import Instructions
 from ragstone.run.judging import judge_further
+from ragstone.run.limits import USUAL
+from ragstone.run.settings import ChatSettings
 
 from .judged_run import JudgedRun
 from .overrule import TEXT, Row
@@ -57,15 +63,26 @@ def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> As
         tables: The judgements, as they stand, of the examples that share it.
     """
     asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
-    judges, closed = _opened(run.form, asks)
-    rows: dict[str, dict[str, list[Row]]] = {}
-    unasked: dict[str, str] = {}
     made = unit.row or {}
     reworded = _reworded(tables, unit, text)
+    with ExitStack() as closing:
+        judges, closed = _opened(run, asks, closing)
+        return _asked(reworded, asks, judges, closed, made)
+
+
+def _asked(
+    reworded: Tables,
+    asks: Sequence[str],
+    judges: Sequence[Judge],
+    closed: Mapping[str, str],
+    made: Row,
+) -> AskedAgain:
+    """The verdicts of open judges; those of closed ones are missing, and nobody stands in."""
+    rows: dict[str, dict[str, list[Row]]] = {}
+    unasked: dict[str, str] = {}
     examples = from_frame(reworded.examples)
     for ask in asks:
-        before = reworded.of(ask)
-        who = {row["judge"] for row in before.to_dicts() if is_about(row, made)}
+        who = {row["judge"] for row in reworded.of(ask).to_dicts() if is_about(row, made)}
         if lacking := sorted(who & closed.keys()):
             unasked[ask] = closed[lacking[0]]
             continue
@@ -93,21 +110,56 @@ def _reworded(tables: Tables, unit: JudgedUnit, text: str) -> Tables:
     return replace(tables, rows={**tables.rows, unit.ask: changed})
 
 
-def _opened(form: Manifest, asks: Sequence[str]) -> tuple[list[Judge], dict[str, str]]:
+def _opened(
+    run: JudgedRun, asks: Sequence[str], closing: ExitStack
+) -> tuple[list[Judge], dict[str, str]]:
     """The run's judges that can be opened here, in order, and why the others cannot."""
-    opened: list[Judge] = []
     closed: dict[str, str] = {}
-    for name in (one.name for one in form.judges):
+    chat: Mapping[str, Judge] = {}
+    models = run.form.settings.llm
+    if models is not None:
         try:
-            judge = _judge(form, name, asks)
+            chat = _chat(run, models, asks, closing)
         except (RagstoneError, MissingDependency) as error:
-            closed[name] = reason("judge_not_opened", of=name, said=error.text)
+            closed = dict.fromkeys(models.judges, error.text)
+    opened: list[Judge] = []
+    for name in (one.name for one in run.form.judges):
+        try:
+            judge = chat.get(name) or _judge(run.form, name, asks)
+        except (RagstoneError, MissingDependency) as error:
+            closed[name] = error.text
             continue
         if judge is not None:
             opened.append(judge)
         elif name not in NOBODY:
-            closed[name] = reason("judge_is_another", of=name)
-    return [*opened, RulesJudge()], closed
+            closed.setdefault(name, "")
+    why = {name: reason("judge_not_opened", of=name, said=said) if said
+           else reason("judge_is_another", of=name) for name, said in closed.items()}  # fmt: skip
+    return [*opened, RulesJudge()], why
+
+
+def _chat(
+    run: JudgedRun, models: ChatSettings, asks: Sequence[str], closing: ExitStack
+) -> Mapping[str, Judge]:
+    """The chat models of the run, by name, with its journal; none if they are others by now.
+
+    Raises:
+        RagstoneError: A model cannot be opened, or another process writes into the run.
+    """
+    metrics = [read_metric(name) for name in run.form.metrics]
+    found = chat_judges(
+        list(models.judges),
+        Instructions(plan=models.plan),
+        wanted_topics(metrics),
+        run.form.settings.citations,
+        offline=False,
+    )
+    if found.settings() != models:
+        return {}
+    closing.enter_context(run.folder.locked())
+    asking = closing.enter_context(found.asking(run.folder.path, USUAL, lambda _: None))
+    judges = able_to_ask(tuple(found.judges.values()), asking, asks, {})
+    return dict(zip(found.judges, judges, strict=True))
 
 
 def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:

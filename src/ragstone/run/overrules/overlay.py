@@ -7,6 +7,8 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from ragstone.argument import argument
+from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import KINDS, Tables
 from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
 from ragstone.reason import reason
@@ -133,7 +135,18 @@ class Overlay:
 
     @cached_property
     def _metrics(self) -> list[Metric]:
-        return [read_metric(name) for name in self._form.metrics]
+        return [self._metric(name) for name in self._form.metrics]
+
+    def _metric(self, name: str) -> Metric:
+        try:
+            return read_metric(name)
+        except UnknownName as error:
+            own, alone = argument("metrics_from", "FILE"), argument("without_overrules", True)
+            raise InputError(
+                f"People overruled judgements of {self._folder.path}, so some scores are made "
+                f"again, and {name} is a metric of your own that has to be loaded: {own}. "
+                f"Without them: {alone}."
+            ) from error
 
     @cached_property
     def _laid(self) -> Tables:
