@@ -31,15 +31,24 @@ class Inputs:
     def __init__(self, scored: Scored) -> None:
         self.scored = scored
         self._prints: dict[tuple[str, ...], pl.Series] = {}
+        self._keys: dict[str, tuple[str, ...]] = {}
+        self._found: dict[tuple[int, tuple[str, ...]], tuple[Side, NDArray[np.uint64]]] = {}
 
     def of(self, side: Side, name: str) -> NDArray[np.uint64]:
         """For each question what a metric's judgements of the side read, and who judged.
 
-        Of several rows of a question all count, in whatever order; 0 where it has none.
+        Of several rows of a question all count, in whatever order; 0 where it has none. Made once
+        for a side and all metrics that read the same.
         """
-        frame = pl.DataFrame(
-            {"place": pl.Series(side.places), "print": self._print(name)[side.rows]}
-        )
+        prints = self._print(name)
+        key = id(side), self._keys[name]
+        if key not in self._found:
+            self._found[key] = side, self._by_question(side, prints)
+        return self._found[key][1]
+
+    @staticmethod
+    def _by_question(side: Side, prints: pl.Series) -> NDArray[np.uint64]:
+        frame = pl.DataFrame({"place": pl.Series(side.places), "print": prints[side.rows]})
         by_question = frame.group_by("place").agg(pl.col("print").sort())
         found = np.zeros(len(side.questions.ids), dtype=np.uint64)
         found[by_question["place"].to_numpy()] = by_question["print"].hash().to_numpy()
@@ -50,11 +59,14 @@ class Inputs:
 
         Who judged counts only where several did.
         """
+        if name in self._keys:
+            return self._prints[self._keys[name]]
         metric = self.scored.metric(name)
         reads = OUTPUTS if metric is None else outputs_of(metric)
         asks = list(ASKS) if metric is None else needed_asks([metric])
         several = [ask for ask in asks if self._authors[ask] > 1]
         key = (*sorted(reads), *several, *(asks if self.scored.run.n_overruled else ()))
+        self._keys[name] = key
         if key not in self._prints:
             made = [self._made[one] for one in OUTPUTS if one in reads]
             said = [self._judged(several), *self._overruled(asks)]
