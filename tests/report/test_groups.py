@@ -33,6 +33,11 @@ def test_where_no_system_has_a_name_the_whole_is_over_all_rows(estimate: Make) -
     assert shown(found.sliced("t")) == [{"t": "x"}, {"t": "y"}]
 
 
+def test_the_slices_of_a_single_system_are_those_of_all_rows(estimate: Make) -> None:
+    found = groups_of(estimate, {}, {"system": "a"}, {"t": "x"}, {"t": "y"})
+    assert shown(found.sliced("t")) == [{"t": "x"}, {"t": "y"}]
+
+
 def test_all_rows_together_stand_last_and_only_beside_several_systems(estimate: Make) -> None:
     several = groups_of(estimate, {}, {"system": "a"}, {"system": "b"})
     assert shown(several.whole_and_all) == [{"system": "a"}, {"system": "b"}, {}]

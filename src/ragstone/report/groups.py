@@ -49,9 +49,12 @@ class Groups:
         return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)
 
     def sliced(self, field: str) -> list[Estimate]:
-        """One estimate for each metric, system and value of the field."""
-        group = {SYSTEM, field} if self.systems else {field}
-        return [one for one in self.estimates if set(one.group) == group]
+        """One estimate for each metric, system and value of the field.
+
+        A single system has no slices of its own: those of all rows are its.
+        """
+        of_systems = [one for one in self.estimates if set(one.group) == {SYSTEM, field}]
+        return of_systems or [one for one in self.estimates if set(one.group) == {field}]
 
 
 def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:

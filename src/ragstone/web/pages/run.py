@@ -152,12 +152,7 @@ def _estimates(run: Run, asked: Asked, summary: Summary) -> dict[str, object]:
         )  # fmt: skip
         return {"estimates": shown, "ways": ways, "of_system": None, "rarer": 0}
     system = _system(asked, groups.systems, summary.themselves)
-    keys = {SYSTEM, by} if system else {by}
-    ones = [
-        one
-        for one in run.estimate_list
-        if set(one.group) == keys and one.group.get(SYSTEM, "") == system
-    ]
+    ones = [one for one in groups.sliced(by) if one.group.get(SYSTEM, system) == system]
     values, rarer = slice_values(by, ones)
     shown = shown_estimates(
         [one for one in ones if one.group[by] in values],
