@@ -12,6 +12,8 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone import Run
+from ragstone.data import cornwall as demo_data
+from ragstone.errors import UnknownName
 from ragstone.web.parts.worst import anchor_of
 from ragstone.web.report_file import LARGEST, ROOMS, report_file
 
@@ -75,11 +77,13 @@ def hash_of(text: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def cornwall(tmp_path_factory: pytest.TempPathFactory) -> str:
-    from ragstone.data import cornwall
+def cornwall_run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return ragstone.evaluate(demo_data(), out=tmp_path_factory.mktemp("report") / "cornwall")
 
-    run = ragstone.evaluate(cornwall(), out=tmp_path_factory.mktemp("report") / "cornwall")
-    return report_file(run).html
+
+@pytest.fixture(scope="module")
+def cornwall(cornwall_run: Run) -> str:
+    return report_file(cornwall_run).html
 
 
 def test_it_loads_nothing_and_leads_nowhere_but_into_itself(cornwall: str) -> None:
@@ -124,10 +128,71 @@ def test_the_worst_answers_have_their_claims_marked_and_those_without_support_li
 
 
 def test_an_example_has_the_same_link_in_every_report(cornwall: str) -> None:
-    from ragstone.data import cornwall as data
-
-    for one in ragstone.read(data()):
+    for one in ragstone.read(demo_data()):
         assert f'id="a-{anchor_of(one.id)}"' in cornwall
+
+
+def test_it_has_the_estimates_the_comparison_and_where_it_goes_wrong(cornwall: str) -> None:
+    assert {"estimates", "comparison", "faults", "worst", "answers", "method"} <= set(
+        Parsed(cornwall).ids
+    )
+    assert "0.802" in cornwall
+    assert 'class="forest"' in cornwall
+    assert 'class="ladder"' in cornwall
+    assert "unsupported" in cornwall
+    assert "signature" in cornwall
+
+
+def test_a_stage_and_a_metric_lead_to_the_table_that_shows_them(cornwall: str) -> None:
+    links = [of["href"] for _, of in Parsed(cornwall).tags if "href" in of]
+    assert "#answers?sort=faithfulness" in links
+    assert any(re.fullmatch(r"#answers\?system=\w+&stage=\w+", link) for link in links)
+
+
+def test_slices_have_means_with_their_intervals(tmp_path: Path) -> None:
+    records = [{**record(at), "topic": "sea" if at % 2 else "land"} for at in range(6)]
+    run = ragstone.evaluate(records, metrics=["exact_match"], by=["topic"], out=tmp_path / "run")
+    text = report_file(run).html
+    # None of three is exact: Wilson's interval has its upper end at z²/(3 + z²), z = 1.96.
+    assert '<b>0.000</b> <span class="ci">0.000 – 0.561</span>' in text
+
+
+def test_two_runs_are_compared_the_second_being_the_baseline(tmp_path: Path) -> None:
+    runs = []
+    for name, answer in (("new", "90 metres"), ("old", "It is red.")):
+        records = [{**record(at), "answer": answer} for at in range(30)]
+        runs.append(
+            ragstone.evaluate(records, metrics=["exact_match", "token_f1"], out=tmp_path / name)
+        )
+    text = report_file(runs[0], runs[1]).html
+    assert "<bdi>new against old</bdi>" in text
+    assert "better</b> than old" in text
+    assert "The answers are those of new." in text
+    (file,) = [ragstone.write_report(tmp_path / "new", tmp_path / "r.html", tmp_path / "old")]
+    assert file.path.read_text("utf-8") == text
+
+
+def test_a_margin_and_a_baseline_go_into_the_comparison(cornwall_run: Run) -> None:
+    text = report_file(cornwall_run, baseline="basic_search", margin=0.05).html
+    assert "±0.05 do not matter" in text
+    against = re.findall(r"against</span> <bdi>([^<]*)</bdi></h3>", text)
+    assert set(against) == {"basic_search"}
+
+
+def test_a_baseline_that_is_not_there_is_refused(cornwall_run: Run) -> None:
+    with pytest.raises(UnknownName, match="nobody"):
+        report_file(cornwall_run, baseline="nobody")
+
+
+def test_twelve_systems_with_forty_metrics_stay_below_the_limit(tmp_path: Path) -> None:
+    name = "retriever=hybrid(bm25+dense,alpha=0.35)/reranker=minilm/chunk=512/seed={}"
+    records = [record(at, system=name.format(s)) for at in range(2) for s in range(12)]
+    metrics = [f"precision(k={k})" for k in range(1, 21)] + [f"ndcg(k={k})" for k in range(1, 21)]
+    run = ragstone.evaluate(records, metrics=metrics, judge="local", out=tmp_path / "run")
+    found = report_file(run)
+    assert len(found.html.encode()) <= LARGEST
+    assert "5 of 66 pairs of systems are compared." in found.left_out
+    assert found.html.count("precision(k=20)") >= 1
 
 
 def test_hostile_text_is_text(tmp_path: Path) -> None:
@@ -138,11 +203,11 @@ def test_hostile_text_is_text(tmp_path: Path) -> None:
     run = made(tmp_path, [
         {**evil, "id": EVIL, "system": EVIL}, {**evil, "id": "2", "system": "b", "answer": "no"}
     ])  # fmt: skip
-    found = Parsed(report_file(run, title=EVIL).html)
+    found = Parsed(report_file(run).html)
     assert [tag for tag, _ in found.tags].count("script") == 1
     assert "img" not in [tag for tag, _ in found.tags]
     assert not [name for _, of in found.tags for name in of if name.startswith("on")]
-    text = report_file(run, title=EVIL).html
+    text = report_file(run).html
     assert "\u202e" not in text
     assert "\x1b" not in text
 
@@ -176,7 +241,7 @@ def test_a_missing_score_is_said_to_be_missing_with_its_reason(tmp_path: Path) -
     records = [record(at) for at in range(3)]
     run = ragstone.evaluate(records, metrics=["faithfulness"], judge="human", out=tmp_path / "run")
     text = report_file(run).html
-    assert text.count('class="gone"') == 3
+    assert text.count(">missing</span></td>") == 3
     assert text.count("data-missing") == 3
 
 
@@ -186,7 +251,7 @@ def test_it_is_a_page_of_the_app_too(client: TestClient) -> None:
     assert answer.status_code == 200
     assert Parsed(answer.text).policy in policy
     assert "frame-ancestors 'none'" in policy
-    kept = client.get("/runs/cornwall/report.html?download")
+    kept = client.get("/runs/cornwall/report.html?download=1")
     assert kept.headers["content-disposition"].startswith("attachment")
 
 

@@ -1,52 +1,74 @@
-"""Report file: a run as one HTML file to mail or attach, which loads nothing and runs anywhere."""
+"""Report file: a run, or two, as one HTML file to mail, which loads nothing and opens anywhere."""
 
 import base64
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
+from urllib.parse import urlencode
 
-import polars as pl
-
-from ragstone.decisions import failures
-from ragstone.decisions.summing_up.summary import summarise
+from ragstone.decisions import compare, failures
+from ragstone.decisions.comparing.compared import Comparison, Comparisons
+from ragstone.decisions.summing_up.failures import Failures
+from ragstone.decisions.summing_up.histograms import histograms
+from ragstone.decisions.summing_up.summary import Summary, summarise
+from ragstone.decisions.summing_up.weight_shares import weight_shares
+from ragstone.errors import InputError
 from ragstone.report.dossier import Dossier, dossiers
-from ragstone.report.figures import counted, short_name, shortened
+from ragstone.report.figures import counted, short_name
 from ragstone.report.groups import Groups
-from ragstone.report.page import Note, plain
+from ragstone.report.page import Note, Phrase, parts, plain
 from ragstone.report.pages.run_in_full import method
-from ragstone.report.ranked import RULE, RankedExample, ranked, shortfalls
+from ragstone.report.ranked import RULE, RankedExample, ranked
+from ragstone.report.run_notes import first_caution, run_notes
+from ragstone.report.sentences.comparison import comparison_sentences
 from ragstone.report.sentences.stages import NAMES
 from ragstone.report.sentences.summary import summary_sentences
-from ragstone.report.words import short_words, words
+from ragstone.report.words import words
 from ragstone.run import Run
 
 from .drawing import asset, drawn, render, style
 from .pages.runs import PREFERRED
-from .parts.worst import WorstAnswer, anchor_of, any_cut, worst_answer
+from .parts.answers import AnswerRow, answer_rows, columns_of
+from .parts.estimates import ShownEstimates, shown_estimates
+from .parts.faults import ShownFaults, shown_faults, systems_of
+from .parts.forest import ForestPart, forest_of, verdict_counts
+from .parts.slices import slice_tables
+from .parts.word_bars import word_bars
+from .parts.worst import WorstAnswer, any_cut, worst_answer
 
 LARGEST = 1_500_000
-"""Bytes; a file that is larger is made again with less of the contexts, then of the answers."""
+"""Bytes; a file that is larger is made again with less in it."""
 
-MOST_ANSWERS, WORST, COLUMNS = 1_000, 50, 5
-QUESTION, ANSWER = 120, 2_000
+MOST_ANSWERS, WORST, ANSWER = 1_000, 50, 2_000
+PAIRS, LADDERS = 5, 6
 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How much is shown: characters of each context of the worst answers, and rows of answers."""
+    """How much is shown.
+
+    Attributes:
+        context: Characters of each context of the worst answers.
+        answers: Rows of the table of all answers.
+        slices: Whether slices are shown.
+        worst: How many of the worst answers are shown in full.
+    """
 
     context: int
-    answers: int
+    answers: int = MOST_ANSWERS
+    slices: bool = True
+    worst: int = WORST
 
 
 ROOMS = (
-    Room(2_000, MOST_ANSWERS),
-    Room(800, MOST_ANSWERS),
-    Room(300, MOST_ANSWERS),
-    Room(0, MOST_ANSWERS),
-    Room(0, 200),
+    Room(2_000),
+    Room(800),
+    Room(300),
+    Room(0),
+    Room(0, slices=False),
+    Room(0, 300, slices=False, worst=20),
 )
 
 
@@ -66,50 +88,45 @@ class HtmlReport:
 
 
 @dataclass(frozen=True, slots=True)
-class ScoreCell:
-    """A score in the table: what is written, and why there is no value."""
+class RunEstimates:
+    """The estimates of one of the runs, and its outcomes and waterfalls."""
 
-    text: str
-    status: str
-    why: str = ""
+    run: str
+    shown: ShownEstimates
+    bars: Sequence[object]
+    ladders: Sequence[ShownFaults]
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
-    """An answer in the table of all answers.
+class PairOfSystems:
+    """Two systems that are compared: in words, how often each verdict was given, and drawn."""
 
-    Attributes:
-        anchor: The end of the ids of its row and, if it is among the worst, of its details.
-        question: Cut.
-        system: Its system.
-        stage: At which stage it fell short first; empty if no metric tells.
-        scores: One for each column.
-        worst: Whether it is among the worst.
-    """
-
-    anchor: str
-    question: str
-    system: str
-    stage: str
-    scores: tuple[ScoreCell, ...]
-    worst: bool
-
-    @property
-    def missing(self) -> bool:
-        """Whether one of the scores is missing."""
-        return any(one.status == "missing" for one in self.scores)
+    said: Sequence[str | Phrase]
+    counts: Sequence[tuple[str, int]]
+    forest: ForestPart
 
 
-def report_file(run: Run, *, title: str = "") -> HtmlReport:
-    """The report on a run.
+def report_file(
+    run: Run,
+    other: Run | None = None,
+    *,
+    baseline: str | None = None,
+    margin: float | None = None,
+) -> HtmlReport:
+    """The report on a run, or on its comparison with another.
 
     Args:
         run: A finished run.
-        title: What the run is called; the name of its folder.
+        other: A second run, which the first is compared with.
+        baseline: The system of the run that the others are compared with.
+        margin: Differences up to this size are too small to matter.
+
+    Raises:
+        InputError: There is no such system, or the two runs cannot be compared.
     """
-    shows = _shown(run, title or run.path.name)
+    shown = _shown(run, other, baseline, margin)
     for room in ROOMS:
-        made = _made(run, shows, room)
+        made = _made(shown, room)
         if len(made.html.encode()) <= LARGEST:
             break
     return made
@@ -122,52 +139,143 @@ class _Shown:
     always: Mapping[str, object]
     worst: Sequence[tuple[RankedExample, Dossier]]
     answers: Sequence[AnswerRow]
-    examples: int
+    run: Run
+    two: bool
+    pairs: int
 
 
-def _shown(run: Run, title: str) -> _Shown:
+def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | None) -> _Shown:
     groups = Groups(run.estimate_list)
-    found = ranked(run, limit=WORST)
-    known = dossiers(run, [one.example_id for one in found.examples])
-    worst = [(one, known[one.example_id]) for one in found.examples]
-    metrics = _columns(run)
-    answers = list(_answers(run, metrics, {one.example_id for one in found.examples}))
-    remarks = dict.fromkeys(words(one) for one in run.form.remarks)
-    notes = (Note("ranked", f"the worst answers: {RULE}: {', '.join(found.metrics) or '–'}"),)
+    summary, found = summarise(run), failures(run)
+    ranking = ranked(run, limit=WORST)
+    known = dossiers(run, [one.example_id for one in ranking.examples])
+    metrics = columns_of(run)
+    worst = [(one, known[one.example_id]) for one in ranking.examples]
+    named = {one.example_id for one in ranking.examples}
+    answers = list(answer_rows(run, found.answers, metrics, named, most=MOST_ANSWERS))
+    compared, why = _compared(run, other, baseline, margin)
+    pairs = _pairs(compared, summary, metrics) if compared else []
+    several = other is not None
+    small = [*method(run, groups)]
+    small.append(Note("ranked", f"worst answers: {RULE}: {', '.join(ranking.metrics) or '–'}"))
+    runs = [_of_run(run, metrics, summary, found, named=several)]
+    if other is not None:
+        runs.append(_of_run(other, metrics, summarise(other), failures(other), named=True))
+    verdict = pairs[0].said if pairs and (several or baseline or len(pairs) == 1) else ()
     always = {
-        "title": title,
+        "title": run.path.name if other is None else f"{run.path.name} against {other.path.name}",
         "form": run.form,
         "systems": groups.systems,
-        "judges": [one.name for one in run.form.judges if one.kinds],
-        "sentences": summary_sentences(summarise(run)),
-        "remarks": list(remarks),
-        "metrics": [short_name(one) for one in metrics],
+        "judges": [one for one in run.form.judges if one.kinds],
+        "verdict": verdict,
+        "sentences": summary_sentences(summary),
+        "caution": parts(first_caution(run, summary)),
+        "runs": runs,
+        "pairs": pairs[:PAIRS],
+        "not_compared": why,
+        "tables": list(slice_tables(groups, summary.same, run.form.suites)),
+        "columns": [(one, short_name(one)) for one in metrics],
         "stages": {code: NAMES[code] for code in NAMES if any(a.stage == code for a in answers)},
         "any_missing": any(one.missing for one in answers),
-        "method": [(one.name, plain(one.words)) for one in (*method(run, groups), *notes)],
+        "notes": list(dict.fromkeys(words(one) for one in run_notes(run))),
+        "method": [(one.name, plain(one.words)) for one in small],
     }
-    return _Shown(always, worst, answers, run.form.data.examples)
+    return _Shown(always, worst, answers, run, several, len(pairs))
 
 
-def _made(run: Run, shown: _Shown, room: Room) -> HtmlReport:
-    answers = shown.answers[: room.answers]
+def _compared(
+    run: Run, other: Run | None, baseline: str | None, margin: float | None
+) -> tuple[Comparisons | None, str]:
+    """The comparison, or why there is none; nobody asked for one of a run's own systems."""
+    if other is None and baseline is None and len(Groups(run.estimate_list).systems) < 2:
+        return None, ""
+    try:
+        return compare(run, other, baseline=baseline, margin=margin), ""
+    except InputError as error:
+        if other is not None or baseline is not None:
+            raise
+        return None, error.text
+
+
+def _pairs(found: Comparisons, summary: Summary, columns: Sequence[str]) -> list[PairOfSystems]:
+    """Each two systems, those last of which one is the reference."""
+    between = found.between()
+    rivals = sorted(between, key=lambda pair: any(name in summary.themselves for name in pair))
+    made = []
+    for pair in rivals:
+        ones = [one for one in between[pair] if one.slice is None]
+        counts = {verdict: sum(one.verdict == verdict for one in ones) for verdict in VERDICTS}
+        forest = forest_of(ones, found, path=lambda one: _sorted_by(one.metric, columns))
+        made.append(
+            PairOfSystems(comparison_sentences(ones, _lead(ones)), verdict_counts(counts), forest)
+        )
+    return made
+
+
+VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
+
+
+def _lead(ones: Sequence[Comparison]) -> str:
+    tested = [one.metric for one in ones if one.verdict != "same" and one.n_pairs]
+    there = tested or [one.metric for one in ones]
+    return next((name for name in PREFERRED if name in there), there[0])
+
+
+def _of_run(
+    run: Run, columns: Sequence[str], summary: Summary, found: Failures, *, named: bool
+) -> RunEstimates:
+    groups, scores = Groups(run.estimate_list), run.scores()
+    shown = shown_estimates(
+        groups.whole, path=lambda metric: _sorted_by(metric, columns), opens=lambda _: "#estimates",
+        opened={one.metric for one in groups.whole},
+        same=summary.same, themselves=summary.themselves,
+        lie=histograms(scores), weights=weight_shares(scores), suites=run.form.suites,
+    )  # fmt: skip
+    names = systems_of(found)
+    shown_names = names[:LADDERS] if len(names) > 1 else [""]
+    ladders = [shown_faults(found, name, _stage_path(name)) for name in shown_names]
+    return RunEstimates(
+        run.path.name if named else "",
+        shown,
+        word_bars(groups.whole),
+        [one for one in ladders if one.judged],
+    )
+
+
+def _sorted_by(metric: str, columns: Sequence[str]) -> str:
+    """The address of the table of answers, sorted by a metric if it is one of its columns."""
+    return f"#answers?{urlencode({'sort': metric})}" if metric in columns else "#answers"
+
+
+def _stage_path(system: str) -> Callable[[str], str]:
+    def path(stage: str) -> str:
+        of = {"system": system} if system else {}
+        return f"#answers?{urlencode({**of, 'stage': stage})}"
+
+    return path
+
+
+def _made(shown: _Shown, room: Room) -> HtmlReport:
+    answers = [one for one in shown.answers if one.rank < room.answers]
     worst = [worst_answer(one, found, answer=ANSWER, context=room.context)
-             for one, found in shown.worst]  # fmt: skip
+             for one, found in shown.worst[: room.worst]]  # fmt: skip
     left_out = tuple(_left_out(shown, room, worst))
     css, script = _css(), asset("report.js").decode()
     policy = _policy(css, script)
     html = render("report.html", {
         **shown.always, "worst": worst, "answers": answers, "left_out": left_out,
-        "css": drawn(css), "script": drawn(script), "policy": policy, "path": run.path,
+        "tables": shown.always["tables"] if room.slices else (),
+        "css": drawn(css), "script": drawn(script), "policy": policy,
     })  # fmt: skip
     return HtmlReport(html, policy, left_out)
 
 
 def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterator[str]:
+    examples = shown.run.form.data.examples
     most = min(room.answers, len(shown.answers))
-    if most < shown.examples:
-        yield f"The table has the {most:,} worst of {counted(shown.examples, 'answer')}."
-    if len(worst) < shown.examples:
+    if most < examples:
+        yield f"The table has the {most:,} worst of {counted(examples, 'answer')}."
+    if len(worst) < examples:
         texts = "whole answers and contexts" if room.context else "whole answers"
         yield f"Of the {counted(len(worst), 'worst answer')} alone there are {texts}."
     if not room.context and any(found.example.contexts for _, found in shown.worst):
@@ -177,53 +285,12 @@ def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterat
         yield f"Contexts are cut at {room.context:,} characters; words that a claim rests on stay."
     if answers_cut:
         yield f"Answers and references are cut at {ANSWER:,} characters."
-
-
-def _columns(run: Run) -> list[str]:
-    """The metrics of the table of all answers."""
-    known = dict.fromkeys(one.metric for one in run.estimate_list if one.n or one.n_missing)
-    preferred = [one for one in PREFERRED if one in known]
-    return [*preferred, *(one for one in known if one not in preferred)][:COLUMNS]
-
-
-def _answers(run: Run, metrics: Sequence[str], worst: Collection[str]) -> Iterator[AnswerRow]:
-    """The rows of the table: all answers in their order, or the worst of very many."""
-    examples = run.examples(["id", "system", "question"])
-    if len(examples) > MOST_ANSWERS:
-        order = shortfalls(run, limit=MOST_ANSWERS).select(id="example_id")
-        order = examples.select("id").head(MOST_ANSWERS) if order.is_empty() else order
-        examples = order.join(examples, on="id", how="left", maintain_order="left")
-    ids = examples["id"].implode()
-    told = failures(run).answers.filter(pl.col("example_id").is_in(ids))
-    stages = dict(told.select("example_id", "stage").iter_rows())
-    rows = (
-        run.scores()
-        .filter(pl.col("metric").is_in(metrics) & pl.col("example_id").is_in(ids))
-        .select(
-            "example_id", pl.col("metric", "status").cast(pl.String), "value", "label", "reason"
-        )
-    )
-    scores: dict[tuple[str, str], ScoreCell] = {
-        (name, metric): _cell(status, value, label, reason)
-        for name, metric, status, value, label, reason in rows.iter_rows()
-    }
-    none = ScoreCell("", "undefined")
-    for name, system, question in examples.iter_rows():
-        cells = tuple(scores.get((name, metric), none) for metric in metrics)
-        yield AnswerRow(
-            anchor_of(name),
-            shortened(question, QUESTION),
-            system or "",
-            stages.get(name) or "",
-            cells,
-            name in worst,
-        )
-
-
-def _cell(status: str, value: float | None, label: str | None, reason: str | None) -> ScoreCell:
-    if status == "value" and value is not None:
-        return ScoreCell(label.replace("_", " ") if label else f"{value:.2f}", status)
-    return ScoreCell("", status, short_words(reason or ""))
+    if shown.always["tables"] and not room.slices:
+        yield "There was no room for slices."
+    if shown.pairs > PAIRS:
+        yield f"{PAIRS} of {counted(shown.pairs, 'pair')} of systems are compared."
+    if shown.two:
+        yield f"The answers are those of {shown.run.path.name}."
 
 
 @cache

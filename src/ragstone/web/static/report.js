@@ -2,7 +2,7 @@
 /* Of the report file alone: filters, sorting, links into it, and open details in print. */
 (() => {
   const $ = (s, o = document) => o.querySelector(s), $$ = (s, o = document) => [...o.querySelectorAll(s)];
-  const form = $("#filter"), body = $("#answers tbody");
+  const form = $("#filter"), body = $("#answers tbody"), heads = $$("#answers thead th"), rows = [...(body?.rows || [])];
 
   // The filter is in the address, after the anchor: #answers?stage=unsupported&q=refund
   const read = () => {
@@ -10,7 +10,7 @@
     if (form && at === "answers") {
       const asked = new URLSearchParams(query);
       for (const field of form.elements) if (field.name) field.value = asked.get(field.name) || "";
-      filter();
+      filter(); sort();
       if (query) $("#answers").scrollIntoView();
     } else if (at) {
       const there = document.getElementById(at);
@@ -32,29 +32,30 @@
     $("#shown").textContent = shown.toLocaleString("en");
     $("#none").hidden = shown > 0;
   };
+  const keep = () => {
+    const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
+    history.replaceState(null, "", `#answers${asked.size ? `?${asked}` : ""}`);
+  };
+  const sort = () => {
+    const asked = form.sort.value, down = asked.startsWith("-") ? -1 : 1, name = asked.slice(down < 0);
+    const at = heads.findIndex(head => asked && head.dataset.name === name), of = row => row.cells[at].textContent.trim();
+    heads.forEach((head, place) => { head.ariaSort = place === at ? (down > 0 ? "ascending" : "descending") : null; });
+    const less = (a, b) => {
+      const [x, y] = [of(a), of(b)], [m, n] = [parseFloat(x), parseFloat(y)];
+      if (!heads[at].classList.contains("n")) return down * x.localeCompare(y);
+      return isNaN(m) - isNaN(n) || (down * (isNaN(m) ? x.localeCompare(y) : m - n));
+    };
+    body.append(...(at < 0 ? rows : [...rows].sort(less)));
+  };
   if (form && body) {
     form.hidden = false;
     form.addEventListener("submit", e => e.preventDefault());
-    form.addEventListener("input", () => {
-      const asked = new URLSearchParams([...new FormData(form)].filter(([, value]) => value));
-      history.replaceState(null, "", `#answers${asked.size ? `?${asked}` : ""}`);
-      filter();
-    });
-    form.addEventListener("reset", () => setTimeout(() => { history.replaceState(null, "", "#answers"); filter(); }));
-    $$("#answers thead th").forEach((head, at) => {
-      const button = document.createElement("button");
-      button.className = "sort"; button.append(...head.childNodes); head.append(button);
-      button.addEventListener("click", () => {
-        const down = head.ariaSort === "ascending" ? -1 : 1;
-        $$("#answers thead th").forEach(one => { one.ariaSort = null; });
-        head.ariaSort = down > 0 ? "ascending" : "descending";
-        const of = row => row.cells[at].textContent.trim();
-        const less = (a, b) => {
-          const [x, y] = [of(a), of(b)], [m, n] = [parseFloat(x), parseFloat(y)];
-          return head.classList.contains("n") ? (isNaN(m) - isNaN(n)) || (down * (m - n || x.localeCompare(y)) || 0) : down * x.localeCompare(y);
-        };
-        body.append(...[...body.rows].sort(less));
-      });
+    form.addEventListener("input", () => { keep(); filter(); });
+    form.addEventListener("reset", () => setTimeout(() => { form.sort.value = ""; keep(); filter(); sort(); }));
+    heads.forEach(head => {
+      const button = document.createElement("button"), name = head.dataset.name;
+      button.className = "sort"; button.type = "button"; button.append(...head.childNodes); head.append(button);
+      button.addEventListener("click", () => { form.sort.value = form.sort.value === name ? `-${name}` : name; keep(); sort(); });
     });
   }
   // A claim lights up with the words it rests on, within its example.
