@@ -32,7 +32,7 @@ from ragstone.run.overrules.units import by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.example_rows import OUTCOME, example_rows
 from ragstone.web.filters import ExampleFilter
-from ragstone.web.parts.corrections import about_of, author_of, corrections, when
+from ragstone.web.parts.corrections import NO_REASON, about_of, author_of, corrections, when
 from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
@@ -486,12 +486,17 @@ def _unit_row(
         key,
         place,
         _cut(part.text or "", LONGEST),
-        shortened(main.said.reason, LONGEST_WHY) if main.said and main.said.reason else "",
+        _reason(main.said),
         tuple(rank in on for rank in ranks),
         ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
         main,
         tuple(also),
     )
+
+
+def _reason(said: Said | None) -> str:
+    given = "" if said is None else said.reason
+    return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
 
 
 def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:

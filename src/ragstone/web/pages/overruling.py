@@ -7,6 +7,7 @@ from ragstone.judgements import ASKS
 from ragstone.report.figures import shortened
 from ragstone.web.asked import Asked
 from ragstone.web.parts.corrections import (
+    NO_REASON,
     UNDO,
     Pressed,
     author_cookie,
@@ -20,7 +21,6 @@ from ragstone.web.web_page import Elsewhere, WebPage
 
 from .example import example_page, tag_of
 
-NO_REASON = "no reason given"
 CHANGED = "Somebody corrected this example after you opened it. This is what it says now."
 
 

@@ -10,15 +10,18 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.judgements import ASKS, Kind, kind_of, values_of
+from ragstone.report.dossier import JudgementRow
+from ragstone.report.judged import in_words
 from ragstone.run.overrules.check import sayable
 from ragstone.run.overrules.overrule import DROPPED, TEXT, Judgement, Overrule
 from ragstone.web.asked import Asked as Request
 from ragstone.web.safe import COOKIE as TOKEN
 
-from .said import look
+from .said import look, verdict_of
 
 MOST_VALUES = 12
 AUTHOR = "ragstone-author"
+NO_REASON = "no reason given"
 UNDO, REWORD = "undo", "reword"
 
 
@@ -53,6 +56,8 @@ class Correction:
 
     Attributes:
         about: The judgement, such as ``support/claim#3``.
+        code: The shape of what it says now.
+        words: What it says now.
         columns: What may be set.
         text: The wording of a claim, which may be changed; None where there is none.
         reword: What the button for a new wording sends.
@@ -67,6 +72,8 @@ class Correction:
     """
 
     about: str
+    code: str
+    words: str
     columns: tuple[Column, ...]
     text: str | None
     reword: str
@@ -78,12 +85,6 @@ class Correction:
     was: str
     undo: str
     gone: bool
-
-    @property
-    def now(self) -> Choice | None:
-        """What the judgement says now."""
-        choices = self.columns[0].choices if self.columns else ()
-        return next((one for one in choices if one.on), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +175,11 @@ def _correction(one: Judgement) -> Correction:
     columns.sort(key=lambda column: column.name != decides)
     person = one.overrule
     text = one.values.get(TEXT) if kind.made else None
+    row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
     return Correction(
         about,
+        verdict_of(row)[0] or "other",
+        "" if kind.made else in_words(row),
         tuple(columns),
         None if text is None else str(text),
         button(REWORD),
