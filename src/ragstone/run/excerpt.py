@@ -57,8 +57,13 @@ class StoredRows:
     @property
     def _here(self) -> pl.Expr:
         """Whether a row may be of a block of these examples."""
-        blocks = self.examples["block"]
-        return pl.col("block").is_between(blocks.min(), blocks.max())
+        return pl.col("block").is_between(self._blocks.min(), self._blocks.max())
+
+    @cached_property
+    def _blocks(self) -> pl.Series:
+        # Without the texts, which take longer to read than all the rest.
+        asked = pl.col("id").is_in(self.ids)
+        return self.folder.read("examples", asked, columns=["id", "block"])["block"]
 
 
 class Excerpt:

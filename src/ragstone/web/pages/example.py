@@ -575,7 +575,7 @@ def _others(found: Dossier) -> list[Verdict]:
 
 
 def _scores(run: Run, found: Dossier) -> list[Score]:
-    alone = run.folder.read("scores", pl.col("example_id") == found.example.id)
+    alone = run.without_overrules().excerpt([found.example.id]).scores()
     names = alone["metric"].cast(pl.String).to_list()
     judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
     scores: list[Score] = []
@@ -615,7 +615,7 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
         columns=["id", "system", "answer"],
     ).head(12)
     ids = frame["id"].to_list()
-    scores = run.scores().filter(pl.col("example_id").is_in(ids))
+    scores = run.excerpt(ids).scores()
     found = []
     for id, system, answer in frame.iter_rows():
         own = scores.filter(

@@ -14,6 +14,7 @@ from ragstone.report import charts
 from ragstone.report.figures import counted, number, percent, short_name, shortened
 from ragstone.report.page import Tone
 from ragstone.report.sentences.stages import NAMES
+from ragstone.report.stored import Excerpted
 from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.web.asked import Asked, query, run_path
@@ -362,7 +363,7 @@ def _rows(
     texts = dict(of.run.folder.read("examples", mine, columns=["id", "question"]).iter_rows())
     scores = {row["id"]: row for row in of.rows.filter(mine).to_dicts()}
     stages = dict(of.stages.filter(mine).select("id", "stage").iter_rows())
-    codes = _codes(of, ids)
+    codes = _codes(of.run.excerpt(ids.to_list()))
     repeats = {
         (row["question_id"], row["system"]): row
         for row in of.repeats.filter(pl.col("question_id").is_in(at["question_id"].implode()))
@@ -416,11 +417,9 @@ def _repeated(several: Mapping[str, object] | None, matching: int) -> str:
     return said if flips is None else f"{said}, flip rate {percent(float(str(flips)), 0)}"
 
 
-def _codes(of: ExampleRows, ids: pl.Series) -> dict[str, Markup]:
+def _codes(some: Excerpted) -> dict[str, Markup]:
     """The verdicts on the claims of each of these examples, drawn."""
-    rows = of.run.judgements(Support.name).filter(
-        pl.col("example_id").is_in(ids.implode()), pl.col("origin").cast(pl.String) == "claim"
-    )
+    rows = some.judgements(Support.name).filter(pl.col("origin").cast(pl.String) == "claim")
     tones = Support.columns["verdict"].tones
     found = {}
     for (id,), own in rows.sort("index").group_by(["example_id"], maintain_order=True):
