@@ -30,3 +30,16 @@ def client(runs: Path) -> TestClient:
 def client_of(folder: Path, token: str = "") -> TestClient:
     app = make_app(RunsFolder(folder), Access(frozenset({HOST}), token, SECRET))
     return TestClient(app, follow_redirects=False)
+
+
+MAKING = "eing computed"
+
+
+def settled(client: TestClient, address: str) -> str:
+    """The page once all is made that it waits for."""
+    for _ in range(200):
+        answer = client.get(address)
+        assert answer.status_code == 200, answer.text
+        if MAKING not in answer.text:
+            return answer.text
+    raise AssertionError(f"{address} is never made")

@@ -15,16 +15,10 @@ from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import FILE as BEAT
 from ragstone.run.heartbeat import Beat
 
-from .conftest import client_of
+from .conftest import client_of, settled
 
 SYSTEMS, METRICS = 12, 40
 LONG = "retriever=hybrid/" * 12
-
-
-def text_of(client: TestClient, address: str) -> str:
-    answer = client.get(address)
-    assert answer.status_code == 200, answer.text
-    return answer.text
 
 
 def made(folder: Path, name: str, examples: list[Example], *metrics: str) -> TestClient:
@@ -45,13 +39,13 @@ def example(number: int, system: str, relevant: bool = True) -> Example:
 
 
 def test_a_run_begins_with_the_sentences_of_the_terminal(client: TestClient) -> None:
-    text = text_of(client, "/runs/cornwall")
+    text = settled(client, "/runs/cornwall")
     assert "24 answers by 3 systems to 8 questions, 25 metrics." in text
     assert text.index("17 of 24 answers fall short") < text.index("Estimates</h2>")
 
 
 def test_each_system_has_its_mean_with_interval_and_counts(client: TestClient) -> None:
-    text = text_of(client, "/runs/cornwall")
+    text = settled(client, "/runs/cornwall")
     row = next(one for one in text.split("<tr") if "faithfulness" in one and "rowgroup" in one)
     assert re.search(r'class="n val">0\.\d{3}', row)
     assert re.search(r'class="ci">0\.\d{3} – 0\.\d{3}', row)
@@ -60,24 +54,24 @@ def test_each_system_has_its_mean_with_interval_and_counts(client: TestClient) -
 
 
 def test_slices_of_a_system_stand_below_each_other(client: TestClient) -> None:
-    text = text_of(client, "/runs/cornwall?by=question_type&system=local_search")
+    text = settled(client, "/runs/cornwall?by=question_type&system=local_search")
     assert 'title="Fact Retrieval"' in text
     assert '<a href="/runs/cornwall?by=question_type&amp;system=basic_search#estimates"' in text
 
 
 def test_an_unknown_slice_or_system_is_no_error(client: TestClient) -> None:
-    assert "local_search" in text_of(client, "/runs/cornwall?by=colour&system=nobody")
+    assert "local_search" in settled(client, "/runs/cornwall?by=colour&system=nobody")
 
 
 def test_a_stage_leads_to_the_examples_that_failed_there(client: TestClient) -> None:
-    text = text_of(client, "/runs/cornwall?system=basic_search")
+    text = settled(client, "/runs/cornwall?system=basic_search")
     assert "?system=basic_search&amp;stage=not_retrieved#examples" in text
     assert "An answer fell short where its outcome is not correct" in text
 
 
 def test_a_class_that_nothing_fell_into_is_said(client: TestClient) -> None:
     assert re.search(
-        r"\b0 (correct|partial|wrong|don&#39;t know)", text_of(client, "/runs/cornwall")
+        r"\b0 (correct|partial|wrong|don&#39;t know)", settled(client, "/runs/cornwall")
     )
 
 
@@ -86,18 +80,18 @@ def test_many_systems_have_a_line_a_metric_that_opens_to_rows(tmp_path: Path) ->
     data = [example(n, name, relevant=n <= at) for at, name in enumerate(names) for n in range(3)]
     metrics = [f"precision(k={k})" for k in range(1, METRICS + 1)]
     client = made(tmp_path, "many", data, *metrics)
-    closed = text_of(client, "/runs/many")
+    closed = settled(client, "/runs/many")
     assert closed.count('class="line"') == METRICS
     assert "<caption" not in closed.split('id="estimates"')[1].split("</section>")[0]
     assert len(closed) < 200_000
-    opened = text_of(client, "/runs/many?open=precision(k=2)")
+    opened = settled(client, "/runs/many?open=precision(k=2)")
     assert opened.count("0.333") >= 1
     assert 'aria-expanded="true"' in opened
 
 
 def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> None:
     client = made(tmp_path, "gone", [example(1, "a")], 'rating(criterion="faithfulness")')
-    text = text_of(client, "/runs/gone")
+    text = settled(client, "/runs/gone")
     assert "Nothing could be scored:" in text
     assert '<span class="gone">missing</span> 1: ' in text
     assert "0.000" not in text
@@ -105,7 +99,7 @@ def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> Non
 
 def test_undefined_scores_have_their_reason(tmp_path: Path) -> None:
     bare = [Example("1", "q1", "a", question="Where?", answer="Here.")]
-    text = text_of(made(tmp_path, "bare", bare, "precision", "rouge_l"), "/runs/bare")
+    text = settled(made(tmp_path, "bare", bare, "precision", "rouge_l"), "/runs/bare")
     assert '<span class="undef">undefined</span> 1: no' in text
 
 
@@ -121,7 +115,7 @@ def test_a_run_under_way_shows_how_far_it_is_and_no_mean(unfinished: Path) -> No
     beat = Beat(at=datetime.now(UTC), stage="judging", examples=6, fraction=0.25, seconds=20,
                 judges=["local"])  # fmt: skip
     (unfinished / BEAT).write_text(beat.model_dump_json())
-    text = text_of(client_of(unfinished.parent), "/runs/going")
+    text = settled(client_of(unfinished.parent), "/runs/going")
     assert "This run is under way: 25 % of the data, about 60 s to go." in text
     assert "<b>6</b> answers judged" in text
     assert 'hx-trigger="every 2s"' in text
@@ -129,9 +123,17 @@ def test_a_run_under_way_shows_how_far_it_is_and_no_mean(unfinished: Path) -> No
 
 
 def test_a_run_that_stopped_says_how_to_go_on(unfinished: Path) -> None:
-    text = text_of(client_of(unfinished.parent), "/runs/going")
+    text = settled(client_of(unfinished.parent), "/runs/going")
     assert "Run the same evaluate command again" in text
     assert "hx-trigger" not in text
+
+
+def test_what_takes_a_while_is_asked_for_again(client: TestClient) -> None:
+    address = "/runs/cornwall?by=question_type"
+    settled(client, address)
+    again = client.get(address, headers={"hx-request": "true", "hx-target": "p#soon"}).text
+    assert 'hx-trigger="load" hx-target="#main"' in again
+    assert "<main" not in again
 
 
 def test_a_damaged_run_says_what_is_damaged(runs: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, 
 
 from .asked import Asked
 from .drawing import asset, asset_path, render
-from .pages import compare, example, examples, judge, overruling, report, run, runs
+from .pages import compare, example, examples, judge, overruling, report, run, runs, suite
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
@@ -33,6 +33,7 @@ READ: Mapping[str, Reading] = {
     "/runs/{run}/people": judge.people_page,
     "/runs/{run}/report.html": report.report_page,
     "/runs/{run}/examples/{id:path}": example.example_page,
+    "/runs/{run}/suites/{suite}": suite.suite_page,
     "/runs/{run}": run.run_page,
 }
 """The page at each address; the most particular first."""

@@ -1,22 +1,24 @@
 """Layouts: a run, or the scores of one answer, as the tool reports it that a suite is named after.
 
-report_as     the files of a report
-reports_of    the reports of which a run has all metrics
-row_as        the scores of one answer under the names of a report
-write_report  writes them: all into a folder, or the first as a file
-LAYOUTS       the reports, by their suites
-EXCHANGE      what other tools open, each with what writes it
+report_as       the files of a report
+reports_of      the reports of which a run has all metrics
+as_asked        a report with the parameters that the run's suite was given
+limits_reached  how many answers are beyond the limits of a suite
+row_as          the scores of one answer under the names of a report
+write_report    writes them: all into a folder, or the first as a file
+LAYOUTS         the reports, by their suites
+EXCHANGE        what other tools open, each with what writes it
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from ragstone.argument import argument, call
 from ragstone.errors import InputError, UnknownName
-from ragstone.metrics import SUITES, Composite, read_metric, suite_named
+from ragstone.metrics import SUITES, Composite, Limit, read_metric, suite_named
 from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.one import ScoresOfOne
@@ -38,11 +40,14 @@ __all__ = [
     "EXCHANGE",
     "LAYOUTS",
     "Layout",
+    "LimitReached",
     "OtherFile",
     "Report",
     "ReportColumn",
     "ReportFile",
+    "as_asked",
     "check_target",
+    "limits_reached",
     "report_as",
     "reports_of",
     "row_as",
@@ -63,11 +68,40 @@ def reports_of(run: Run) -> list[str]:
     """The reports that a run was made for, and those of whose metrics it has every one."""
     asked = {name.split("(")[0] for name in run.form.suites}
     there = {*run.form.metrics}
+    made = {name: {*as_asked(layout, run).metrics} for name, layout in LAYOUTS.items()}
     return [
-        name
-        for name, layout in LAYOUTS.items()
-        if name in asked or there.issuperset(_as_asked(layout, run).metrics)
+        name for name, ones in made.items() if ones <= there or (name in asked and ones & there)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitReached:
+    """How many answers of a system are on the wrong side of a limit of a suite.
+
+    Attributes:
+        limit: The limit, with its advice.
+        system: The system.
+        beyond: Answers on the wrong side.
+        n: Answers with a value.
+    """
+
+    limit: Limit
+    system: str
+    beyond: int
+    n: int
+
+
+def limits_reached(run: Run, suite: str) -> list[LimitReached]:
+    """For each limit of a report's suite and each system, how many answers are beyond it."""
+    layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
+    found = []
+    for limit in layout.limits:
+        if data.has(limit.metric):
+            scores = data.table.select("method").with_columns(data.scores(limit.metric)["value"])
+            for system in data.methods:
+                own = scores.filter(pl.col("method") == system)["value"].drop_nulls()
+                found.append(LimitReached(limit, system, sum(map(limit.exceeded, own)), len(own)))
+    return found
 
 
 def report_as(run: Run, suite: str) -> Report:
@@ -84,7 +118,7 @@ def report_as(run: Run, suite: str) -> Report:
     if suite not in LAYOUTS:
         names = [*LAYOUTS, *EXCHANGE]
         raise UnknownName("report", suite, names, hint=f"There are {', '.join(names)}.")
-    layout, data = _as_asked(LAYOUTS[suite], run), ReportData(run)
+    layout, data = as_asked(LAYOUTS[suite], run), ReportData(run)
     if not any(_shown(layout, data, metric) for metric in layout.metrics):
         raise InputError(
             f"The run has no score that a report of {suite} shows. First: "
@@ -160,7 +194,7 @@ def check_target(out: Path, ending: str = ".csv") -> None:
         )
 
 
-def _as_asked(layout: Layout, run: Run) -> Layout:
+def as_asked(layout: Layout, run: Run) -> Layout:
     """The layout with the parameters that the run's suite was given, as in ``taxonomy(k=5)``."""
     asked = [name for name in run.form.suites if name.split("(")[0] == layout.suite]
     suite = suite_named(asked[0] if asked else layout.suite)

@@ -1,15 +1,16 @@
 """Run: what was measured, in words, with intervals, and where the answers went wrong."""
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from time import perf_counter
+from typing import TypeVar
 
 from ragstone.decisions.summing_up.failures import Failures, failures
-from ragstone.decisions.summing_up.histograms import histograms
+from ragstone.decisions.summing_up.histograms import Histograms, histograms
 from ragstone.decisions.summing_up.summary import Summary, summarise
-from ragstone.decisions.summing_up.weight_shares import weight_shares
+from ragstone.decisions.summing_up.weight_shares import WeightShares, weight_shares
 from ragstone.report.calls import lasted, spent
-from ragstone.report.figures import short_name
 from ragstone.report.groups import SYSTEM, Groups
 from ragstone.report.layouts import reports_of
 from ragstone.report.page import parts, plain
@@ -23,8 +24,9 @@ from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
+from ragstone.web.later import PATIENCE
 from ragstone.web.parts.choice import Choice, choice
-from ragstone.web.parts.estimates import shown_estimates
+from ragstone.web.parts.estimates import NOBODY, shown_estimates
 from ragstone.web.parts.faults import shown_faults, systems_of
 from ragstone.web.parts.word_bars import word_bars
 from ragstone.web.runs_folder import RunsFolder
@@ -34,56 +36,121 @@ from .examples import examples_table
 from .runs import STILL
 from .tabs import run_tabs
 
+T = TypeVar("T")
+
 
 def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
     """A run; one that is not finished shows how far it is."""
     name = asked.names["run"]
     folder = Folder(place.path(name))
     form = folder.form
-    common: dict[str, object] = {
-        "run": name,
-        "form": form,
-        "run_tabs": run_tabs(name),
-        "run_path": run_path,
-    }
     if form is not None and not form.finished:
-        return WebPage("run_unfinished.html", name, {**common, **_progress(folder)})
+        shows = {"run": name, **_progress(folder)}
+        return WebPage("run_unfinished.html", name, shows)
     run = place.run(name)
-    common |= {
-        "facts": _facts(run),
-        "calibrated": (run.path / "judge_passport.json").is_file(),
-        "judges": [one for one in run.form.judges if one.kinds],
-    }
+    head = run_head(run, name)
     if not run.form.data.examples or not run.estimate_list:
         wants = [plain(one.words) for one in needs(run)]
-        return WebPage("run_empty.html", name, {**common, "notes": _notes(run), "needs": wants})
+        return WebPage("run_empty.html", name, {**head, "notes": _notes(run), "needs": wants})
+    soon = _Soon(place, name)
+    if asked.part == "soon":
+        shows = {"again": asked.but(), "ready": soon.ready}
+        return WebPage("run_soon.html", name, shows)
+    soon.begin()
     table = examples_table(place, asked, run)
     if isinstance(table, Elsewhere):
         return table
     if asked.part == "examples":
         return WebPage("examples_table.html", name, table.shows, cookies=table.cookies)
-    summary = summarise(run)
-    found = failures(run)
+    ready = soon.ready
+    summary, scores, found, calls = soon.summary, soon.scores, soon.failures, soon.calls
     return WebPage(
         "run.html",
         name,
         {
-            **common,
+            **head,
             **table.shows,
-            "summary": summary,
-            "said": summary_sentences(summary),
-            "caution": parts(first_caution(run, summary)),
-            "reports": reports_of(run),
-            "short_name": short_name,
-            **_estimates(run, asked, summary),
+            "again": "" if ready else asked.but(),
+            "ready": False,
+            "said": summary_sentences(summary) if summary else [],
+            "caution": parts(first_caution(run, summary)) if summary else (),
+            **_estimates(run, asked, summary, scores or OfScores()),
             **_faults(found, asked),
             "bars": word_bars(Groups(run.estimate_list).whole),
-            "calls": _calls(run),
+            "calls": calls or [],
             "notes": _notes(run),
             "small_print": _small_print(run),
         },
         cookies=table.cookies,
     )
+
+
+def run_head(run: Run, name: str) -> dict[str, object]:
+    """What the head of each page of a finished run shows."""
+    return {
+        "run": name,
+        "form": run.form,
+        "run_tabs": run_tabs(name),
+        "run_path": run_path,
+        "facts": _facts(run),
+        "calibrated": (run.path / "judge_passport.json").is_file(),
+        "judges": [one for one in run.form.judges if one.kinds],
+        "reports": reports_of(run),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class OfScores:
+    """What single scores tell: how they lie, and of what share of its weight a composite is."""
+
+    lie: Histograms = field(default_factory=dict)
+    weights: WeightShares = field(default_factory=dict)
+
+
+class _Soon:
+    """What takes a while on a large run: made in the background, and waited for a moment."""
+
+    def __init__(self, place: RunsFolder, name: str) -> None:
+        self._place, self._name = place, name
+        self._stamp = place.stamp(name)
+        self._until = perf_counter() + PATIENCE
+
+    def begin(self) -> None:
+        """Have all of it made."""
+        self._until, until = 0.0, self._until
+        _ = self.summary, self.scores, self.failures, self.calls
+        self._until = until
+
+    @property
+    def ready(self) -> bool:
+        """Whether all of it is there."""
+        return None not in (self.summary, self.scores, self.failures, self.calls)
+
+    @property
+    def summary(self) -> Summary | None:
+        return self._get("summary", summarise)
+
+    @property
+    def scores(self) -> OfScores | None:
+        return self._get("of scores", _of_scores)
+
+    @property
+    def failures(self) -> Failures | None:
+        return self._get("failures", failures)
+
+    @property
+    def calls(self) -> list[CallTimes] | None:
+        return self._get("calls", _calls)
+
+    def _get(self, what: str, make: Callable[[Run], T]) -> T | None:
+        patience = max(0.0, self._until - perf_counter())
+        key = (what, self._stamp)
+        return self._place.later.get(key, lambda: make(self._place.run(self._name)), patience)
+
+
+def _of_scores(run: Run) -> OfScores:
+    scores = run.scores()
+    return OfScores(histograms(scores), weight_shares(scores))
 
 
 def _progress(folder: Folder) -> dict[str, object]:
@@ -124,7 +191,10 @@ def _facts(run: Run) -> RunFacts:
     )
 
 
-def _estimates(run: Run, asked: Asked, summary: Summary) -> dict[str, object]:
+def _estimates(
+    run: Run, asked: Asked, summary: Summary | None, scores: OfScores
+) -> dict[str, object]:
+    themselves = summary.themselves if summary else NOBODY
     groups = Groups(run.estimate_list)
     fields = [one for one in groups.fields if one in run.form.by] or groups.fields
     by = asked.one("by", SYSTEM)
@@ -140,18 +210,16 @@ def _estimates(run: Run, asked: Asked, summary: Summary) -> dict[str, object]:
         sort = f"-{metric}" if less else metric
         return f"{asked.but(metric=metric, sort=sort, page=None)}#examples"
 
-    ways = choice(
-        asked, "by", "Groups", [(one, f"by {one}") for one in (SYSTEM, *fields)], by, "estimates"
-    )
+    names = [(one, f"by {one}") for one in (SYSTEM, *fields)]
+    ways = choice(asked, "by", "Groups", names, by, "estimates") if fields else None
     if by == SYSTEM:
-        scores = run.scores()
         shown = shown_estimates(
             groups.whole, path=path, opens=opens, opened=opened,
-            same=summary.same, themselves=summary.themselves,
-            lie=histograms(scores), weights=weight_shares(scores), suites=run.form.suites,
+            same=summary.same if summary else (), themselves=themselves,
+            lie=scores.lie, weights=scores.weights, suites=run.form.suites,
         )  # fmt: skip
         return {"estimates": shown, "ways": ways, "of_system": None, "rarer": 0}
-    system = _system(asked, groups.systems, summary.themselves)
+    system = _system(asked, groups.systems, themselves)
     ones = [one for one in groups.sliced(by) if one.group.get(SYSTEM, system) == system]
     values, rarer = slice_values(by, ones)
     shown = shown_estimates(
@@ -166,7 +234,9 @@ def _estimates(run: Run, asked: Asked, summary: Summary) -> dict[str, object]:
     }
 
 
-def _faults(found: Failures, asked: Asked) -> dict[str, object]:
+def _faults(found: Failures | None, asked: Asked) -> dict[str, object]:
+    if found is None:
+        return {"faults": None, "fault_systems": None}
     names = systems_of(found)
     several = len(names) > 1
     system = _system(asked, names, found.themselves) if several else ""

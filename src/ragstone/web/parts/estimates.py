@@ -4,6 +4,7 @@ Up to ``ROWS`` groups a metric have a row each; more have one line a metric, wit
 and a row each where it is opened.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,7 @@ LAST = "Retrieval"
 NOBODY: Mapping[str, Collection[str]] = {}
 NO_HISTOGRAMS: Histograms = {}
 NO_WEIGHTS: WeightShares = {}
+NO_NAMES: Mapping[str, str] = {}
 REASONS = 2
 
 
@@ -77,7 +79,8 @@ class MetricEstimates:
         rows: One a group; empty if the metric is a closed line.
         ticks: All groups on one line, drawn.
         span: The lowest and the highest mean.
-        best: Who has the best mean.
+        best: Who has the best mean, or how many have it; empty if all are alike.
+        scale: The ends of its range, where the strips have another scale than the axis above.
         opens: The address that opens or closes the line.
         is_open: Whether it is open.
     """
@@ -90,6 +93,7 @@ class MetricEstimates:
     ticks: Markup
     span: str
     best: str
+    scale: str
     opens: str
     is_open: bool
 
@@ -139,6 +143,7 @@ def shown_estimates(
     lie: Histograms = NO_HISTOGRAMS,
     weights: WeightShares = NO_WEIGHTS,
     suites: Sequence[str] = (),
+    called: Mapping[str, str] = NO_NAMES,
 ) -> ShownEstimates:
     """The estimates as they are shown.
 
@@ -153,11 +158,14 @@ def shown_estimates(
         lie: How the single scores lie.
         weights: The share of a composite's weight that its scores are made of.
         suites: Those of the run.
+        called: Other names of metrics.
     """
     grouped = by_metric(estimates)
     most = max((len(ones) for ones in grouped.values()), default=0)
     lines = most > ROWS or len(estimates) > ALL_ROWS
     in_hundred = in_percent(suites)
+
+    scales = {ones[0].family: _scale(ones) for ones in by_family(estimates).values()}
 
     def metric(name: str, ones: Sequence[Estimate]) -> MetricEstimates:
         own = [one for one in ones if name in themselves.get(one.group.get(by, ""), ())]
@@ -169,15 +177,18 @@ def shown_estimates(
             for one in shown
         )
         best = _best([one for one in ones if one not in own])
+        scale = scale_for(name)
+        differs = scale != scales[ones[0].family]
         return MetricEstimates(
             name,
-            short_name(name),
+            called.get(name) or short_name(name).replace("_", " "),
             ones[0].better,
             path(name),
             tuple(rows) if is_open else (),
             _ticks(ones, best) if lines else Markup(),
             _span(ones, percent=in_hundred),
-            best.group.get(by, "") if best else "",
+            _named(best, by),
+            f"{scale.low:g} to {scale.high:g}" if differs and scale and scale.drawable else "",
             opens(name),
             is_open,
         )
@@ -185,7 +196,7 @@ def shown_estimates(
     families = [
         FamilyEstimates(
             title,
-            _axis(ones, percent=in_hundred),
+            _axis(scales[ones[0].family], percent=in_hundred),
             tuple(metric(name, own) for name, own in by_metric(ones).items()),
         )
         for title, ones in by_family(estimates).items()
@@ -245,27 +256,36 @@ def _in_words(bins: Sequence[int], scale: Scale | None) -> str:
     return f"single scores: {', '.join(parts)}"
 
 
-def _axis(ones: Sequence[Estimate], *, percent: bool) -> Markup:
-    scales = {scale for one in ones if (scale := scale_for(one.metric)) and scale.drawable}
-    if len(scales) != 1:
-        return Markup()
-    return drawn(charts.axis(scales.pop(), percent=percent, quarters=True))
+def _scale(ones: Sequence[Estimate]) -> Scale | None:
+    """The scale that most metrics of a family have."""
+    names = dict.fromkeys(one.metric for one in ones)
+    scales = Counter(scale for name in names if (scale := scale_for(name)) and scale.drawable)
+    return scales.most_common(1)[0][0] if scales else None
+
+
+def _axis(scale: Scale | None, *, percent: bool) -> Markup:
+    return drawn(charts.axis(scale, percent=percent, quarters=True)) if scale else Markup()
 
 
 def _valued(ones: Sequence[Estimate]) -> Iterator[tuple[float, Estimate]]:
     yield from ((one.value, one) for one in ones if one.value is not None)
 
 
-def _best(ones: Sequence[Estimate]) -> Estimate | None:
-    """Who has the best mean, which is not to say that it is better; None if neither end is."""
+def _best(ones: Sequence[Estimate]) -> list[Estimate]:
+    """Who has the best mean, which is not to say that it is better; nobody if all have it."""
     found = [one for _, one in _valued(ones)]
     if not found or found[0].better == "0":
-        return None
-    sign = -1 if found[0].better == "-" else 1
-    return max(found, key=lambda one: sign * (one.value or 0.0))
+        return []
+    end = (min if found[0].better == "-" else max)(value for value, _ in _valued(ones))
+    best = [one for value, one in _valued(ones) if value == end]
+    return best if len(best) < len(found) else []
 
 
-def _ticks(ones: Sequence[Estimate], best: Estimate | None) -> Markup:
+def _named(best: Sequence[Estimate], by: str) -> str:
+    return best[0].group.get(by, "") if len(best) == 1 else f"{len(best)} of them" if best else ""
+
+
+def _ticks(ones: Sequence[Estimate], best: Sequence[Estimate]) -> Markup:
     found = list(_valued(ones))
     values = [value for value, _ in found]
     scale = scale_for(ones[0].metric)
@@ -274,7 +294,7 @@ def _ticks(ones: Sequence[Estimate], best: Estimate | None) -> Markup:
     if not scale.drawable:
         return Markup()
     title = f"{short_name(ones[0].metric)}: {', '.join(map(number, values)) or 'no value'}"
-    return drawn(charts.ticks([(value, one is best) for value, one in found], scale, title))
+    return drawn(charts.ticks([(value, one in best) for value, one in found], scale, title))
 
 
 def _span(ones: Sequence[Estimate], *, percent: bool) -> str:
