@@ -374,3 +374,16 @@ def test_a_verdict_on_an_old_wording_says_nothing_of_the_new_one() -> None:
         if one.ask == "support/claim" and one.unit == "2"
     ]  # fmt: skip
     assert row.judge == "person:Ann"
+
+
+def test_a_hard_rule_holds_between_what_is_said_and_what_stands() -> None:
+    data = labelled()
+    for one in data:
+        one["labels"]["answer"] = {"unsupported_claim_present": 0, "contradicted_claim_present": 0}
+    run = evaluate(data, metrics="unsupported_claim", judge="human")
+    said: dict[str, Any] = {"author": "Ann", "reason": "Looked."}
+    with pytest.raises(InputError, match="contradiction_requires_unsupported"):
+        run.overrule("q0-old", "grounding", {"contradicted_claim_present": True}, **said)
+    both = {"contradicted_claim_present": True, "unsupported_claim_present": True}
+    run.overrule("q0-old", "grounding", both, **said)
+    assert {one.value for one in run.estimate_list if not one.group} == {1 / 6}

@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -62,6 +63,19 @@ def test_nothing_that_was_confirmed_is_lost_to_a_kill(copy: Run, after: int) -> 
         example, "support/claim", {"verdict": "absent"}, unit=1, author="Bo", reason="No."
     )
     assert copy.overrules()[0].author == "Bo"
+
+
+def test_two_processes_at_once_lose_nothing_of_each_other(copy: Run) -> None:
+    example = example_of(copy)
+    command = [sys.executable, "-c", OVERRULE.replace("1_000", "6"), str(copy.path), example]
+    others = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
+    ends = [one.wait() for one in others]
+    kept = copy.overrules()
+    # Whoever says what the other just said is told so, which ends these processes.
+    assert [one.number for one in kept] == list(range(len(kept), 0, -1))
+    assert len(kept) >= 6 or any(ends)
+    said = [one.said["verdict"] for one in kept]
+    assert all(one != other for one, other in pairwise(said))
 
 
 def test_a_file_whose_first_writer_was_stopped_holds_nothing(copy: Run) -> None:

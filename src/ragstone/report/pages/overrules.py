@@ -26,7 +26,7 @@ from ragstone.report.words import words
 from ragstone.run import Estimate, Run
 from ragstone.run.overrules.overrule import Judgement, Overrule, Overruled
 
-MOST_EXAMPLES = 5
+MOST_EXAMPLES, LONGEST = 5, 300
 
 
 def list_page(run: Path, overrules: Sequence[Overrule], example: str | None = None) -> Page:
@@ -109,7 +109,8 @@ def _value(value: object) -> str:
         return ",".join(map(str, value)) or "none"
     if isinstance(value, bool):
         return str(value).lower()
-    return "–" if value is None else str(value)
+    text = "–" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _listed(one: Overrule) -> Iterator[Cell]:
