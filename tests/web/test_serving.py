@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from ragstone.errors import InputError, MissingDependency
-from ragstone.web import serving
+from ragstone.web import extra
 from ragstone.web.serving import view
 
 from .conftest import client_of
@@ -74,6 +74,6 @@ def test_a_taken_port_and_a_missing_folder_are_told(runs: Path, tmp_path: Path) 
 
 
 def test_without_the_extra_it_is_named(runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(serving, "NEEDED", ("a_package_that_is_not_there",))
+    monkeypatch.setattr(extra, "NEEDED", ("a_package_that_is_not_there",))
     with pytest.raises(MissingDependency, match=r"ragstone\[ui\]"):
         view(runs, browser=False)

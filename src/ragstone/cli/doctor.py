@@ -13,9 +13,11 @@ EXTRAS = {
     "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
     "onnx": ("huggingface-hub", "onnxruntime", "tokenizers"),
     "pandas": ("pandas", "pyarrow"),
+    "png": ("resvg-py",),
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
     "torch": ("sentence-transformers", "torch"),
+    "ui": ("jinja2", "markupsafe", "python-multipart", "starlette", "uvicorn"),
 }
 KEYS = (
     "OPENAI_API_KEY",

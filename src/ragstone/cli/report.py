@@ -19,7 +19,7 @@ def report(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.html", help="The file. Default: the name of RUN, here."),
+        typer.Option(metavar="FILE", help="The HTML file. Default: the name of RUN, here."),
     ] = None,
     baseline: Annotated[
         str | None,
@@ -33,8 +33,8 @@ def report(
     ] = None,
     charts: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Write each figure as an SVG file into this folder "
-                     "instead; with --out also the report."),
+        typer.Option(metavar="DIR", help="Folder for each figure as an SVG file, instead of "
+                     "the report; with --out both are written."),
     ] = None,
     png: Annotated[
         bool, typer.Option("--png", help="With --charts: write PNG files too. Needs the extra png.")

@@ -11,7 +11,7 @@ def view(
         Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it, or one run.")
     ] = Path("runs"),
     port: Annotated[
-        int, typer.Option(metavar="P", help="Port to listen on; 0 takes a free one.")
+        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
     ] = 8421,
     host: Annotated[
         str,

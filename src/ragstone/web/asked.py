@@ -35,8 +35,7 @@ class Asked:
         return cls(
             request.scope["raw_path"].decode("latin-1").partition("?")[0],
             dict(request.path_params),
-            # A field of a form that was left empty asks for nothing.
-            tuple((key, value) for key, value in request.query_params.multi_items() if value),
+            tuple(request.query_params.multi_items()),
             request.cookies,
             request.headers.get("hx-target", "").rpartition("#")[2],
             request.headers.get("if-match", ""),
@@ -47,8 +46,8 @@ class Asked:
         return next((value for key, value in reversed(self.query) if key == name), otherwise)
 
     def all(self, name: str) -> list[str]:
-        """Every value of a field of the query."""
-        return [value for key, value in self.query if key == name]
+        """Every value of a field of the query; one that was left empty in a form is none."""
+        return [value for key, value in self.query if key == name and value]
 
     def number(self, name: str, otherwise: int) -> int:
         """A whole number from 1; what is no such number is taken for the default."""

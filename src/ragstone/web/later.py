@@ -24,7 +24,9 @@ class Later:
         self._slots = BoundedSemaphore(AT_ONCE)
         self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
 
-    def get(self, key: Hashable, make: Callable[[], T], patience: float = PATIENCE) -> T | None:
+    def get(
+        self, key: Hashable, make: Callable[[], T], patience: float | None = PATIENCE
+    ) -> T | None:
         """The result, or None while it is being computed; what making it raises is raised."""
         with self._lock:
             result = self._kept.get(key)

@@ -1,22 +1,37 @@
 """RunsFolder: the folder whose runs the app shows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from contextlib import suppress
+from hashlib import blake2b
 from pathlib import Path
-from threading import Lock
+from threading import Thread
+from typing import TypeVar
 
 from ragstone.decisions import compare
 from ragstone.decisions.comparing.compared import Comparisons
+from ragstone.decisions.summing_up.failures import FailureGroups, failures
+from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.errors import InputError, RagstoneError
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
+from ragstone.run.overrules.store import FILE as OVERRULES
 from ragstone.run.overrules.store import Store
 from ragstone.run.places import MANIFEST
 from ragstone.run.runs import FoundRun, found_run, newest_first
 
-from .later import Later
+from .kept import KeptResults
+from .later import PATIENCE, Later
 from .marks import Marks, change_marks, marks_in
 from .opened import OpenRuns
 from .web_page import NotThere
+
+T = TypeVar("T")
+
+Stamp = tuple[object, ...]
+"""What changes when a run does."""
+
+PREPARED = 5
+"""Runs whose first page is prepared when the app starts."""
 
 
 class RunsFolder:
@@ -38,10 +53,9 @@ class RunsFolder:
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
         self.later = Later()
-        self._lock = Lock()
         self._opened = OpenRuns()
-        self._compared: dict[tuple[object, ...], Comparisons] = {}
-        self._seen: dict[Path, tuple[tuple[int, int], FoundRun, Sequence[Estimate]]] = {}
+        self._kept = KeptResults(self.folder)
+        self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}
 
     @property
     def name(self) -> str:
@@ -61,11 +75,7 @@ class RunsFolder:
         return self._read(one.path / MANIFEST)[1]
 
     def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
-        try:
-            facts = file.stat()
-            stamp = facts.st_mtime_ns, facts.st_size
-        except OSError:
-            stamp = 0, 0
+        stamp = _glance(file)
         kept = self._seen.get(file)
         if kept is None or kept[0] != stamp:
             found = found_run(file)
@@ -103,11 +113,7 @@ class RunsFolder:
             NotThere: No run is called so.
             InputError: Its overrules cannot be read.
         """
-        files = [self.path(name) / MANIFEST for name in names]
-        return tuple(
-            (str(file), file.stat().st_mtime_ns, file.stat().st_size, Store(file.parent).stamp())
-            for file in files
-        )
+        return tuple(_stamp(self.path(name) / MANIFEST) for name in names)
 
     def marks(self) -> Marks:
         """What people noted beside the runs."""
@@ -130,15 +136,56 @@ class RunsFolder:
         """The comparison of a run's systems, or of two runs, computed once."""
         names = [one for one in (run, other) if one]
         chosen = None if metrics is None else tuple(metrics)
-        key = (self.stamp(*names), baseline, chosen, margin, tuple(by))
-        with self._lock:
-            found = self._compared.get(key)
-        if found is None:
-            found = compare(
+        key = ("compared", self.stamp(*names), baseline, chosen, margin, tuple(by))
+
+        def make() -> Comparisons:
+            return compare(
                 *map(self.run, names), baseline=baseline, metrics=chosen, margin=margin, by=by
             )
-            with self._lock:
-                self._compared[key] = found
+
+        found = self.later.get(key, lambda: self._once(key, Comparisons, make), patience=None)
+        if found is None:
+            raise AssertionError("a result that is waited for without end")
+        return found
+
+    def summary(self, name: str, patience: float = PATIENCE) -> Summary | None:
+        """The run in a few facts; None while they are being computed."""
+        key = ("summary", self.stamp(name))
+
+        def make() -> Summary:
+            return summarise(self.run(name))
+
+        return self.later.get(key, lambda: self._once(key, Summary, make), patience)
+
+    def failures(
+        self, name: str, by: Sequence[str] = (), patience: float = PATIENCE
+    ) -> FailureGroups | None:
+        """How many answers fell short at which stage; None while that is being computed."""
+        key = ("failures", self.stamp(name), tuple(by))
+
+        def make() -> FailureGroups:
+            return failures(self.run(name), by=by).without_answers
+
+        return self.later.get(key, lambda: self._once(key, FailureGroups, make), patience)
+
+    def prepare(self) -> None:
+        """Compute, in the background, what the pages of the newest runs show first."""
+        Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        finished = [one for one in self.runs() if one.form and one.form.finished]
+        for one in finished[:PREPARED]:
+            name = one.path.name
+            with suppress(RagstoneError):
+                self.summary(name)
+                self.failures(name)
+
+    def _once(self, key: Hashable, form: type[T], make: Callable[[], T]) -> T:
+        """A result from the files that keep them, or made and kept."""
+        found = self._kept.read(key, form)
+        if found is None:
+            found = make()
+            self._kept.write(key, form, found)
         return found
 
 
@@ -149,3 +196,24 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
         return Run(one.path).estimate_list
     except RagstoneError:
         return ()
+
+
+def _stamp(file: Path) -> Stamp:
+    """Of the run with this ``run.json``, which has the checksums of all its tables."""
+    try:
+        content = blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        content = ""
+    with suppress(RagstoneError):
+        return file.parent.name, content, Store(file.parent).stamp()
+    return file.parent.name, content
+
+
+def _glance(file: Path) -> Stamp:
+    """The same as far as the system tells it without reading anything."""
+    found: list[object] = []
+    for one in (file, file.with_name(OVERRULES), file.with_name(f"{OVERRULES}-wal")):
+        with suppress(OSError):
+            facts = one.stat()
+            found += [facts.st_mtime_ns, facts.st_size]
+    return tuple(found)

@@ -61,8 +61,10 @@ def view(
 
     names = {*NAMES, called, *([] if here else [socket.gethostname().lower()])}
     hosts = _Any() if every else frozenset(f"{name}:{port}" for name in names)
+    place = RunsFolder(folder)
+    place.prepare()
     config = uvicorn.Config(
-        make_app(RunsFolder(folder), Access(hosts, token)),
+        make_app(place, Access(hosts, token)),
         log_level="warning",
         access_log=False,
         server_header=False,

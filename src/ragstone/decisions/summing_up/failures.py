@@ -103,8 +103,8 @@ class GroupFailures:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures(HasPage):
-    """Where the answers of a run went wrong.
+class FailureGroups:
+    """How many answers of a run went wrong at which stage.
 
     Attributes:
         run: The folder.
@@ -113,8 +113,6 @@ class Failures(HasPage):
         by: The fields of the slices.
         cluster: What groups dependent answers.
         level: Of the intervals.
-        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage`` and, for
-            each stage, whether it failed there, null where that is not known.
     """
 
     run: Path
@@ -123,7 +121,6 @@ class Failures(HasPage):
     by: tuple[str, ...]
     cluster: str
     level: float
-    answers: pl.DataFrame = field(repr=False, compare=False)
 
     def of(self, **group: str) -> GroupFailures:
         """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``.
@@ -136,6 +133,25 @@ class Failures(HasPage):
             there = [_named(one.group) for one in self.groups if one.group]
             raise UnknownName("group of these failures", _named(group), there)
         return found
+
+
+@dataclass(frozen=True, slots=True)
+class Failures(FailureGroups, HasPage):
+    """The same, and which answers they are.
+
+    Attributes:
+        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage`` and, for
+            each stage, whether it failed there, null where that is not known.
+    """
+
+    answers: pl.DataFrame = field(repr=False, compare=False)
+
+    @property
+    def without_answers(self) -> FailureGroups:
+        """The counts alone."""
+        return FailureGroups(
+            self.run, self.groups, self.themselves, self.by, self.cluster, self.level
+        )
 
     def examples(self, stage: str | None = None, system: str | None = None) -> pl.DataFrame:
         """The answers that fell short at a stage, or at any, as rows of ``answers``.
@@ -159,7 +175,7 @@ class Failures(HasPage):
         return rows.filter(pl.col("system") == system)
 
     def to_dict(self) -> dict[str, Any]:
-        """The result as ``--json`` prints it."""
+        """The result as plain data."""
         return {
             "run": str(self.run),
             "by": list(self.by),

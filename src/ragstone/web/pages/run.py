@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 from time import perf_counter
 from typing import TypeVar
 
-from ragstone.decisions.summing_up.failures import Failures, failures
+from ragstone.decisions.summing_up.failures import FailureGroups
 from ragstone.decisions.summing_up.histograms import Histograms, histograms
-from ragstone.decisions.summing_up.summary import Summary, summarise
+from ragstone.decisions.summing_up.summary import Summary
 from ragstone.decisions.summing_up.weight_shares import WeightShares, weight_shares
 from ragstone.report.calls import lasted, spent
 from ragstone.report.groups import SYSTEM, Groups
@@ -128,24 +128,28 @@ class _Soon:
 
     @property
     def summary(self) -> Summary | None:
-        return self._get("summary", summarise)
+        return self._place.summary(self._name, self._left)
 
     @property
     def scores(self) -> OfScores | None:
         return self._get("of scores", _of_scores)
 
     @property
-    def failures(self) -> Failures | None:
-        return self._get("failures", failures)
+    def failures(self) -> FailureGroups | None:
+        return self._place.failures(self._name, patience=self._left)
 
     @property
     def calls(self) -> list[CallTimes] | None:
         return self._get("calls", _calls)
 
     def _get(self, what: str, make: Callable[[Run], T]) -> T | None:
-        patience = max(0.0, self._until - perf_counter())
         key = (what, self._stamp)
-        return self._place.later.get(key, lambda: make(self._place.run(self._name)), patience)
+        return self._place.later.get(key, lambda: make(self._place.run(self._name)), self._left)
+
+    @property
+    def _left(self) -> float:
+        """Seconds for which something may still be waited for."""
+        return max(0.0, self._until - perf_counter())
 
 
 def _of_scores(run: Run) -> OfScores:
@@ -234,7 +238,7 @@ def _estimates(
     }
 
 
-def _faults(found: Failures | None, asked: Asked) -> dict[str, object]:
+def _faults(found: FailureGroups | None, asked: Asked) -> dict[str, object]:
     if found is None:
         return {"faults": None, "fault_systems": None}
     names = systems_of(found)

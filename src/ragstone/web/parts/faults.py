@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.decisions.summing_up.failures import Failures, GroupFailures, Rate, StageFailures
+from ragstone.decisions.summing_up.failures import FailureGroups, GroupFailures, Rate, StageFailures
 from ragstone.decisions.summing_up.stages import NO_FAULT, OTHER, RETRIEVAL
 from ragstone.report import charts
 from ragstone.report.figures import counted
@@ -68,7 +68,7 @@ class ShownFaults:
     level: float
 
 
-def shown_faults(found: Failures, system: str, path: Callable[[str], str]) -> ShownFaults:
+def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) -> ShownFaults:
     """The waterfall of a system, or of all answers together.
 
     Args:
@@ -89,7 +89,7 @@ def shown_faults(found: Failures, system: str, path: Callable[[str], str]) -> Sh
     )
 
 
-def systems_of(found: Failures) -> list[str]:
+def systems_of(found: FailureGroups) -> list[str]:
     """The systems that have a waterfall of their own, those that are the references last."""
     ones = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
     names = [one.group[SYSTEM] for one in ones]
