@@ -41,15 +41,19 @@ class MadeRun(Run):
     def examples(self, columns: Sequence[str | pl.Expr] | None = None) -> pl.DataFrame:
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
-        return frame if columns is None else frame.select(self.column(name) for name in columns)
+        if columns is None:
+            return frame
+        made = [one for one in columns if isinstance(one, pl.Expr)]
+        roots = {name for one in made for name in one.meta.root_names()}
+        named = [one for one in columns if isinstance(one, str)]
+        there = frame.with_columns(self.column(name) for name in roots.union(named))
+        return there.select(columns)
 
     def without_overrules(self) -> Run:
         return self
 
-    def column(self, name: str | pl.Expr) -> pl.Expr:
+    def column(self, name: str) -> pl.Expr:
         """Answers and contexts are each example's own, all else is the question's."""
-        if isinstance(name, pl.Expr):
-            return name
         if name in ("id", "question_id", "system"):
             return pl.col(name)
         return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)

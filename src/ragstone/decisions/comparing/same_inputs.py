@@ -108,8 +108,9 @@ class Inputs:
         }
 
     def _printed(self, columns: Sequence[str]) -> pl.Series:
-        texts = self.scored.run.examples(columns)
-        return texts.select(pl.struct(columns).struct.json_encode().hash()).to_series()
+        # While they are read, for all texts of a large run do not fit into memory.
+        texts = pl.struct(columns).struct.json_encode().hash().alias("print")
+        return self.scored.run.examples([texts]).to_series()
 
     def _judged(self, several: Sequence[str]) -> pl.Series:
         """Which judge judged each example, of asks that several judges answered."""

@@ -25,6 +25,7 @@ A_PAGE = 50
 QUESTION = 200
 """Characters of a question in the table."""
 
+COLUMNS = ["id", "question_id", "question", "answer"]
 TONES: Mapping[str, Tone] = {"better": "good", "worse": "bad"}
 SHOWN = ("changed", "worse", "better", "same", "failed")
 NOTHING = "-"
@@ -174,7 +175,8 @@ class _Texts:
         """The examples of both systems, by question."""
         found = []
         for run, system in self._sides:
-            rows = self._rows(run, system).filter(pl.col("question_id").is_in(list(questions)))
+            mine = pl.col("system") == system, pl.col("question_id").is_in(list(questions))
+            rows = run.folder.read("examples", *mine, columns=COLUMNS)
             by_question: dict[str, list[dict[str, str | None]]] = {}
             for row in rows.iter_rows(named=True):
                 by_question.setdefault(row["question_id"], []).append(row)
@@ -182,24 +184,19 @@ class _Texts:
         return found
 
     def with_words(self, search: str) -> pl.Series:
-        """The questions with all these words in them or in an answer."""
-        both = pl.concat([self._rows(run, system) for run, system in self._sides])
-        text = (
-            pl.concat_str("question", "answer", separator=" ", ignore_nulls=True)
-            .str.join(" ")
-            .str.to_lowercase()
-        )
-        joined = both.group_by("question_id").agg(text.alias("text"))
-        every = [pl.col("text").str.contains(word, literal=True) for word in search.lower().split()]
-        return joined.filter(every)["question_id"]
+        """The questions with all these words in question and answer of one of both."""
+        text = pl.concat_str("question", "answer", separator=" ", ignore_nulls=True)
+        text = text.str.to_lowercase()
+        every = [text.str.contains(word, literal=True) for word in search.lower().split()]
+        sides = [
+            run.folder.read("examples", pl.col("system") == system, *every, columns=["question_id"])
+            for run, system in self._sides
+        ]
+        return pl.concat(sides)["question_id"].unique()
 
     def path(self, side: int, example: str) -> str:
         """Of an example of one of both."""
         return run_path(self._sides[side][0].path.name, "examples", example)
-
-    def _rows(self, run: Run, system: str) -> pl.DataFrame:
-        columns = ["id", "question_id", "system", "question", "answer"]
-        return run.examples(columns).filter(pl.col("system") == system).drop("system")
 
 
 def _systems(runs: Sequence[Run], pair: tuple[str, str]) -> list[str]:
