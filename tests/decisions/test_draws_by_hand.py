@@ -1,6 +1,6 @@
 """What is drawn from a handful of examples, and what is then asked, worked out by hand."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -175,9 +175,9 @@ class AskedTwice(MadeRun):
             return pl.lit("[]").alias("history")
         return super().column(name)
 
-    def scores(self) -> pl.DataFrame:
+    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
         self.read += 1
-        return super().scores()
+        return super().scores(metrics)
 
 
 def test_one_question_under_two_ids_is_one_cluster(tmp_path: Path) -> None:

@@ -121,3 +121,14 @@ def test_divided_items_are_listed_with_who_said_what(page: Get) -> None:
 
 def test_people_who_labelled_nothing_are_told_how_to(page: Get) -> None:
     assert "--annotators ann,ben" in page("/runs/bare/people")
+
+
+def test_more_labels_than_fit_into_memory_are_left_to_the_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.web.pages.judge.MOST_LABELLED", 39)
+    client = client_of(folder)
+    while "being computed" in (text := client.get("/runs/piers/judge").text):
+        sleep(0.05)
+    assert "40 answers carry labels, more than this page measures" in text
+    assert "ragstone calibrate" in text

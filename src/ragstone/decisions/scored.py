@@ -1,7 +1,7 @@
 """Scored: the scores of a finished run, metric by metric, with what groups and clusters them."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -141,14 +141,17 @@ class Scored:
         """
         if metric not in self.metrics:
             raise UnknownName("metric of this run", metric, self.metrics)
-        scores = self._scores[metric].drop("metric")
-        return self.facets.join(scores, on="example_id", how="left", maintain_order="left")
+        if metric not in self._scores:
+            columns = ("example_id", "value", "label", "status", "reason")
+            self._scores[metric] = self.run.scores([metric]).select(columns)
+        return self.facets.join(
+            self._scores[metric], on="example_id", how="left", maintain_order="left"
+        )
 
     @cached_property
-    def _scores(self) -> Mapping[str, pl.DataFrame]:
-        columns = ("metric", "example_id", "value", "label", "status", "reason")
-        parts = self.run.scores().select(columns).partition_by("metric", as_dict=True)
-        return {str(key[0]): part for key, part in parts.items()}
+    def _scores(self) -> dict[str, pl.DataFrame]:
+        """Those that were asked for: all together take several times the memory."""
+        return {}
 
     def metric(self, name: str) -> Metric | None:
         """The metric with this name; None for a custom metric that is not loaded."""

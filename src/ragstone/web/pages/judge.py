@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from ragstone.decisions import Calibration, calibrate, read_passport
 from ragstone.decisions.calibrating.compared_units import label_words
-from ragstone.decisions.calibrating.labelled_run import labels_for
+from ragstone.decisions.calibrating.labelled_run import NO_LABELS, labels_for
 from ragstone.decisions.calibrating.passport import NAME, Passport
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
@@ -48,6 +48,9 @@ MEASURES: Mapping[str, str] = {
     "kendall": "the same order: Kendall's τ",
 }
 """What is told of a judge beside people, by its name in the check."""
+
+MOST_LABELLED = 5_000
+"""Labelled answers; of more the app would take too much memory."""
 
 ITEMS = 50
 FIRST_ITEMS = 10
@@ -228,8 +231,11 @@ def _believed(place: RunsFolder, name: str) -> Believed | None:
 def believed(run: Run) -> Believed:
     """What the labels in the data tell of the judge and of people; without overrules."""
     run = run.without_overrules()
-    asked = run.examples(["id", "question"])
-    questions = {str(id): str(text or id) for id, text in asked.iter_rows()}
+    labelled = pl.col("labels") != NO_LABELS
+    rows = run.folder.read("examples", labelled, columns=["id", "question"])
+    questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
+    if len(rows) > MOST_LABELLED:
+        return Believed(None, _too_many(len(rows)), (), questions)
     try:
         labels = labels_for((), run, None)
     except InputError as error:
@@ -240,6 +246,13 @@ def believed(run: Run) -> Believed:
         return Believed(calibrate(run, labels), "", people, questions)
     except InputError as error:
         return Believed(None, error.text, people, questions)
+
+
+def _too_many(count: int) -> str:
+    return (
+        f"{count:,} answers carry labels, more than this page measures. The command below does, "
+        "and the page shows what it found."
+    )
 
 
 def _passport(run: Run) -> tuple[Passport | None, Sequence[str]]:
