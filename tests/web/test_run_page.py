@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone import Example
 from ragstone.examples import Context
+from ragstone.run import Run
 from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import FILE as BEAT
 from ragstone.run.heartbeat import Beat
@@ -87,6 +88,22 @@ def test_many_systems_have_a_line_a_metric_that_opens_to_rows(tmp_path: Path) ->
     opened = settled(client, "/runs/many?open=precision(k=2)")
     assert opened.count("0.333") >= 1
     assert 'aria-expanded="true"' in opened
+
+
+def test_long_names_are_cut_in_sentences_too(tmp_path: Path) -> None:
+    names = (f"{LONG}seed=1", f"{LONG}seed=2")
+    client = made(tmp_path, "long", [example(n, one) for n in range(9) for one in names], "mrr")
+    text = settled(client, "/runs/long")
+    said = text.split('class="lede"')[1].split("Estimates</h2>")[0]
+    assert LONG not in said
+
+
+def test_that_people_overruled_a_judgement_is_said(runs: Path, tmp_path: Path) -> None:
+    copytree(runs / "cornwall", tmp_path / "mended")
+    run = Run.open(tmp_path / "mended")
+    example = run.examples(["id"])["id"][0]
+    run.overrule(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
+    assert "1 judgement overruled by people" in settled(client_of(tmp_path), "/runs/mended")
 
 
 def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> None:

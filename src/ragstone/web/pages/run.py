@@ -1,7 +1,7 @@
 """Run: what was measured, in words, with intervals, and where the answers went wrong."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from time import perf_counter
 from typing import TypeVar
@@ -13,7 +13,7 @@ from ragstone.decisions.summing_up.weight_shares import WeightShares, weight_sha
 from ragstone.report.calls import lasted, spent
 from ragstone.report.groups import SYSTEM, Groups
 from ragstone.report.layouts import reports_of
-from ragstone.report.page import parts, plain
+from ragstone.report.page import Phrase, parts, plain
 from ragstone.report.pages.run_in_full import method, needs, slice_values
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.summary import summary_sentences
@@ -24,6 +24,7 @@ from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
+from ragstone.web.drawing import cut
 from ragstone.web.later import PATIENCE
 from ragstone.web.parts.choice import Choice, choice
 from ragstone.web.parts.estimates import NOBODY, shown_estimates
@@ -72,8 +73,8 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             **table.shows,
             "again": "" if ready else asked.but(),
             "ready": False,
-            "said": summary_sentences(summary) if summary else [],
-            "caution": parts(first_caution(run, summary)) if summary else (),
+            "said": [_short(one, summary) for one in summary_sentences(summary)] if summary else [],
+            "caution": _caution(run, summary) if summary else (),
             **_estimates(run, asked, summary, scores or OfScores()),
             **_faults(found, asked),
             "bars": word_bars(Groups(run.estimate_list).whole),
@@ -157,6 +158,18 @@ def _of_scores(run: Run) -> OfScores:
     return OfScores(histograms(scores), weight_shares(scores))
 
 
+def _short(text: str, summary: Summary) -> str:
+    """A sentence with the long names of systems cut as they are in the tables."""
+    for name in sorted(summary.systems, key=len, reverse=True):
+        text = text.replace(" ".join(name.split()), cut(name))
+    return text
+
+
+def _caution(run: Run, summary: Summary) -> list[Phrase]:
+    phrases = parts(first_caution(run, summary))
+    return [replace(one, text=_short(one.text, summary)) for one in phrases]
+
+
 def _progress(folder: Folder) -> dict[str, object]:
     beat = last_beat(folder.path)
     goes_on = beat is not None and datetime.now(UTC) - beat.at < STILL
@@ -174,6 +187,7 @@ class RunFacts:
     calls: str
     missing: int
     possible: int
+    overruled: int
 
 
 def _facts(run: Run) -> RunFacts:
@@ -192,6 +206,7 @@ def _facts(run: Run) -> RunFacts:
         spent(form.calls),
         sum(one.n_missing for one in whole),
         sum(one.n + one.n_missing for one in whole),
+        sum(one.undone is None for one in run.overrules()),
     )
 
 

@@ -188,7 +188,9 @@ def shown_estimates(
             _ticks(ones, best) if lines else Markup(),
             _span(ones, percent=in_hundred),
             _named(best, by),
-            f"{scale.low:g} to {scale.high:g}" if differs and scale and scale.drawable else "",
+            minus(f"{scale.low:g} to {scale.high:g}")
+            if differs and scale and scale.drawable
+            else "",
             opens(name),
             is_open,
         )
