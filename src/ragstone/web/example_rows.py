@@ -1,5 +1,6 @@
 """Example rows: one row for each example of a run, by which examples are filtered and sorted."""
 
+import json
 from collections import OrderedDict
 from functools import cached_property
 from threading import Lock
@@ -11,7 +12,6 @@ from ragstone.decisions.scored import Scored
 from ragstone.decisions.summing_up.repeats import repeats
 from ragstone.decisions.summing_up.stages import stages
 from ragstone.errors import InputError
-from ragstone.examples import from_frame
 from ragstone.labels import labels_of
 from ragstone.report.ranked import shortfalls
 from ragstone.run import Run
@@ -80,18 +80,19 @@ class ExampleRows:
     def disputed(self) -> pl.Series:
         """The ids of examples of which a person said something else than the judge."""
         corrected = [one.example for one in self.run.overrules() if one.undone is None]
+        found = pl.Series("id", corrected, pl.String)
         carried = self.run.examples(["id", "labels"]).filter(pl.col("labels") != "{}")
-        if carried.is_empty():
-            return pl.Series("id", corrected, pl.String)
-        ids = carried["id"]
+        records = ({"id": id, "labels": json.loads(labels)} for id, labels in carried.iter_rows())
         try:
-            examples = from_frame(self.run.examples().filter(pl.col("id").is_in(ids.implode())))
-            said = labels_of(examples).used.select(*KEYS, people="value")
+            said = labels_of(records).used.select(*KEYS, people="value")
         except InputError:
-            return pl.Series("id", corrected, pl.String)
-        both = judged_units(self.run).join(said, on=KEYS, how="inner", nulls_equal=True)
-        others = both.filter(pl.col("value") != pl.col("people"))["example_id"].unique()
-        return pl.concat([others, pl.Series(corrected, dtype=pl.String)]).alias("id").unique()
+            return found
+        if said.is_empty():
+            return found
+        some = self.run.excerpt(said["example_id"].unique())
+        both = judged_units(some).join(said, on=KEYS, how="inner", nulls_equal=True)
+        others = both.filter(pl.col("value") != pl.col("people"))["example_id"]
+        return pl.concat([found, others.alias("id")]).unique()
 
     def field(self, name: str) -> pl.Series:
         """The value of a field by which examples can be grouped, in the order of the rows.

@@ -1,13 +1,13 @@
 """Units: the verdicts of a run's judges, in the form of people's labels."""
 
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 import polars as pl
 
 from ragstone.judgements import KINDS, About, Kind
 from ragstone.judges.human import HumanJudge
 from ragstone.labels.adjudicate import SAID
-from ragstone.run import Run
 
 SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
@@ -24,7 +24,14 @@ ABOUT: Mapping[About, pl.Expr] = {
 """The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
-def judged_units(run: Run) -> pl.DataFrame:
+class Judged(Protocol):
+    """A run, or some of its examples."""
+
+    def ledger(self) -> pl.DataFrame: ...
+    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+
+
+def judged_units(run: Judged) -> pl.DataFrame:
     """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
 
     For a panel it is the panel's verdict, for a critique the majority vote. A yes or no,

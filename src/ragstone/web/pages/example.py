@@ -46,7 +46,7 @@ from ragstone.web.parts.said import Said, said, says_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import NotThere, WebPage
 
-from .examples import PLACE, baseline_of
+from .examples import PLACE, baseline_of, ready
 from .runs import PREFERRED
 
 QUESTION, ANSWER, CONTEXTS = 8_000, 32_000, 48_000
@@ -285,6 +285,7 @@ def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
     wanted = ExampleFilter.read(within)
     rows = example_rows(run)
     try:
+        wanted = wanted if ready(place, name, rows, wanted) else ExampleFilter()
         ids = wanted.chosen(rows, baseline_of(place, name))["id"] if wanted.query else rows.ids
     except InputError:
         wanted, ids = ExampleFilter(), rows.ids

@@ -142,15 +142,17 @@ def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable |
     wanted = ExampleFilter.of(asked.query)
     rows = example_rows(run)
     marks = place.marks()
-    trouble = ""
+    trouble, waits = "", not ready(place, name, rows, wanted)
+    chosen = rows.rows.clear()
     try:
-        chosen = wanted.chosen(rows, baseline_of(place, name))
+        if not waits:
+            chosen = wanted.chosen(rows, baseline_of(place, name))
     except InputError as error:
-        chosen, trouble = rows.rows.clear(), error.text
+        trouble = error.text
     shows = _shows(asked, name, rows, wanted, chosen, marks)
     remembered = query(wanted.query).removeprefix("?")
     cookies = {COOKIE: (remembered, here)} if wanted.query or COOKIE in asked.cookies else {}
-    return ExamplesTable({**shows, "trouble": trouble}, cookies)
+    return ExamplesTable({**shows, "trouble": trouble, "waits": waits}, cookies)
 
 
 def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
@@ -196,6 +198,14 @@ def _as_condition(asked: Asked) -> str:
         extra["q"] = []
     address = asked.but(m=None, low=None, high=None, add=None, drop=None, page=None, **extra)
     return f"{address}{PLACE}"
+
+
+def ready(place: RunsFolder, name: str, rows: ExampleRows, wanted: ExampleFilter) -> bool:
+    """Whether the filter can be answered at once; if not, what it needs is being computed."""
+    if all(one.field != "labels" for one in wanted.conditions):
+        return True
+    # All judgements are compared with all labels.
+    return place.later.get(("disputed", place.stamp(name)), lambda: rows.disputed) is not None
 
 
 def baseline_of(place: RunsFolder, name: str) -> Baseline:
