@@ -10,17 +10,21 @@ import polars as pl
 from ragstone.decisions.calibrating.units import KEYS, judged_units
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.summing_up.repeats import repeats
-from ragstone.decisions.summing_up.stages import stages
+from ragstone.decisions.summing_up.stages import METRICS, laid, retrieval
 from ragstone.errors import InputError
 from ragstone.labels import labels_of
 from ragstone.report.ranked import shortfalls
 from ragstone.run import Run
 from ragstone.run.overrules.store import Store
+from ragstone.run.places import MANIFEST
 
 KEPT = 3
 """Runs whose rows are kept in memory."""
 
 OUTCOME = "answer_outcome"
+
+UNCHANGED = ("ids", "retrieval", "_fields")
+"""What no correction of a judgement changes."""
 
 
 class ExampleRows:
@@ -28,12 +32,17 @@ class ExampleRows:
 
     Args:
         run: A finished run.
+        before: Its rows before somebody corrected a judgement; what no correction changes is taken
+            from there.
     """
 
-    def __init__(self, run: Run) -> None:
+    def __init__(self, run: Run, before: "ExampleRows | None" = None) -> None:
         self.run = run
-        self.metrics = list(dict.fromkeys(one.metric for one in run.estimate_list))
+        self.metrics = list(run.form.metrics)
         self._fields: dict[str, pl.Series] = {}
+        if before is not None:
+            known = before.__dict__
+            self.__dict__ |= {name: known[name] for name in UNCHANGED if name in known}
 
     @cached_property
     def rows(self) -> pl.DataFrame:
@@ -64,7 +73,13 @@ class ExampleRows:
     @cached_property
     def stages(self) -> pl.DataFrame:
         """``id`` and ``stage``: where an answer that fell short first went wrong."""
-        return stages(self.run).select("stage", id="example_id")
+        found = laid(self.retrieval, self.run.scores(METRICS))
+        return found.select("stage", id="example_id")
+
+    @cached_property
+    def retrieval(self) -> pl.DataFrame:
+        """What the examples tell of their retrieval."""
+        return retrieval(self.run)
 
     @cached_property
     def shortfalls(self) -> pl.DataFrame:
@@ -115,17 +130,21 @@ class ExampleRows:
         return self.run.folder.read("examples", found, columns=["id"])["id"]
 
 
-_kept: OrderedDict[tuple[object, ...], ExampleRows] = OrderedDict()
+_kept: OrderedDict[str, tuple[tuple[object, ...], ExampleRows]] = OrderedDict()
 _lock = Lock()
 
 
 def example_rows(run: Run) -> ExampleRows:
     """The rows of a run; those of the runs that were looked at last are kept."""
-    stamp = Store(run.path).stamp()
-    key = (str(run.path.resolve()), run.form.created, len(run.estimate_list), stamp)
+    place, facts = str(run.path.resolve()), (run.path / MANIFEST).stat()
+    made = facts.st_mtime_ns, facts.st_size
+    key = (*made, Store(run.path).stamp())
     with _lock:
-        found = _kept.pop(key, None) or ExampleRows(run)
-        _kept[key] = found
+        held = _kept.pop(place, None)
+        if held is None or held[0] != key:
+            same = held is not None and held[0][:2] == made
+            held = key, ExampleRows(run, held[1] if held and same else None)
+        _kept[place] = held
         while len(_kept) > KEPT:
             _kept.popitem(last=False)
-    return found
+    return held[1]

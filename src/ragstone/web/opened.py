@@ -50,7 +50,8 @@ class OpenRun:
     def _prepare(self) -> None:
         with _ONE_AT_A_TIME:
             try:
-                example_rows(self.run).rows  # noqa: B018
+                rows = example_rows(self.run)
+                rows.rows, rows.stages  # noqa: B018
                 self.faults = RunFiles(self.run.path).damage()
             except RagstoneError:
                 # It was replaced meanwhile; who opens it again is told what is wrong.

@@ -88,12 +88,16 @@ class Faults:
 
 def stages(run: Run) -> pl.DataFrame:
     """The first stage at which each example failed, as ``laid`` gives it."""
+    return laid(retrieval(run), run.scores(METRICS))
+
+
+def retrieval(run: Run) -> pl.DataFrame:
+    """What the examples tell of their retrieval, as ``laid`` takes it."""
     grades = pl.col("reference_contexts").list.eval(pl.element().struct.field("grade"))
     retrieved = pl.col("contexts").list.len()
-    examples = run.examples(
+    return run.examples(
         ["id", "system", retrieved.alias("retrieved"), grades.list.max().alias("best_grade")]
     ).rename({"id": "example_id"})
-    return laid(examples, run.scores(METRICS))
 
 
 def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:

@@ -6,6 +6,7 @@ from ragstone.errors import OverruleConflict
 from ragstone.judgements import ASKS
 from ragstone.report.figures import shortened
 from ragstone.web.asked import Asked
+from ragstone.web.example_rows import example_rows
 from ragstone.web.parts.corrections import (
     NO_REASON,
     UNDO,
@@ -48,6 +49,9 @@ def correct(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage
             run.overrule(example, ask, said, unit=unit, author=author, reason=why, seen=seen)
     except OverruleConflict as error:
         return example_page(place, asked, conflict=_told(error), status=409)
+    # The table is going to be looked at next.
+    key = ("rows", *place.stamp(asked.names["run"]))
+    place.later.get(key, lambda: example_rows(run).rows, patience=0)
     back = asked.but(part=None, about=None, **{"from": None, "to": None})
     return Elsewhere(f"{back}{_place(pressed)}", author_cookie(author))
 
