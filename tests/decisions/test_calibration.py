@@ -108,6 +108,10 @@ def test_judge_is_held_against_people_unit_by_unit(piers: Run, labels: Write) ->
     assert check["specificity"] == pytest.approx(14 / 15)
     assert check["kappa"] == pytest.approx(1 - (2 / 20) / (2 * 5 * 15 / 400))
     assert check["confusion"]["people_by_judge"] == [[14, 1], [1, 4]]
+    # A quarter of all 40 words is yes. Of two drawn, 10 · 30 · 2 of 40 · 39 differ.
+    assert check["krippendorff_alpha"] == pytest.approx(1 - (2 / 20) / (600 / 1560))
+    assert check["gwet_ac1"] == pytest.approx((18 / 20 - 3 / 8) / (1 - 3 / 8))
+    assert check["gwet_ac1_low"] < check["gwet_ac1"] < check["gwet_ac1_high"]
 
 
 def test_units_tell_which_answers_are_in_each_cell(piers: Run, labels: Write) -> None:
@@ -185,6 +189,7 @@ def test_chances_count_in_everything_that_is_said_of_the_judge(piers: Run, label
     assert check["auroc"] == pytest.approx((4 / 9 + 70 / 71) / 2)
     assert check["effective"] == pytest.approx(80**2 / (5 + 15 * 25))
     assert check["confusion"]["people_by_judge"] == [[14, 1], [1, 4]]
+    assert (check["krippendorff_alpha"], check["gwet_ac1"]) == (None, None)
     assert found.passport.agreement[0]["sensitivity"] == check["sensitivity"]
 
 

@@ -89,7 +89,7 @@ def check(**known: Any) -> JudgeCheck:
         "kind": "grounding", "column": "unsupported_claim_present", "n": 14, "effective": 14.0,
         "words": yes, "yes": yes, "kappa": AgreementCoefficient(0.5, None, 14, ends(-0.25, 0.875)),
         "weighting": "nominal", "auroc": None, "error": None, "spearman": None, "kendall": None,
-        "threshold": None, "bias": (),
+        "threshold": None, "bias": (), "beside": {},
     }  # fmt: skip
     return JudgeCheck(**(facts | known))
 

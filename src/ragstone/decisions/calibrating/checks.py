@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.judgements import KINDS
 from ragstone.stats import ends_of
+from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.cohen import kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.codes import Codes
@@ -81,6 +82,8 @@ class JudgeCheck:
     kendall: RankCorrelation | None
     threshold: Threshold | None
     bias: tuple[Bias, ...]
+    beside: Mapping[CoefficientName, AgreementCoefficient]
+    """Krippendorff's alpha and Gwet's AC1 on the same; none where chances are unequal."""
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
@@ -96,6 +99,8 @@ class JudgeCheck:
             **_found("precision", None if yes is None else yes.precision),
             **_found("kappa", self.kappa),
             "weighting": self.weighting,
+            **_found("krippendorff_alpha", self.beside.get("krippendorff_alpha")),
+            **_found("gwet_ac1", self.beside.get("gwet_ac1")),
             **_found("auroc", self.auroc),
             **_found("spearman", self.spearman),
             **_found("kendall", self.kendall),
@@ -142,9 +147,12 @@ def check_column(
     words: Codes = people if numbers else rows["people"].to_list()
     said: Codes = judge if numbers else rows["value"].to_list()
     measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
-    kappa = kappa_with_interval(
+    compared: tuple[Codes, Codes] = (
         verdicts if measured and verdicts is not None else said,
         truth if measured and truth is not None else words,
+    )
+    kappa = kappa_with_interval(
+        *compared,
         disagreement="quadratic" if graded else "nominal",
         seed=seed,
         **alike,
@@ -174,6 +182,29 @@ def check_column(
         kendall(judge, people, **alike) if graded else None,
         threshold,
         tuple(_biases(rows, difference, span, alike)),
+        _beside(compared, clusters, weights, graded=graded, level=level, seed=seed),
+    )
+
+
+def _beside(
+    compared: tuple[Codes, Codes],
+    clusters: NDArray[np.int64],
+    weights: Floats | None,
+    *,
+    graded: bool,
+    level: float,
+    seed: int,
+) -> Mapping[CoefficientName, AgreementCoefficient]:
+    """What is told beside kappa; both count every unit alike."""
+    if weights is not None and np.ptp(weights) > 0:
+        return {}
+    return agreement_coefficients(
+        [np.asarray(one).tolist() for one in compared],
+        scale="interval" if graded else "nominal",
+        clusters=clusters.tolist(),
+        seed=seed,
+        level=level,
+        only=("krippendorff_alpha", "gwet_ac1"),
     )
 
 

@@ -1,6 +1,6 @@
 """Agreement of annotators: percent agreement, and all coefficients at once."""
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import Literal, get_args
 
 from .cohen import mean_kappa, weighted_mean_kappa
@@ -57,8 +57,9 @@ def agreement_coefficients(
     seed: int = 0,
     resamples: int = 2000,
     level: float = 0.95,
+    only: Collection[CoefficientName] = COEFFICIENTS,
 ) -> Mapping[CoefficientName, AgreementCoefficient]:
-    """All coefficients of agreement, with intervals by the bootstrap over items.
+    """All coefficients of agreement, or some, with intervals by the bootstrap over items.
 
     ``percent``, ``cohen_kappa`` (mean over pairs of annotators), ``weighted_kappa`` (the same with
     quadratic weights on numeric labels; None on a nominal scale), ``fleiss_kappa``,
@@ -74,12 +75,13 @@ def agreement_coefficients(
         seed: The same seed gives the same intervals on every machine.
         resamples: Number of resamples.
         level: Share of intervals that should hold the truth, in (0, 1).
+        only: These coefficients.
 
     Raises:
         InputError: Different numbers of items for annotators or clusters.
     """
     table = read_ratings(ratings)
-    coefficients: dict[CoefficientName, Coefficient] = {
+    every: dict[CoefficientName, Coefficient] = {
         "percent": observed_agreement,
         "cohen_kappa": mean_kappa,
         "weighted_kappa": weighted_mean_kappa,
@@ -87,6 +89,7 @@ def agreement_coefficients(
         "krippendorff_alpha": alpha(scale),
         "gwet_ac1": ac1,
     }
+    coefficients = {name: one for name, one in every.items() if name in only}
     found = {name: _value(name, one, table, scale) for name, one in coefficients.items()}
     asked = {name: one for name, one in coefficients.items() if found[name].value is not None}
     intervals = agreement_intervals(

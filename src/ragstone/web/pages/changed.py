@@ -232,7 +232,7 @@ class _Here:
                     change=row["change"],
                     outcome=row["outcome"],
                     picture=self._picture(row),
-                    path=f"{self.asked.but(open=NOTHING if opened else name)}#questions",
+                    path=self.asked.but(open=NOTHING if opened else name),
                     sides=self._opened(own, other) if opened else (),
                 )
             )
