@@ -92,6 +92,14 @@ def test_each_reason_stands_with_how_many_the_most_frequent_first() -> None:
     assert (row.value, row.why) == ("", "5: no retrieval; 2: no claims; 1 other reason")
 
 
+def test_systems_without_any_value_for_the_same_reasons_stand_once() -> None:
+    ones = by_system("faithfulness", None, None, n_undefined=4, reasons={"no_claims": 4})
+    (row,) = only(ones).rows
+    assert (row.who, row.why, row.estimate.total) == ("all 2", "8: no claims", 8)
+    apart = [*ones[:1], *by_system("faithfulness", None, None, reasons={"no_retrieval": 4})[1:]]
+    assert len(only(apart).rows) == 2
+
+
 def test_a_metric_of_another_range_than_its_family_says_so() -> None:
     ones = [*by_system("rouge_l", 0.5), *by_system("token_f1", 0.5),
             *by_system("semantic_similarity", 0.5)]  # fmt: skip

@@ -110,14 +110,14 @@ def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> Non
     client = made(tmp_path, "gone", [example(1, "a")], 'rating(criterion="faithfulness")')
     text = settled(client, "/runs/gone")
     assert "Nothing could be scored:" in text
-    assert '<span class="gone">missing</span> 1: ' in text
+    assert re.search(r'<span class="gone">missing</span> <span title="1: [^"]+">1: ', text)
     assert "0.000" not in text
 
 
 def test_undefined_scores_have_their_reason(tmp_path: Path) -> None:
     bare = [Example("1", "q1", "a", question="Where?", answer="Here.")]
     text = settled(made(tmp_path, "bare", bare, "precision", "rouge_l"), "/runs/bare")
-    assert '<span class="undef">undefined</span> 1: no' in text
+    assert re.search(r'<span class="undef">undefined</span> <span title="[^"]+">1: no', text)
 
 
 @pytest.fixture

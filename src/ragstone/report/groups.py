@@ -1,7 +1,8 @@
 """Groups: which estimates are shown together in a report."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isclose
 
 from ragstone.run.estimate import Estimate
@@ -77,6 +78,24 @@ def same_mean(first: Estimate, one: Estimate) -> bool:
     """Whether two means are over as many rows and equal but for the order of adding."""
     known = first.value is not None and one.value is not None and first.n == one.n
     return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
+
+
+def as_one(ones: Sequence[Estimate]) -> Estimate | None:
+    """All systems in one where none has a value, for the same reasons; otherwise None."""
+    if len(ones) < 2 or any(one.value is not None for one in ones):
+        return None
+    if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
+        return None
+    systems = [one for one in ones if SYSTEM in one.group] or ones
+    reasons = Counter[str]()
+    for one in systems:
+        reasons.update(one.reasons)
+    return replace(
+        ones[0],
+        reasons=dict(reasons),
+        n_undefined=sum(one.n_undefined for one in systems),
+        n_missing=sum(one.n_missing for one in systems),
+    )
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

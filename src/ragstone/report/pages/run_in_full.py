@@ -19,7 +19,7 @@ from ragstone.report.figures import (
     short_name,
     why_no_value,
 )
-from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
+from ragstone.report.groups import SYSTEM, Groups, as_one, by_family, by_metric
 from ragstone.report.intervals import method_notes, scale_for
 from ragstone.report.page import (
     Bar,
@@ -158,7 +158,7 @@ def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) ->
 
 def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
     """A row for each system; one for all of them if none has a value, for the same reasons."""
-    merged = _merged(ones)
+    merged = as_one(ones)
     for one in [merged] if merged else ones:
         named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
         system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
@@ -187,23 +187,6 @@ def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
     if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
         low, high = sorted((one.worst, one.best))
         yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
-
-
-def _merged(ones: Sequence[Estimate]) -> Estimate | None:
-    if len(ones) < 2 or any(one.value is not None for one in ones):
-        return None
-    if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
-        return None
-    systems = [one for one in ones if SYSTEM in one.group] or ones
-    reasons = Counter[str]()
-    for one in systems:
-        reasons.update(one.reasons)
-    return replace(
-        ones[0],
-        reasons=dict(reasons),
-        n_undefined=sum(one.n_undefined for one in systems),
-        n_missing=sum(one.n_missing for one in systems),
-    )
 
 
 def distributions(estimates: Sequence[Estimate]) -> list[Table]:

@@ -123,7 +123,7 @@ def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
             **run_head(run, name),
             "suite": made,
             "on": suite,
-            "reading": [made.conventions, *bands_of(made)],
+            "reading": [made.conventions, *bands_of(replace(made, limits=()))],
             "notes": [words(note) for note in report.notes],
             "export": call("export", argument("run", run.path)) + f" --as {suite} --out {suite}",
             "estimates": _means(run, layout, suite, asked),

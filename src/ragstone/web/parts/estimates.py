@@ -14,7 +14,7 @@ from ragstone.decisions.summing_up.histograms import Histograms
 from ragstone.decisions.summing_up.weight_shares import WeightShares
 from ragstone.report import charts
 from ragstone.report.figures import band, counted, ends, in_percent, number, percent, short_name
-from ragstone.report.groups import SYSTEM, by_family, by_metric, same_mean
+from ragstone.report.groups import SYSTEM, as_one, by_family, by_metric, same_mean
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.words import short_words
@@ -171,11 +171,10 @@ def shown_estimates(
         own = [one for one in ones if name in themselves.get(one.group.get(by, ""), ())]
         merged = name in same and len(ones) > 1 and all(same_mean(ones[0], one) for one in ones)
         is_open = not lines or name in opened
-        shown = ones[:1] if merged else ones
-        rows = (
-            _row(one, by, len(ones) if merged else 0, one in own, lie, weights, suites)
-            for one in shown
-        )
+        lacking = as_one(ones) if by == SYSTEM else None
+        shown = [lacking] if lacking else ones[:1] if merged else ones
+        all_of = len(ones) if merged or lacking else 0
+        rows = (_row(one, by, all_of, one in own, lie, weights, suites) for one in shown)
         best = _best([one for one in ones if one not in own])
         scale = scale_for(name)
         differs = scale != scales[ones[0].family]
@@ -235,7 +234,7 @@ def _row(
     low, high = sorted((one.worst or 0.0, one.best or 0.0))
     bounded = one.n_missing and there and one.worst is not None and one.best is not None
     return EstimateRow(
-        f"all {merged}, same inputs" if merged else who or "all answers",
+        f"all {merged}{', same inputs' if there else ''}" if merged else who or "all answers",
         one,
         minus(number(one.value, percent=in_hundred)) if one.value is not None else "",
         minus(ends(one.low, one.high, percent=in_hundred)) if there else "",
