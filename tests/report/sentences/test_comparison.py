@@ -69,3 +69,8 @@ def test_nothing_is_tested_on_the_same_inputs_or_without_pairs() -> None:
     assert said(one("m", "cannot_tell", None, n_pairs=0)) == (
         "new and old have no question on which both have a score, so nothing is compared."
     )
+
+
+def test_a_long_name_loses_its_middle() -> None:
+    told = said(one("m", "equivalent", a="x" * 100 + "1", b="of\ntwo lines"))
+    assert told.startswith(f"On 10 shared questions {'x' * 20}…{'x' * 23}1 and of two lines are ")

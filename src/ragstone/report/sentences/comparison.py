@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 NAMED = 3
 """The metrics named of a longer list."""
 
+LONGEST = 60
+"""Characters of a system's name."""
+
 Said = list[str | Phrase]
 
 
@@ -24,7 +27,7 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
         ones: The comparisons of two systems over all their questions, metric by metric.
         lead: The metric whose difference is told first.
     """
-    a, b = ones[0].a, ones[0].b
+    a, b = _system(ones[0].a), _system(ones[0].b)
     tested = [one for one in ones if one.verdict != "same" and one.n_pairs]
     if not tested:
         return list(_untested(ones, a, b))
@@ -123,6 +126,12 @@ def _named(ones: Sequence["Comparison"]) -> str:
     if len(names) > NAMED:
         names[NAMED - 1 :] = [f"{len(names) - NAMED + 1} more"]
     return ", ".join([said, *names[:-1]]) + (f" and {names[-1]}" if names else "")
+
+
+def _system(name: str) -> str:
+    """A system on one line; a long name without its middle, for the end is what differs."""
+    name = " ".join(name.split())
+    return name if len(name) <= LONGEST else f"{name[:20]}…{name[-24:]}"
 
 
 def _name(one: "Comparison") -> str:

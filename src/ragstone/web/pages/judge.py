@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from shlex import quote
 from typing import Any
 
 import polars as pl
@@ -213,6 +214,7 @@ def _common(run: Run, name: str) -> dict[str, Any]:
     judges = [one for one in run.form.judges if one.kinds]
     return {
         "run": name,
+        "folder": quote(str(run.path)),
         "tabs": run_tabs(name),
         "run_path": run_path,
         "judges": judges,

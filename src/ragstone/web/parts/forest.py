@@ -16,6 +16,8 @@ from ragstone.report.words import words
 from ragstone.web.drawing import drawn
 
 HEIGHT = 20
+SHARED = 4
+"""So many first letters in common are left out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class ForestPart:
 
     Attributes:
         a, b: Their names.
+        heads: The names of b and a as far as a narrow column has room, without what they share.
         first: What the rows are called.
         rows: Those that are drawn.
         same: The metrics that were judged on identical inputs, and so are not drawn.
@@ -59,6 +62,7 @@ class ForestPart:
 
     a: str
     b: str
+    heads: tuple[str, str]
     first: str
     rows: tuple[ForestRow, ...]
     same: tuple[str, ...]
@@ -93,7 +97,22 @@ def forest_of(
     same = tuple(short_name(one.metric) for one in ones if one.verdict == "same")
     counts = Counter[str](one.verdict for one in ones)
     small = tuple(_small(ones, found)) if ones else ()
-    return ForestPart(ones[0].a, ones[0].b, first, rows, same, drawn(axis), counts, small)
+    a, b = ones[0].a, ones[0].b
+    return ForestPart(a, b, heads_of(b, a), first, rows, same, drawn(axis), counts, small)
+
+
+def heads_of(first: str, second: str) -> tuple[str, str]:
+    """Two names for narrow columns: without what both begin with.
+
+    >>> heads_of("gpt-4o", "llama"), heads_of("runs/seed=1", "runs/seed=22")
+    (('gpt-4o', 'llama'), ('…1', '…22'))
+    """
+    pairs = enumerate(zip(first, second, strict=False))
+    least = min(len(first), len(second))
+    shared = next((at for at, (one, other) in pairs if one != other), least)
+    if shared < SHARED or shared == least:
+        return first, second
+    return f"…{first[shared:]}", f"…{second[shared:]}"
 
 
 def _row(one: Comparison, reach: float, name: str, path: str) -> ForestRow:
