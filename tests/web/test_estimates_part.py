@@ -106,6 +106,8 @@ def test_a_metric_of_another_range_than_its_family_says_so() -> None:
     (family,) = shown(ones).families
     assert [one.scale for one in family.metrics] == ["", "", "−1 to 1"]
     assert "0.25" in str(family.axis)
+    (inside,) = shown(ones, suites=["graphrag"]).families
+    assert inside.metrics[2].scale == "−100 to 100"
 
 
 def test_retrieval_stands_last() -> None:

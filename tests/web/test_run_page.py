@@ -1,9 +1,11 @@
 """The page of one run: words first, then means with intervals, and where the answers went wrong."""
 
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copytree
+from urllib.parse import urlencode
 
 import pytest
 from starlette.testclient import TestClient
@@ -104,6 +106,28 @@ def test_that_people_overruled_a_judgement_is_said(runs: Path, tmp_path: Path) -
     example = run.examples(["id"])["id"][0]
     run.overrule(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
     assert "1 judgement overruled by people" in settled(client_of(tmp_path), "/runs/mended")
+
+
+HOSTILE = '<script>alert(1)</script>\u202e" onclick=x'
+
+
+def test_hostile_names_are_text(tmp_path: Path) -> None:
+    fields = {HOSTILE: HOSTILE}
+    data = [replace(example(n, one), slices=fields) for n in range(3) for one in (HOSTILE, "b")]
+    ragstone.evaluate(data, metrics=["mrr"], by=[HOSTILE], out=tmp_path / "bad <name>")
+    for address in ("", f"?{urlencode({'by': HOSTILE, 'system': HOSTILE})}"):
+        text = settled(client_of(tmp_path), f"/runs/bad%20%3Cname%3E{address}")
+        assert "<script>alert" not in text
+        assert "\u202e" not in text
+        assert '" onclick' not in text
+        assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+def test_data_without_systems_have_a_row_a_metric(tmp_path: Path) -> None:
+    rows = [{"question": f"Where {n}?", "answer": "Here.", "reference": "Here."} for n in range(4)]
+    ragstone.evaluate(rows, metrics=["rouge_l", "token_f1"], out=tmp_path / "one")
+    text = settled(client_of(tmp_path), "/runs/one")
+    assert text.count('class="n val">1.000') == 2
 
 
 def test_missing_scores_have_their_reason_and_are_no_zero(tmp_path: Path) -> None:

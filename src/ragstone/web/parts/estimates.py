@@ -130,6 +130,13 @@ class ShownEstimates:
     lines: bool
     percent: bool
 
+    @property
+    def histograms(self) -> bool:
+        """Whether any row has one."""
+        return any(
+            row.histogram for one in self.families for metric in one.metrics for row in metric.rows
+        )
+
 
 def shown_estimates(
     estimates: Sequence[Estimate],
@@ -187,9 +194,7 @@ def shown_estimates(
             _ticks(ones, best) if lines else Markup(),
             _span(ones, percent=in_hundred),
             _named(best, by),
-            minus(f"{scale.low:g} to {scale.high:g}")
-            if differs and scale and scale.drawable
-            else "",
+            _ends(scale, percent=in_hundred) if differs and scale and scale.drawable else "",
             opens(name),
             is_open,
         )
@@ -262,6 +267,11 @@ def _scale(ones: Sequence[Estimate]) -> Scale | None:
     names = dict.fromkeys(one.metric for one in ones)
     scales = Counter(scale for name in names if (scale := scale_for(name)) and scale.drawable)
     return scales.most_common(1)[0][0] if scales else None
+
+
+def _ends(scale: Scale, *, percent: bool) -> str:
+    low, high = (end * 100 if percent else end for end in (scale.low, scale.high))
+    return minus(f"{low:g} to {high:g}")
 
 
 def _axis(scale: Scale | None, *, percent: bool) -> Markup:
