@@ -287,3 +287,9 @@ def test_a_row_of_a_forest_has_the_looks_of_its_tone() -> None:
     cells = [IntervalCell(0.5, 0.25, 0.75, Scale(0, 1), tone=tone) for tone in ("good", "")]
     svg = charts.chart(Forest((("a", cells[0]), ("b", cells[1])), "F"))
     assert [one.get("class") for one in read(svg) if one.tag.endswith("g")] == ["iv good", "iv"]
+
+
+def test_the_largest_bin_of_a_histogram_is_as_tall_as_it_and_an_empty_one_is_not_there() -> None:
+    drawn = charts.histogram([1, 0, 2], "scores", 16)
+    assert 'viewBox="0 0 3 16"' in drawn
+    assert 'd="M0.05 15v-7h.9V15zM2.05 15v-14h.9V15z"' in drawn

@@ -254,14 +254,17 @@ def series(one: Series, height: int = 150) -> str:
 
 def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:
     """How often values fall into bins of equal width, the largest bin at full height."""
-    wide, most = 100 / max(1, len(counts)), max(counts, default=0) or 1
-    body = ""
-    for place, count in enumerate(counts):
-        tall = (height - 2) * count / most
-        shape = f'x="{_figure(place * wide + 0.3)}%" width="{_figure(wide - 0.6)}%"'
-        body += f'<rect {shape} y="{_figure(height - 1 - tall)}" height="{_figure(tall)}"/>' * (
-            count > 0
-        )
+    wide, most = max(1, len(counts)), max(counts, default=0) or 1
+    path = "".join(
+        f"M{_figure(place + 0.05)} {height - 1}v-{_figure((height - 2) * count / most)}"
+        f"h.9V{height - 1}z"
+        for place, count in enumerate(counts)
+        if count
+    )
+    body = (
+        f'<svg width="100%" height="{height}" viewBox="0 0 {wide} {height}" '
+        f'preserveAspectRatio="none"><path d="{path}"/></svg>'
+    )
     return _svg(
         body + _line(0, 100, height - 0.5, height - 0.5, "base"), height, "histogram", title
     )
