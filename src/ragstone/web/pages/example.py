@@ -25,7 +25,6 @@ from ragstone.report.page import Outline, Page, Section
 from ragstone.report.pages.example import example_page as printed
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.why import why
-from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.run.overrules.overrule import Judgement
 from ragstone.run.overrules.units import by_reference, key_columns, unit_name
@@ -42,7 +41,7 @@ from ragstone.web.parts.marked import (
     context_pieces,
     inert,
 )
-from ragstone.web.parts.said import Said, said, says_of
+from ragstone.web.parts.said import Said, because, said, says_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import NotThere, WebPage
 
@@ -591,7 +590,7 @@ def _scores(run: Run, found: Dossier) -> list[Score]:
                 one.status,
                 "" if one.value is None else number(one.value),
                 (one.label or "").replace("_", " "),
-                shortened(words(one.reason), LONGEST_WHY) if one.reason else "",
+                shortened(because(one.reason), LONGEST_WHY),
                 rows if size < SCORES else (),
                 _judged_alone(one, judged),
             )

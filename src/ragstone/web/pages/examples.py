@@ -15,7 +15,6 @@ from ragstone.report.figures import counted, number, percent, short_name, shorte
 from ragstone.report.page import Tone
 from ragstone.report.sentences.stages import NAMES
 from ragstone.report.stored import Excerpted
-from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.drawing import drawn
@@ -31,6 +30,7 @@ from ragstone.web.filters import (
     ExampleFilter,
 )
 from ragstone.web.marks import Marks, SavedFilter, name_of
+from ragstone.web.parts.said import because
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere
 
@@ -247,9 +247,16 @@ def _shows(
     page = min(asked.number("page", 1) or 1, pages)
     at = grouped.slice((page - 1) * ROWS, ROWS)
     within = query([("within", query(wanted.query).removeprefix("?"))]) if wanted.query else ""
+    rows = _rows(of, name, at, metrics, within)
     return {
         "run": name,
-        "rows": _rows(of, name, at, metrics, within),
+        "rows": rows,
+        "has": {
+            "system": of.rows["system"].n_unique() > 1,
+            "outcome": OUTCOME in of.metrics,
+            "claims": any(row.code for row in rows),
+            "fault": of.stages["stage"].null_count() < of.stages.height,
+        },
         "matched": chosen.height,
         "all": of.rows.height,
         "grouped": grouped.height if grouped.height < chosen.height else None,
@@ -409,7 +416,7 @@ def _cell(own: Mapping[str, object], several: Mapping[str, object] | None, metri
         value, status = several[f"mean {metric}"], "value"
         low, high = several[f"low {metric}"], several[f"high {metric}"]
         spread = f"{_two(low)} – {_two(high)}" if low != high else ""
-    why = shortened(words(str(reason)), 200) if reason else ""
+    why = shortened(because(None if reason is None else str(reason)), 200)
     return Cell("" if value is None else _two(value), spread, str(status or "undefined"), why)
 
 

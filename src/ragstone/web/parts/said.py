@@ -62,7 +62,7 @@ def said(row: JudgementRow, lead: str | None = None) -> Said:
         "" if chance is None else number(chance),
         in_words(row),
         judged(row, says(row.kind) if lead is None else lead),
-        words(row.reason) if row.reason else "",
+        because(row.reason),
         short_judge(row.judge),
         row,
     )
@@ -88,6 +88,16 @@ def look(kind: type[Kind], column: str, value: object) -> tuple[str, str]:
     if value in OWN_SHAPE:
         return str(value), word
     return BY_TONE.get(declared.tones.get(value, ""), "other"), word
+
+
+def because(reason: str | None) -> str:
+    """A reason in words; empty if there is none.
+
+    >>> because("no_retrieval"), because(None)
+    ('no retrieval', '')
+    """
+    text = words(reason or "")
+    return text.replace("_", " ") if text.isidentifier() else text
 
 
 def says_of(ask: str) -> str:
