@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from .output import say
+
 
 def view(
     folder: Annotated[
@@ -21,13 +23,29 @@ def view(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
+    static: Annotated[
+        Path | None,
+        typer.Option(metavar="OUT", help="Write the app as files into this folder instead, to be "
+                     "opened from the disk."),
+    ] = None,
 ) -> None:  # fmt: skip
     """Show the runs in DIR in a browser: compare them, see where they fail, open an example.
 
     Needs the extra ui. Everything stays on this machine; Ctrl+C ends it.
 
-    Exit status: 0 stopped, 2 no such folder, or the port is taken.
+    With --static: each run with its lists, and its examples, or the 1,000 worst of more
+    than 5,000. The files need no server; searching and noting are left out.
+
+    Exit status: 0 stopped or written, 2 no such folder, or the port is taken.
     """
+    if static is not None:
+        from ragstone.web.static_files import write_static
+
+        made = write_static(folder, static)
+        say(f"Wrote {made.pages:,} pages ({made.size / 1e6:,.1f} MB). Open {made.start}")
+        for line in made.left_out:
+            say(line)
+        return
     from ragstone.web.serving import view as serve
 
     serve(folder, port=port, host=host, browser=not no_browser, told=_say)

@@ -89,7 +89,7 @@ class Watched:
             self.wrong.append(f"console {kind}: {text}")
 
     def _asked(self, url: str) -> None:
-        if urlsplit(url).scheme != "data" and urlsplit(url).hostname != "127.0.0.1":
+        if urlsplit(url).scheme not in ("data", "file") and urlsplit(url).hostname != "127.0.0.1":
             self.wrong.append(f"a request to {url}")
 
     def overflow(self) -> int:

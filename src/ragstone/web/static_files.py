@@ -1,0 +1,271 @@
+"""Static files: the app over some runs as files that need no server."""
+
+import asyncio
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit
+
+from ragstone.errors import InputError, RagstoneError
+from ragstone.report.figures import counted
+from ragstone.report.ranked import shortfalls
+from ragstone.result_file import write_result
+
+from .extra import require_ui
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Scope
+
+    from .runs_folder import RunsFolder
+
+MOST, WORST = 5_000, 1_000
+"""Examples of a run that have a page: all of up to ``MOST``, otherwise the worst."""
+
+LISTS = 200
+"""Pages of a run beside those of its examples: its pages of answers, by stage, by metric, …"""
+
+PATIENCE = 600.0
+HOST = "static"
+STARTS = "index.html"
+
+VIEWS = (
+    (re.compile(r"/"), {()}),
+    (re.compile(r"/runs/[^/]+/(report\.html|judge|people)"), {()}),
+    (
+        re.compile(r"/runs/[^/]+"),
+        {
+            (), ("page",), ("by",), ("by", "system"), ("system",), ("stage",), ("stage", "system"),
+            ("status",), ("labels",), ("sort",), ("page", "sort"), ("metric", "sort"),
+        },
+    ),
+    (
+        re.compile(r"/compare"),
+        {("runs",), ("page", "runs"), ("runs", "show"), ("page", "runs", "show"), ("a", "runs")},
+    ),
+)  # fmt: skip
+"""The addresses that become files, each with the fields of the query that it may have."""
+
+EXAMPLE = re.compile(r"/runs/([^/]+)/examples/(.+)")
+WAITS = ('id="waits"', 'hx-trigger="every 2s"')
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenFiles:
+    """An app that was written.
+
+    Attributes:
+        start: The file to open.
+        pages: How many pages there are.
+        size: Their bytes, with what they load.
+        left_out: What the app has and the files have not, a sentence each.
+    """
+
+    start: Path
+    pages: int
+    size: int
+    left_out: tuple[str, ...]
+
+
+def write_static(
+    folder: str | Path, out: str | Path, *, most: int = MOST, worst: int = WORST
+) -> WrittenFiles:
+    """Write the app over the runs of a folder as files, which open from the disk.
+
+    Every run with its lists, comparison and report, and a page for each of its examples, or for the
+    worst of very many. Searching, filtering and noting need the app.
+
+    Args:
+        folder: With runs in it, or a run folder.
+        out: Made if it is missing; empty otherwise.
+        most: Examples of a run up to which all have a page.
+        worst: How many have one if there are more.
+
+    Raises:
+        InputError: There is no such folder, or files are in ``out``.
+        MissingDependency: The extra ``ui`` is not installed.
+    """
+    require_ui("The app as files")
+    folder, out = Path(folder), Path(out)
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise InputError(f"{out} is not an empty folder. Name another one for the files.")
+    from .app import make_app
+    from .drawing import STATIC, asset
+    from .runs_folder import RunsFolder
+    from .safe import Access
+
+    place = RunsFolder(folder)
+    examples, larger = _examples_of(place, most, worst)
+    site = _Site(make_app(place, Access(frozenset({HOST}))), examples, larger)
+
+    def pages() -> int:
+        return sum(_written(out / path, content) for path, content in site.files())
+
+    # In a thread, for the caller's may have an event loop already, as a notebook's has.
+    with ThreadPoolExecutor(1) as alone:
+        size = alone.submit(pages).result()
+    names = ["style.css", "app.js", "icon.svg"]
+    names += [f"fonts/{one.name}" for one in STATIC.joinpath("fonts").iterdir()]
+    size += sum(_written(out / "static" / name, asset(name)) for name in names)
+    return WrittenFiles(out / STARTS, len(site.names), size, tuple(site.left_out()))
+
+
+def _written(file: Path, content: bytes) -> int:
+    write_result(file, content)
+    return len(content)
+
+
+def _examples_of(
+    place: "RunsFolder", most: int, worst: int
+) -> tuple[dict[str, set[str]], dict[str, int]]:
+    """The ids of the examples that have a page, by run; and how many there are of larger runs."""
+    chosen: dict[str, set[str]] = {}
+    larger: dict[str, int] = {}
+    for one in place.runs():
+        if one.form is None or not one.form.finished:
+            continue
+        try:
+            run = place.run(one.path.name)
+        except RagstoneError:
+            continue
+        ids = run.examples(["id"])["id"]
+        if len(ids) > most:
+            larger[one.path.name] = len(ids)
+            ids = shortfalls(run, limit=worst)["example_id"]
+        chosen[one.path.name] = set(ids.to_list())
+    return chosen, larger
+
+
+class _Site:
+    """The pages, found by following the links from the first."""
+
+    def __init__(
+        self, app: "ASGIApp", examples: dict[str, set[str]], larger: dict[str, int]
+    ) -> None:
+        self._app, self._examples, self._larger = app, examples, larger
+        self._lists = Counter[str]()
+        self._dropped: dict[str, None] = {}
+        self._waiting = deque(["/"])
+        self.names: dict[str, str] = {"/": STARTS}
+
+    def files(self) -> Iterator[tuple[str, bytes]]:
+        """Each file with its content; a page is asked for when its turn comes."""
+        from .static_page import static_page
+
+        with asyncio.Runner() as runner:
+            while self._waiting:
+                address = self._waiting.popleft()
+                path = self.names[address]
+                html = self._page(runner, address)
+                if urlsplit(address).path.endswith("/report.html"):
+                    yield path, html.encode()
+                    continue
+                note = (
+                    f"A copy of {datetime.now(UTC):%d %b %Y}, without a server: searching, "
+                    "filtering and noting need ragstone view."
+                )
+
+                def link(target: str, here: str = address, path: str = path) -> str:
+                    return self._file(target, here, path)
+
+                yield path, static_page(html, link, note).encode()
+
+    def left_out(self) -> Iterator[str]:
+        """What has no file."""
+        for name, number in self._larger.items():
+            shown = len(self._examples[name])
+            yield f"{name}: the {shown:,} worst of {counted(number, 'answer')} have a page."
+        for name in self._dropped:
+            yield f"{name}: it has {LISTS:,} of its lists of answers, by stage, metric and page."
+        yield "Searches, other filters, and the rest of texts that are cut are left out."
+
+    def _page(self, runner: asyncio.Runner, address: str) -> str:
+        """A page when all that it computes is there."""
+        late = monotonic() + PATIENCE
+        while True:
+            html = runner.run(_asked(self._app, address))
+            if not any(one in html for one in WAITS) or monotonic() > late:
+                return html
+            runner.run(asyncio.sleep(0.2))
+
+    def _file(self, target: str, here: str, path: str) -> str:
+        """The file for a link on a page, as seen from the page's own file; empty if none."""
+        whole = urlsplit(urljoin(here, target))
+        up = "../" if "/" in path else ""
+        if whole.netloc or whole.scheme:
+            return ""
+        if whole.path.startswith("/static/"):
+            return up + whole.path[1:]
+        address = self._address(whole.path, whole.query)
+        if not address:
+            return ""
+        name = self.names.get(address)
+        if name is None:
+            name = self.names[address] = f"pages/{_name(address)}"
+            self._waiting.append(address)
+        at = f"#{whole.fragment}" if whole.fragment else ""
+        return f"{up}{name}{at}"
+
+    def _address(self, path: str, query: str) -> str:
+        """The address of a page that becomes a file; empty if it does not."""
+        if found := EXAMPLE.fullmatch(path):
+            known = self._examples.get(unquote(found[1]), set())
+            return path if unquote(found[2]) in known and "part=" not in query else ""
+        fields = sorted(one for one in parse_qsl(query) if one != ("by", "system"))
+        for pattern, views in VIEWS:
+            if pattern.fullmatch(path):
+                if tuple(name for name, _ in fields) not in views or _resorted(dict(fields)):
+                    return ""
+                address = f"{path}?{urlencode(fields)}" if fields else path
+                return address if address in self.names or self._room(path, fields) else ""
+        return ""
+
+    def _room(self, path: str, fields: Iterable[tuple[str, str]]) -> bool:
+        """Whether the run still has room for a list."""
+        if not fields:
+            return True
+        run = dict(fields).get("runs", unquote(path.rpartition("/")[2]))
+        self._lists[run] += 1
+        if self._lists[run] > LISTS:
+            self._dropped[run] = None
+            return False
+        return True
+
+
+def _resorted(fields: Mapping[str, str]) -> bool:
+    """Whether it is a list that another file has in another order; each metric has one order."""
+    order = fields.get("sort", "worst").removeprefix("-")
+    return order != fields.get("metric", "worst")
+
+
+def _name(address: str) -> str:
+    """The name of a page's file: what it is about in letters that every file system has."""
+    words = "-".join(re.findall(r"[a-z0-9]+", unquote(address).casefold()))
+    return f"{words[:48].strip('-')}-{blake2b(address.encode(), digest_size=6).hexdigest()}.html"
+
+
+async def _asked(app: "ASGIApp", address: str) -> str:
+    """What the app answers, asked in this process."""
+    whole = urlsplit(address)
+    scope: Scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http",
+        "path": unquote(whole.path), "raw_path": whole.path.encode(), "root_path": "",
+        "query_string": whole.query.encode(), "headers": [(b"host", HOST.encode())],
+        "server": (HOST, 80), "client": None,
+    }  # fmt: skip
+    parts: list[bytes] = []
+
+    async def receive() -> "Message":
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: "Message") -> None:
+        parts.append(message.get("body", b""))
+
+    await app(scope, receive, send)
+    return b"".join(parts).decode()
