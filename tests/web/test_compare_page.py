@@ -1,6 +1,7 @@
 """The page that compares systems or runs."""
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import copytree
 from time import perf_counter, sleep
@@ -128,3 +129,11 @@ def test_runs_that_cannot_be_compared_say_why_and_what_to_do(two: Get) -> None:
 
 def test_without_a_run_the_page_offers_them(page: Get) -> None:
     assert 'value="cornwall"' in page("/compare")
+
+
+def test_many_who_ask_at_once_are_all_answered(two: Get) -> None:
+    asked = [f"/compare?runs=before&margin=0.{place}" for place in range(11, 17)]
+    with ThreadPoolExecutor(len(asked)) as pool:
+        answers = list(pool.map(two, asked))
+    for place, text in zip(range(11, 17), answers, strict=True):
+        assert f"±0.{place} do not matter" in text

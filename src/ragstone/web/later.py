@@ -11,13 +11,20 @@ T = TypeVar("T")
 PATIENCE = 0.3
 """Seconds that a page waits before it says that it is being computed and asks again."""
 
+SOON = 0.1
+"""Seconds for what comes before or after another result of the same page."""
+
 AT_ONCE = 2
 MOST = 60
 """Results that are kept."""
 
 
 class Later:
-    """Results by key. A key holds all that a result depends on, such as when its run was made."""
+    """Results by key. A key holds all that a result depends on, such as when its run was made.
+
+    What makes a result must not wait for another one: with every slot taken by such makers, all
+    would wait for ever.
+    """
 
     def __init__(self) -> None:
         self._lock = Lock()

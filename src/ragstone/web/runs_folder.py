@@ -129,11 +129,26 @@ class RunsFolder:
         other: str = "",
         *,
         baseline: str | None = None,
+        margin: float | None = None,
+    ) -> Comparisons:
+        """The comparison of a run's systems, or of two runs, computed once."""
+        found = self.comparing(run, other, baseline=baseline, margin=margin, patience=None)
+        if found is None:
+            raise AssertionError("a result that is waited for without end")
+        return found
+
+    def comparing(
+        self,
+        run: str,
+        other: str = "",
+        *,
+        baseline: str | None = None,
         metrics: Sequence[str] | None = None,
         margin: float | None = None,
         by: Sequence[str] = (),
-    ) -> Comparisons:
-        """The comparison of a run's systems, or of two runs, computed once."""
+        patience: float | None = PATIENCE,
+    ) -> Comparisons | None:
+        """As ``compared``; None while it is being computed."""
         names = [one for one in (run, other) if one]
         chosen = None if metrics is None else tuple(metrics)
         key = ("compared", self.stamp(*names), baseline, chosen, margin, tuple(by))
@@ -143,10 +158,7 @@ class RunsFolder:
                 *map(self.run, names), baseline=baseline, metrics=chosen, margin=margin, by=by
             )
 
-        found = self.later.get(key, lambda: self._once(key, Comparisons, make), patience=None)
-        if found is None:
-            raise AssertionError("a result that is waited for without end")
-        return found
+        return self.later.get(key, lambda: self._once(key, Comparisons, make), patience)
 
     def summary(self, name: str, patience: float = PATIENCE) -> Summary | None:
         """The run in a few facts; None while they are being computed."""

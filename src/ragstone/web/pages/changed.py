@@ -18,6 +18,7 @@ from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn
+from ragstone.web.later import SOON
 from ragstone.web.parts.word_diff import LONGEST, word_diff
 from ragstone.web.runs_folder import RunsFolder
 
@@ -125,7 +126,7 @@ def questions_of(
     opened = [place.run(name) for name in runs]
     key = ("changes", place.stamp(*runs), pair, metric)
     made = place.later.get(
-        key, lambda: question_changes(*opened, a=pair[0], b=pair[1], metric=metric)
+        key, lambda: question_changes(*opened, a=pair[0], b=pair[1], metric=metric), SOON
     )
     if made is None:
         return None

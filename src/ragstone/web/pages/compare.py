@@ -15,6 +15,7 @@ from ragstone.report.figures import short_name
 from ragstone.report.sentences.comparison import comparison_sentences
 from ragstone.report.words import words
 from ragstone.web.asked import Asked, query, run_path
+from ragstone.web.later import SOON
 from ragstone.web.parts.forest import forest_of, verdict_counts
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import WebPage
@@ -59,8 +60,7 @@ def compare_page(place: RunsFolder, asked: Asked) -> WebPage:
         return _choose(place, asked, runs)
     try:
         wanted = _wanted(asked, runs)
-        key = ("compared", place.stamp(*runs), wanted)
-        found = place.later.get(key, lambda: _compared(place, wanted))
+        found = _compared(place, wanted)
         if found is None:
             return _waits(asked, runs)
         pair = _pair(asked, found)
@@ -137,23 +137,34 @@ def _wanted(asked: Asked, runs: Sequence[str]) -> Wanted:
     return Wanted(tuple(runs), baseline, margin, by, asked.one("alike") == "1")
 
 
-def _compared(place: RunsFolder, wanted: Wanted) -> Comparisons:
-    one = len(wanted.runs) == 1
-    baseline = wanted.baseline or _baseline(place, wanted.runs[0]) if one else None
-    alike = _alike(place, wanted.runs)[0] if wanted.alike and not one else None
-    return place.compared(
-        *wanted.runs, baseline=baseline, metrics=alike, margin=wanted.margin, by=wanted.by
+def _compared(place: RunsFolder, wanted: Wanted) -> Comparisons | None:
+    """The comparison; None while it, or what it is to be made of, is being computed."""
+    stamp = place.stamp(*wanted.runs)
+    baseline, metrics = None, None
+    if len(wanted.runs) == 1 and not (baseline := wanted.baseline):
+        key = ("baseline", stamp, place.marks().pinned)
+        baseline = place.later.get(key, lambda: _baseline(place, wanted.runs[0]), SOON)
+        if baseline is None:
+            return None
+    elif wanted.alike and len(wanted.runs) == 2:
+        metrics = _alike(place, wanted.runs)[0]
+    return place.comparing(
+        *wanted.runs,
+        baseline=baseline or None,
+        metrics=metrics,
+        margin=wanted.margin,
+        by=wanted.by,
     )
 
 
-def _baseline(place: RunsFolder, run: str) -> str | None:
-    """The pinned system, otherwise the first whose answers are not the references."""
+def _baseline(place: RunsFolder, run: str) -> str:
+    """The pinned system, otherwise the first whose answers are not the references, if any."""
     pinned, _, system = place.marks().pinned.partition("/")
     systems = _systems(place, [run])
     if pinned == run and system in systems:
         return system
     own = SelfReference(place.run(run)).systems
-    return next((one for one in systems if one not in own), systems[0] if systems else None)
+    return next((one for one in systems if one not in own), systems[0] if systems else "")
 
 
 def _systems(place: RunsFolder, runs: Sequence[str]) -> list[str]:
