@@ -1,4 +1,4 @@
-"""``python -m ragstone.report RUN FILE``: the page of a run as HTML, picture (.svg) or Markdown."""
+"""``python -m ragstone.report RUN FILE``: the page of a run as picture (.svg) or Markdown (.md)."""
 
 import argparse
 from collections.abc import Sequence
@@ -13,10 +13,9 @@ from ragstone.run import Run
 
 from .notebook import page_of
 from .picture import picture
-from .render.html import as_document
 from .render.markdown import as_markdown
 
-ENDINGS = (".html", ".svg", ".md")
+ENDINGS = (".svg", ".md")
 BAD_INPUT = 2
 
 
@@ -44,18 +43,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:
     if file.suffix not in ENDINGS:
-        raise InputError(f"{file}: a page is written as {', '.join(ENDINGS)}.")
+        raise InputError(
+            f"{file}: a page is written as {', '.join(ENDINGS)}; `ragstone report RUN` writes HTML."
+        )
     for name in kinds:
         load_kinds(name)
     page = page_of(Run.open(folder))
-    match file.suffix:
-        case ".html":
-            shown = as_document(page)
-        case ".md":
-            shown = as_markdown(page)
-        case _:
-            shown = picture(page, width=width)
-    write_result(file, shown)
+    write_result(file, as_markdown(page) if file.suffix == ".md" else picture(page, width=width))
 
 
 if __name__ == "__main__":

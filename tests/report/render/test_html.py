@@ -36,7 +36,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.html import as_document, as_html
+from ragstone.report.render.html import as_html
 
 PageOf = Callable[..., Page]
 VOID = {"meta", "br"}
@@ -162,11 +162,11 @@ def test_nothing_in_the_data_is_html(page_of: PageOf) -> None:
         Waterfall(1, (Step(HOSTILE, 1),), HOSTILE),
         title=HOSTILE, name=HOSTILE, notes=(HOSTILE,),
     )  # fmt: skip
-    reader = read(as_document(page))
+    reader = read(as_html(page))
     assert "script" not in reader.tags
     assert not {"onload", "style", "href", "src"} & reader.attributes
-    assert "\x1b" not in as_document(page)
-    assert "@all" not in as_document(page)
+    assert "\x1b" not in as_html(page)
+    assert "@all" not in as_html(page)
 
 
 def test_the_stylesheet_stands_once_and_nothing_is_loaded(page_of: PageOf) -> None:
@@ -178,13 +178,6 @@ def test_the_stylesheet_stands_once_and_nothing_is_loaded(page_of: PageOf) -> No
     for line in rules.splitlines():
         if line.startswith("."):
             assert line.startswith((".ragstone", ".vscode-")), "no rule leaves its page"
-
-
-def test_a_document_forbids_itself_to_load_anything(page_of: PageOf) -> None:
-    html = as_document(page_of(Paragraphs(("a",)), title="runs/a"))
-    assert "default-src 'none'" in html
-    assert html.startswith("<!doctype html>")
-    assert "<title>Ragstone: test runs/a</title>" in html
 
 
 def test_equal_names_of_facts_are_said_once_and_small_print_is_small(page_of: PageOf) -> None:

@@ -1,4 +1,4 @@
-"""HTML: a page for a notebook or a file, with its own small stylesheet and nothing else."""
+"""HTML: a page for a notebook, with its own small stylesheet and nothing else."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
@@ -33,18 +33,6 @@ def as_html(page: pages.Page) -> str:
     body = "".join(_section(section) for section in page.sections)
     notes = "".join(f"<p>{inert.html(in_python(words(note)))}</p>" for note in page.notes)
     return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
-
-
-def as_document(page: pages.Page) -> str:
-    """The page as a self-contained file that loads no external resources."""
-    title = inert.html(f"Ragstone: {page.name} {page.title}")
-    return (
-        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        '<meta name="viewport" content="width=device-width">'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'\"></head>"
-        f"<body>{as_html(page)}</body></html>"
-    )
 
 
 def _section(section: pages.Section) -> str:
