@@ -11,7 +11,7 @@ import ragstone
 from ragstone.data import cornwall
 from ragstone.errors import MissingDependency
 from ragstone.report.alone import alone, as_png
-from ragstone.report.drawings import drawings, write_charts
+from ragstone.report.drawings import drawings, over_runs, write_charts
 from ragstone.report.page import (
     Forest,
     Heading,
@@ -119,6 +119,20 @@ def test_the_figures_of_a_run_are_written_under_plain_names(
     assert all(re.fullmatch(r"[a-z0-9.-]+\.svg", name) for name in names)
     for file in files:
         ElementTree.fromstring(file.read_text("utf-8"))
+
+
+def test_a_metric_is_drawn_over_the_runs_of_the_same_data(tmp_path: Path) -> None:
+    for name, data in (("first", "a"), ("second", "a"), ("other", "b")):
+        file = tmp_path / f"{data}.jsonl"
+        file.write_text(
+            f'{{"id": "1", "question": "{data}", "answer": "red", "reference": "red"}}\n'
+        )
+        run = ragstone.evaluate(file, metrics=["exact_match"], out=tmp_path / "runs" / name)
+    assert not list(over_runs(run))
+    ((metric, one),) = over_runs(ragstone.Run.open(tmp_path / "runs" / "first"))
+    assert metric == "exact_match"
+    assert isinstance(one, Forest)
+    assert [name for name, _ in one.rows] == ["first", "second"]
 
 
 def test_names_that_differ_in_nothing_but_signs_are_numbered(tmp_path: Path) -> None:

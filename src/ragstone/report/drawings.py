@@ -8,10 +8,13 @@ from ragstone.decisions import compare, failures
 from ragstone.inert import on_one_line
 from ragstone.result_file import write_result
 from ragstone.run import Run
+from ragstone.run.estimate import Estimate
+from ragstone.run.runs import runs_in
 
 from .alone import alone, as_png
-from .figures import ARROWS, percent
+from .figures import ARROWS, percent, short_name
 from .groups import Groups
+from .intervals import scale_for
 from .page import (
     Bar,
     Bars,
@@ -40,6 +43,8 @@ HEAD, TAIL = 34, 34
 """Characters of a name that are drawn: its end is what often differs."""
 
 LONGEST_FILE = 80
+MOST_RUNS = 20
+"""The newest, of those with the same data."""
 
 KINDS = {Waterfall: "waterfall", Bars: "shares", Reliability: "reliability", Series: "series"}
 """Begins the name of a file, where the chart itself says what it is."""
@@ -56,7 +61,8 @@ def write_charts(
 ) -> tuple[Path, ...]:
     """Write the figures of a run, or of the comparison of two, as SVG files that stand alone.
 
-    Intervals by metric, paired differences, outcomes, and the failure waterfall of each system.
+    Intervals by metric, paired differences, outcomes, the failure waterfall of each system, and
+    each metric over the runs in the same folder that have the same data.
 
     Args:
         run: A finished run, or its folder.
@@ -78,17 +84,22 @@ def write_charts(
     if other is not None or len(Groups(run.estimate_list).systems) > 1:
         found = compare(run, other, baseline=baseline, margin=margin)
         pages.insert(1, ("difference", comparison_page(found)))
+    figures = [
+        (f"{KINDS.get(type(one), kind)} {title}", one)
+        for kind, page in pages
+        for title, one in drawings(page)
+    ]
+    figures += [(f"runs {title}", one) for title, one in over_runs(run)]
     files: list[Path] = []
     names: set[str] = set()
-    for kind, page in pages:
-        for title, one in drawings(page):
-            name = _file(f"{KINDS.get(type(one), kind)} {title}", names)
-            svg = alone(one)
-            if png:
-                write_result(Path(folder) / f"{name}.png", as_png(svg))
-                files.append(Path(folder) / f"{name}.png")
-            write_result(Path(folder) / f"{name}.svg", svg)
-            files.append(Path(folder) / f"{name}.svg")
+    for title, one in figures:
+        name = _file(title, names)
+        svg = alone(one)
+        if png:
+            write_result(Path(folder) / f"{name}.png", as_png(svg))
+            files.append(Path(folder) / f"{name}.png")
+        write_result(Path(folder) / f"{name}.svg", svg)
+        files.append(Path(folder) / f"{name}.svg")
     return tuple(files)
 
 
@@ -97,6 +108,29 @@ def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
     for one in page.sections:
         for block in one.blocks:
             yield from _of_block(block, _about(one))
+
+
+def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
+    """Each metric over the runs beside this one that have the same data, the oldest first."""
+    beside = [
+        one for one in runs_in(run.path.parent)
+        if one.form and one.form.finished and one.form.data.source == run.form.data.source
+    ]  # fmt: skip
+    beside.sort(key=lambda one: (one.form.created if one.form else "", one.changed))
+    found: dict[str, list[tuple[str, Estimate]]] = {}
+    for each in beside[-MOST_RUNS:] if run.form.data.source else ():
+        for one in Run(each.path).estimate_list:
+            if not one.group and one.value is not None:
+                found.setdefault(one.metric, []).append((each.path.name, one))
+    for metric, ones in found.items():
+        if len(ones) > 1:
+            level = f"{percent(ones[0][1].level)} intervals"
+            rows = tuple(
+                (_cut(name), IntervalCell(one.value, one.low, one.high, scale_for(metric)))
+                for name, one in ones
+            )
+            title = f"{short_name(metric)} {ARROWS[ones[0][1].better]} of all answers, {level}"
+            yield metric, Forest(rows, f"{title}, the oldest run first")
 
 
 def _about(one: Section) -> str:
@@ -162,9 +196,13 @@ def _cell(row: Row, at: int) -> IntervalCell:
 
 def _drawn_name(row: Row) -> str:
     found = [one for one in row.cells if isinstance(one, RowName) and one.text]
-    name = on_one_line(found[-1].text) if found else ""
-    name = name if len(name) <= HEAD + TAIL + 4 else f"{name[:HEAD]}…{name[-TAIL:]}"
+    name = _cut(found[-1].text) if found else ""
     return f"{name} {ARROWS[found[-1].better]}" if found and found[-1].better else name
+
+
+def _cut(name: str) -> str:
+    name = on_one_line(name)
+    return name if len(name) <= HEAD + TAIL + 4 else f"{name[:HEAD]}…{name[-TAIL:]}"
 
 
 def _arrow(rows: Sequence[Row]) -> str:
