@@ -37,6 +37,11 @@ def test_that_nothing_was_scored_comes_first(run: Run) -> None:
     assert told == "Nothing could be scored: no reason was given."
 
 
+def test_where_nothing_is_left_nothing_is_said_of_it(run: Run) -> None:
+    told = said(run, {"mrr": (10, 10)}, missing=10, possible=20)
+    assert told == "mrr lacks 10 of 10 scores: no reason was given."
+
+
 def test_the_metric_that_lacks_most_is_named(run: Run) -> None:
     told = said(run, {"mrr": (2, 10), "faithfulness": (9, 10), "ndcg": (3, 10)}, missing=14)
     assert told == (

@@ -100,6 +100,12 @@ def test_systems_without_any_value_for_the_same_reasons_stand_once() -> None:
     assert len(only(apart).rows) == 2
 
 
+def test_long_names_leave_out_what_they_begin_with_alike() -> None:
+    names = [f"retriever=hybrid/reranker=none/seed={n}" for n in (1003, 1004)]
+    ones = [estimate("mrr", 0.5, {"system": one}) for one in (*names, "gpt-4o")]
+    assert [one.short for one in only(ones).rows] == ["…seed=1003", "…seed=1004", "gpt-4o"]
+
+
 def test_a_metric_of_another_range_than_its_family_says_so() -> None:
     ones = [*by_system("rouge_l", 0.5), *by_system("token_f1", 0.5),
             *by_system("semantic_similarity", 0.5)]  # fmt: skip

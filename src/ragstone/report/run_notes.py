@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.decisions.summing_up.summary import Summary
 
+LEFT = " What is left need not be like what is missing."
+
 MISLEADING = (
     "several_models",
     "left_open",
@@ -83,8 +85,8 @@ def first_caution(run: Run, summary: "Summary") -> Words:
         more = f", and over a tenth of {counted(len(lacking) - 1, 'other metric')}"
         return (
             strong(f"{short_name(metric)} lacks {missing:,} of {possible:,} scores"),
-            f"{more if len(lacking) > 1 else ''}: {_most_frequent_reason(run)}. "
-            "What is left need not be like what is missing.",
+            f"{more if len(lacking) > 1 else ''}: {_most_frequent_reason(run)}."
+            f"{'' if missing == possible else LEFT}",
         )
     if own := {name: ones for name, ones in summary.themselves.items() if ones}:
         (name, metrics), *others = own.items()

@@ -1,9 +1,10 @@
 """Drawing: templates, and what they may write: text made inert, and figures that we drew."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
+from itertools import takewhile
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -74,6 +75,24 @@ def figure(text: str) -> str:
     except ValueError:
         return text
     return f"{value:g}" if value.is_integer() else minus(number(value))
+
+
+def cut_alike(names: Iterable[str], longest: int = 24) -> dict[str, str]:
+    """Each name as it is written; long ones without what they begin with alike.
+
+    >>> names = ["retriever=hybrid/top_k=5/seed=1003", "retriever=hybrid/top_k=5/seed=1004"]
+    >>> list(cut_alike(names).values())
+    ['…seed=1003', '…seed=1004']
+    """
+    every = list(dict.fromkeys(names))
+    long = [name for name in every if len(name) > longest]
+    letters = zip(*long, strict=False) if len(long) > 1 else ()
+    alike = "".join(same for same, *_ in takewhile(lambda ones: len({*ones}) == 1, letters))
+    start = max(alike.rfind(mark) + 1 for mark in "/ ,;|")
+    return {
+        name: cut(f"…{name[start:]}" if name in long and start > 1 else name, 6, 14)
+        for name in every
+    }
 
 
 def shown(value: Any) -> Any:

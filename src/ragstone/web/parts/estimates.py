@@ -19,7 +19,7 @@ from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.words import short_words
 from ragstone.run.estimate import Estimate
-from ragstone.web.drawing import drawn, minus
+from ragstone.web.drawing import cut_alike, drawn, minus
 
 ROWS, ALL_ROWS = 6, 90
 """Groups that have a row each, of a metric and of a page."""
@@ -40,6 +40,7 @@ class EstimateRow:
 
     Attributes:
         who: The group.
+        short: The same in little room.
         estimate: Its numbers.
         value: The mean as it is written; empty if there is none.
         interval: Its ends as they are written.
@@ -54,6 +55,7 @@ class EstimateRow:
     """
 
     who: str
+    short: str
     estimate: Estimate
     value: str
     interval: str
@@ -80,6 +82,7 @@ class MetricEstimates:
         ticks: All groups on one line, drawn.
         span: The lowest and the highest mean.
         best: Who has the best mean, or how many have it; empty if all are alike.
+        best_short: The same in little room.
         scale: The ends of its range, where the strips have another scale than the axis above.
         opens: The address that opens or closes the line.
         is_open: Whether it is open.
@@ -93,6 +96,7 @@ class MetricEstimates:
     ticks: Markup
     span: str
     best: str
+    best_short: str
     scale: str
     opens: str
     is_open: bool
@@ -174,6 +178,8 @@ def shown_estimates(
 
     scales = {ones[0].family: _scale(ones) for ones in by_family(estimates).values()}
 
+    shorter = cut_alike(one.group.get(by, "") for one in estimates)
+
     def metric(name: str, ones: Sequence[Estimate]) -> MetricEstimates:
         own = [one for one in ones if name in themselves.get(one.group.get(by, ""), ())]
         merged = name in same and len(ones) > 1 and all(same_mean(ones[0], one) for one in ones)
@@ -181,7 +187,7 @@ def shown_estimates(
         lacking = as_one(ones) if by == SYSTEM else None
         shown = [lacking] if lacking else ones[:1] if merged else ones
         all_of = len(ones) if merged or lacking else 0
-        rows = (_row(one, by, all_of, one in own, lie, weights, suites) for one in shown)
+        rows = (_row(one, by, all_of, one in own, lie, weights, suites, shorter) for one in shown)
         best = _best([one for one in ones if one not in own])
         scale = scale_for(name)
         differs = scale != scales[ones[0].family]
@@ -194,6 +200,7 @@ def shown_estimates(
             _ticks(ones, best) if lines else Markup(),
             _span(ones, percent=in_hundred),
             _named(best, by),
+            shorter.get(_named(best, by), _named(best, by)),
             _ends(scale, percent=in_hundred) if differs and scale and scale.drawable else "",
             opens(name),
             is_open,
@@ -228,6 +235,7 @@ def _row(
     lie: Histograms,
     weights: WeightShares,
     suites: Sequence[str],
+    shorter: Mapping[str, str],
 ) -> EstimateRow:
     in_hundred, who = in_percent(suites), one.group.get(by, "")
     key = (one.metric, one.group.get(SYSTEM, ""))
@@ -238,8 +246,10 @@ def _row(
     weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
     low, high = sorted((one.worst or 0.0, one.best or 0.0))
     bounded = one.n_missing and there and one.worst is not None and one.best is not None
+    everybody = f"all {merged}{', same inputs' if there else ''}"
     return EstimateRow(
-        f"all {merged}{', same inputs' if there else ''}" if merged else who or "all answers",
+        everybody if merged else who or "all answers",
+        everybody if merged else shorter.get(who) or "all answers",
         one,
         minus(number(one.value, percent=in_hundred)) if one.value is not None else "",
         minus(ends(one.low, one.high, percent=in_hundred)) if there else "",
