@@ -101,7 +101,7 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class MatrixCell:
+class ConfusionCell:
     """How often people said one thing and the judge another."""
 
     count: int
@@ -112,11 +112,11 @@ class MatrixCell:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class ConfusionTable:
     """What people said, by row, beside what the judge said."""
 
     names: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[MatrixCell, ...]], ...]
+    rows: tuple[tuple[str, tuple[ConfusionCell, ...]], ...]
 
 
 def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
@@ -317,7 +317,7 @@ def _matrix(
     label: str,
     check: Mapping[str, Any],
     cell: str,
-) -> Matrix | None:
+) -> ConfusionTable | None:
     """The confusion matrix, from the run's labels or from the passport."""
     table = check["confusion"]
     if calibration is not None and table is None:
@@ -334,7 +334,7 @@ def _matrix(
     rows = []
     for people, counts in zip(names, table["people_by_judge"], strict=True):
         cells = tuple(
-            MatrixCell(
+            ConfusionCell(
                 count,
                 percent(count / sum(counts), 0) if sum(counts) else "",
                 asked.but(label=label, cell=f"{people}-{judge}") if calibration else "",
@@ -344,7 +344,7 @@ def _matrix(
             for judge, count in zip(names, counts, strict=True)
         )
         rows.append((people, cells))
-    return Matrix(tuple(names), tuple(rows))
+    return ConfusionTable(tuple(names), tuple(rows))
 
 
 def _measures(check: Mapping[str, Any]) -> tuple[Measure, ...]:
