@@ -2,29 +2,38 @@
 
     python benchmarks/screens.py [--examples 50000] [--run FOLDER]
 
-Makes the run (some minutes), or takes the one in FOLDER; then, in a process of its own, opens it as
-the app does, reads examples cold and warm, and makes the rows to filter and sort by. Prints
-milliseconds and peak memory beside the limits.
+Makes the run (some minutes), or takes the one in FOLDER; starts ``ragstone view`` and opens each
+page, cold, warm and by four clients at once, first with nothing kept and then with what was kept.
+Prints milliseconds and peak memory beside the limits.
 """
 
 import argparse
 import random
-import resource
+import re
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
+from urllib.parse import urlencode
+from urllib.request import urlopen
+
+from ragstone.web.asked import run_path
 
 METRICS = (
     "precision", "mrr", "ndcg", "faithfulness", "contradiction", "answer_coverage",
     "context_utilization", "answer_outcome", "token_f1", "helpfulness",
 )  # fmt: skip
 SYSTEMS = ("dense", "hybrid", "sparse", "oracle")
-LIMITS = {"open": 2_000, "cold example": 500, "warm example": 500, "rows": 1_000, "filter": 500}
-MEGABYTES = 400
+START, PAGE = 2.0, 0.5
+"""Seconds."""
+MEGABYTES, CLIENTS = 400, 4
+SETTLED = 30
+"""Seconds after which all that is made in the background is there."""
 
 
 def examples(count: int, contexts: int = 10) -> Iterator[dict[str, Any]]:
@@ -83,53 +92,97 @@ def make(count: int, out: Path) -> None:
     evaluate(examples(count), metrics=METRICS, judge="human", by="topic", out=out)
 
 
-def read(folder: Path) -> None:
-    """Open, read and filter, and print what each takes."""
-    from ragstone.report.dossier import dossier
-    from ragstone.web.example_rows import example_rows
-    from ragstone.web.filters import ExampleFilter
-    from ragstone.web.opened import OpenRuns
+class Server:
+    """``ragstone view`` in a process of its own."""
 
-    started = time.perf_counter()
-
-    def took(what: str) -> None:
-        nonlocal started
-        spent = (time.perf_counter() - started) * 1000
-        print(f"{what:>14} {spent:>8.0f} ms   limit {LIMITS[what]:>6,} ms", flush=True)
+    def __init__(self, runs: Path) -> None:
         started = time.perf_counter()
+        command = [sys.executable, "-m", "ragstone", "view", runs, "--no-browser", "--port", "0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline() if self.process.stdout else ""
+        self.address = line.split()[-1].rstrip("/")
+        self.get("/static/style.css")
+        self.started = time.perf_counter() - started
 
-    opened = OpenRuns().open(folder)
-    took("open")
-    ids = opened.run.examples(["id"])["id"]
-    started = time.perf_counter()
-    for number in range(4):
-        dossier(opened.run, ids[(number * 7_919 + 13) % len(ids)])
-        took("cold example" if number == 0 else "warm example")
-    rows = example_rows(opened.run)
-    rows.rows  # noqa: B018
-    took("rows")
-    for query in ("where=faithfulness:0..0.5&sort=-token_f1", "status=missing", "q=ab cd"):
-        ExampleFilter.read(query).chosen(rows)
-        took("filter")
-    opened.checked.wait()
-    megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{'peak memory':>14} {megabytes:>8.0f} MB   limit {MEGABYTES:>6,} MB")
+    def get(self, path: str) -> tuple[float, int]:
+        """Seconds and bytes of a page."""
+        started = time.perf_counter()
+        with urlopen(self.address + path) as answer:
+            size = len(answer.read())
+        return time.perf_counter() - started, size
+
+    @property
+    def peak(self) -> float:
+        """The largest memory so far, in MB."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
+
+    def stop(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+
+def pages(run: str) -> dict[str, str]:
+    """What people open, by name."""
+    of = run_path(run)
+    example = run_path(run, "examples", f"q00777<::>{SYSTEMS[1]}")
+    return {
+        "runs": "/",
+        "example": example,
+        "run": of,
+        "filter": f"{of}?where=faithfulness:0..0.5&sort=-token_f1",
+        "search": f"{of}?q=ab+cd",
+        "last page": f"{of}?page=900",
+        "compare": f"/compare?{urlencode({'runs': run})}",
+        "judge": run_path(run, "judge"),
+        "people": run_path(run, "people"),
+    }
+
+
+def told(what: str, seconds: float, limit: float, more: str = "") -> None:
+    over = "  OVER" if seconds > limit else ""
+    print(
+        f"{what:>28} {seconds * 1000:>7.0f} ms   limit {limit * 1000:>5.0f}{over}  {more}",
+        flush=True,
+    )
+
+
+def look(folder: Path) -> None:
+    """Start the app, open each page cold and warm, then with four clients at once."""
+    rmtree(folder.parent / ".ragstone-cache", ignore_errors=True)
+    for kept in (False, True):
+        server = Server(folder.parent)
+        try:
+            print("with what was kept" if kept else "with nothing kept")
+            told("start", server.started, START)
+            found = pages(folder.name)
+            for name, path in found.items():
+                seconds, size = server.get(path)
+                told(f"{name}, cold", seconds, PAGE, f"{size / 1000:.0f} kB")
+            time.sleep(SETTLED)
+            for name, path in found.items():
+                seconds, size = server.get(path)
+                told(f"{name}, warm", seconds, PAGE, f"{size / 1000:.0f} kB")
+            with ThreadPoolExecutor(CLIENTS) as clients:
+                at_once = [path for path in found.values() for _ in range(12)]
+                random.Random(0).shuffle(at_once)
+                taken = sorted(seconds for seconds, _ in clients.map(server.get, at_once))
+            told("four clients, 95 of 100", taken[int(len(taken) * 0.95)], PAGE)
+            print(f"{'peak memory':>28} {server.peak:>7.0f} MB   limit {MEGABYTES:>5}")
+        finally:
+            server.stop()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=50_000)
     parser.add_argument("--run", type=Path)
-    parser.add_argument("--read", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    if given.read:
-        read(given.run)
-        return
     with tempfile.TemporaryDirectory() as temporary:
-        folder = given.run or Path(temporary) / "run"
+        folder = given.run or Path(temporary) / "runs" / "run"
         if not folder.is_dir():
             make(given.examples, folder)
-        subprocess.run([sys.executable, __file__, "--read", "--run", folder], check=True)
+        look(folder.resolve())
 
 
 if __name__ == "__main__":
