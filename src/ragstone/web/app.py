@@ -91,28 +91,28 @@ def _answer(
     page: Callable[[Asked], Answer],
 ) -> Response:
     asked = Asked.of(request)
-    status = 200
+    found: Answer
     try:
         found = page(asked)
+        answer = _answered(place, access, asked, found)
     except RagstoneError as error:
-        found, status = _refused(error), _status_of(error)
+        found = _refused(error)
+        answer = _answered(place, access, asked, found)
     except Exception as error:
         LOG.exception("%s %s", request.method, asked.path)
-        found, status = _broken(error), 500
-    if isinstance(found, Elsewhere):
-        answer: Response = RedirectResponse(found.path, 303)
-    elif isinstance(found, WebFile):
-        headers = {"cache-control": "no-store", **found.headers}
-        answer = Response(found.content, 200, headers, found.kind)
-    else:
-        answer = _shown(place, access, asked, found, max(status, found.status))
+        found = _broken(error)
+        answer = _answered(place, access, asked, found)
     for name, (value, path) in found.cookies.items():
         kept = ONE_DAY * 365 if value else 0
         answer.set_cookie(name, value, max_age=kept, path=path, httponly=True, samesite="strict")
     return answer
 
 
-def _shown(place: RunsFolder, access: Access, asked: Asked, page: WebPage, status: int) -> Response:
+def _answered(place: RunsFolder, access: Access, asked: Asked, page: Answer) -> Response:
+    if isinstance(page, Elsewhere):
+        return RedirectResponse(page.path, 303)
+    if isinstance(page, WebFile):
+        return Response(page.content, 200, {"cache-control": "no-store", **page.headers}, page.kind)
     common = {
         "asked": asked,
         "title": page.title,
@@ -123,12 +123,13 @@ def _shown(place: RunsFolder, access: Access, asked: Asked, page: WebPage, statu
         "alone": False,
     }
     headers = {"cache-control": "no-store"} | ({"etag": page.tag} if page.tag else {})
-    return HTMLResponse(render(page.template, {**common, **page.shows}), status, headers)
+    return HTMLResponse(render(page.template, {**common, **page.shows}), page.status, headers)
 
 
 def _refused(error: RagstoneError) -> WebPage:
     title = "Not found" if _status_of(error) == 404 else "This cannot be shown"
-    return WebPage("refused.html", title, {"lines": error.text.splitlines() or [title]})
+    lines = error.text.splitlines() or [title]
+    return WebPage("refused.html", title, {"lines": lines}, status=_status_of(error))
 
 
 def _broken(error: Exception) -> WebPage:
@@ -136,7 +137,7 @@ def _broken(error: Exception) -> WebPage:
         "This is a mistake of Ragstone's, not yours. The other pages work on.",
         f"{type(error).__name__}; the terminal in which ragstone view runs says where.",
     ]
-    return WebPage("refused.html", "This page failed", {"lines": lines})
+    return WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
 
 
 def _status_of(error: RagstoneError) -> int:
