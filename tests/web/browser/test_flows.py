@@ -112,3 +112,47 @@ def test_two_runs_are_chosen_and_compared(app: str, watch: Watch) -> None:
     page.get_by_role("button", name="Compare the chosen").click()
     page.wait_for_url("**/compare?**")
     expect(page.get_by_role("heading", name="Paired differences")).to_be_visible()
+
+
+def test_a_verdict_is_corrected_by_keyboard_and_taken_back(app: str, watch: Watch) -> None:
+    page = watch().page
+
+    def mean() -> str:
+        page.goto(f"{app}/runs/after")
+        row = page.locator("table.est tbody", has_text="faithfulness").first
+        return row.locator("td.val").first.inner_text()
+
+    before = mean()
+    system = page.locator("table.est td .who").first.inner_text()
+    page.goto(f"{app}/runs/after?system={system}&where=faithfulness:0.01..1&sort=-faithfulness")
+    page.locator("#examples a[rel=open]").first.click()
+    page.wait_for_url("**/examples/**")
+    score = page.locator("#scores .scoreline > div", has_text="faithfulness").first
+    judged = score.inner_text()
+    page.locator("tr[data-k='1']").focus()
+    page.keyboard.press("o")
+    choices = page.locator("tr[data-k='1'] button[data-choice]")
+    supported = choices.filter(has_text="supported")
+    expect(supported).to_be_visible()
+    words = [text.strip() for text in choices.all_inner_texts()]
+    absent = next(at for at, text in enumerate(words) if "absent" in text)
+    page.keyboard.press(str(absent + 1))
+    undo = page.locator("tr[data-k='1'] .why:not(.sheet .why) button.undo:visible")
+    expect(undo).to_have_count(1)
+    expect(page.locator("tr[data-k='1'] s").first).to_have_text("supported")
+    expect(score).not_to_have_text(judged)
+    example = page.url
+    assert mean() != before, "the estimates see the correction"
+    page.goto(example)
+    undo.click()
+    expect(page.locator("tr[data-k='1'] s")).to_have_count(0)
+    expect(score).to_have_text(judged, use_inner_text=True)
+    assert mean() == before
+
+
+def test_the_judge_is_beside_people(app: str, watch: Watch) -> None:
+    page = watch().page
+    page.goto(f"{app}/runs/after/judge")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    page.goto(f"{app}/runs/after/people")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()

@@ -66,7 +66,7 @@ def compare_page(place: RunsFolder, asked: Asked) -> WebPage:
         pair = _pair(asked, found)
         ones = [one for one in found.between()[pair] if one.slice is None]
         lead = _lead(ones)
-        metric = asked.one("metric", lead)
+        metric = asked.one("metric") or lead
         changed = questions_of(place, asked, runs, pair, metric)
     except InputError as error:
         return _choose(place, asked, runs, error)
