@@ -97,7 +97,16 @@ class Server:
 
     def __init__(self, runs: Path) -> None:
         started = time.perf_counter()
-        command = [sys.executable, "-m", "ragstone", "view", runs, "--no-browser", "--port", "0"]
+        command = [
+            sys.executable,
+            "-m",
+            "ragstone",
+            "view",
+            str(runs),
+            "--no-browser",
+            "--port",
+            "0",
+        ]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         line = self.process.stdout.readline() if self.process.stdout else ""
         self.address = line.split()[-1].rstrip("/")
