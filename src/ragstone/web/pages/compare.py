@@ -35,7 +35,7 @@ FEW_PAIRS = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WantedComparison:
     """What is to be compared.
 
     Attributes:
@@ -126,7 +126,7 @@ def _runs(place: RunsFolder, asked: Asked) -> list[str]:
     return runs[::-1] if boxes and runs[0] == place.marks().pinned.partition("/")[0] else runs
 
 
-def _wanted(asked: Asked, runs: Sequence[str]) -> Wanted:
+def _wanted(asked: Asked, runs: Sequence[str]) -> WantedComparison:
     text = asked.one("margin", MARGIN).strip()
     try:
         margin = float(text) if text else None
@@ -134,10 +134,10 @@ def _wanted(asked: Asked, runs: Sequence[str]) -> Wanted:
         raise InputError(f"A margin is a number above 0, got {text!r}.") from error
     by = tuple(dict.fromkeys(field for field in asked.all("by") if field))
     baseline = asked.one("b") if len(runs) == 1 else ""
-    return Wanted(tuple(runs), baseline, margin, by, asked.one("alike") == "1")
+    return WantedComparison(tuple(runs), baseline, margin, by, asked.one("alike") == "1")
 
 
-def _compared(place: RunsFolder, wanted: Wanted) -> Comparisons | None:
+def _compared(place: RunsFolder, wanted: WantedComparison) -> Comparisons | None:
     """The comparison; None while it, or what it is to be made of, is being computed."""
     stamp = place.stamp(*wanted.runs)
     baseline, metrics = None, None
@@ -236,7 +236,7 @@ def _slice(found: Comparisons, pair: tuple[str, str], metric: str, field: str) -
     return forest_of(ones, found, named=named, first=field, all_of=True)
 
 
-def _fields(place: RunsFolder, runs: Sequence[str], wanted: Wanted) -> list[str]:
+def _fields(place: RunsFolder, runs: Sequence[str], wanted: WantedComparison) -> list[str]:
     """What the runs were sliced by."""
     fields = [place.run(name).form.settings.by for name in runs]
     shared = [name for name in fields[0] if all(name in ones for ones in fields)]

@@ -89,7 +89,7 @@ class CorrectedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class ShownMeasure:
     """A measure of agreement with its interval, or why it has no value."""
 
     name: str
@@ -347,7 +347,7 @@ def _matrix(
     return ConfusionTable(tuple(names), tuple(rows))
 
 
-def _measures(check: Mapping[str, Any]) -> tuple[Measure, ...]:
+def _measures(check: Mapping[str, Any]) -> tuple[ShownMeasure, ...]:
     scale = _scale_of(check)
     return tuple(_measured(check, scale))
 
@@ -363,7 +363,7 @@ def _axis(check: Mapping[str, Any] | None) -> Markup:
     return drawn(charts.axis(scale, quarters=scale is SHARE))
 
 
-def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[Measure]:
+def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[ShownMeasure]:
     for name, word in MEASURES.items():
         value = check.get(name)
         if value is None and name != "kappa":
@@ -372,7 +372,7 @@ def _measured(check: Mapping[str, Any], scale: Scale) -> Iterator[Measure]:
         weighted = name == "kappa" and check["weighting"] == "quadratic"
         strip = drawn(charts.strip(IntervalCell(value, low, high, scale)))
         why = "" if value is not None else str(check["reason"] or "").replace("_", " ")
-        yield Measure("weighted κ" if weighted else word, value, low, high, strip, why)
+        yield ShownMeasure("weighted κ" if weighted else word, value, low, high, strip, why)
 
 
 def _reliability(calibration: Calibration | None, label: str) -> Markup | str:
@@ -415,7 +415,7 @@ def _items(run: Run, units: pl.DataFrame | None, cell: str) -> list[Mapping[str,
     ]
 
 
-def _overview(one: ColumnAgreement) -> list[Measure]:
+def _overview(one: ColumnAgreement) -> list[ShownMeasure]:
     kappa = (
         "weighted_kappa"
         if one.coefficients["weighted_kappa"].value is not None
@@ -425,7 +425,7 @@ def _overview(one: ColumnAgreement) -> list[Measure]:
     return _of_people(one, names)
 
 
-def _of_people(one: ColumnAgreement, names: Sequence[str] = ()) -> list[Measure]:
+def _of_people(one: ColumnAgreement, names: Sequence[str] = ()) -> list[ShownMeasure]:
     found = []
     for name, value in one.coefficients.items():
         if (names and name not in names) or value.reason == "nominal_scale":
@@ -435,7 +435,7 @@ def _of_people(one: ColumnAgreement, names: Sequence[str] = ()) -> list[Measure]
         )  # fmt: skip
         strip = drawn(charts.strip(IntervalCell(value.value, low, high, AROUND_CHANCE)))
         why = REASONS.get(value.reason or "", value.reason or "")
-        found.append(Measure(COEFFICIENTS[name][0], value.value, low, high, strip, why))
+        found.append(ShownMeasure(COEFFICIENTS[name][0], value.value, low, high, strip, why))
     return found
 
 
