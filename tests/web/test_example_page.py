@@ -36,6 +36,14 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
             labels={f"{HOSTILE}{at}": '"' * 1000 for at in range(300)},
         ),
         Example("plain", "q1", "b", question="Who?", answer="Jack.", reference=("Jack.",)),
+        Example(
+            "many",
+            "q3",
+            "b",
+            question="Who?",
+            answer="Jack.",
+            contexts=tuple(Context(f"c{rank}", long[:20_000], rank) for rank in range(1, 151)),
+        ),
         Example("silent", "q2", "b", question=None, answer=None, contexts=()),
     ]
     folder = tmp_path_factory.mktemp("odd")
@@ -125,6 +133,23 @@ def test_what_models_were_asked_is_loaded_on_demand(client: TestClient) -> None:
     assert "No model was asked" in page(
         client, "cornwall", "lizard-point-local_search", "?part=calls"
     )
+
+
+def test_an_example_with_many_contexts_shows_as_many_as_fit(odd: TestClient) -> None:
+    whole = page(odd, "odd", "many")
+    assert len(whole.encode()) <= 200_000
+    shown = re.findall(r'<article class="ctx" id="ctx-(\d+)"', whole)
+    assert shown[0] == "1"
+    link = re.search(r'href="([^"]+)#contexts">from context (\d+) of 150<', whole)
+    assert link is not None
+    assert int(link[2]) == int(shown[-1]) + 1
+    rest = odd.get(link[1].replace("&amp;", "&")).text
+    assert f'<article class="ctx" id="ctx-{link[2]}"' in rest
+
+
+def test_the_claim_of_the_address_has_the_focus(client: TestClient) -> None:
+    shown = page(client, "cornwall", "lands-end-local_search", "?claim=3")
+    assert re.findall(r'id="claim-(\d+)" autofocus', shown) == ["3"]
 
 
 def test_of_overlapping_claims_the_worst_verdict_is_shown() -> None:

@@ -1,7 +1,7 @@
 """Example: a question, its answer with the claims marked in it, and all that was said of them."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 
@@ -21,7 +21,7 @@ from ragstone.report.dossier import (
     dossier,
 )
 from ragstone.report.figures import counted, number, short_name, shortened
-from ragstone.report.page import Outline, Page, Section
+from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example import example_page as printed
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.why import why
@@ -48,17 +48,11 @@ from ragstone.web.web_page import NotThere, WebPage
 from .examples import PLACE, baseline_of, ready
 from .runs import PREFERRED
 
-QUESTION, ANSWER, CONTEXTS = 8_000, 32_000, 48_000
-CLAIMS, STATEMENTS, EVIDENCE = 64_000, 22_000, 8_000
-HISTORY, REFERENCES, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = (
-    8_000,
-    8_000,
-    10_000,
-    14_000,
-    4_000,
-    6_000,
-    30_000,
-)
+QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
+CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
+CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
+HISTORY, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 6_000, 12_000, 4_000, 6_000, 30_000
+PAGE, SMALL_PARTS = 185_000, 40_000
 """Bytes that a part may take, so that no example makes a page of more than 200 KB."""
 
 ROW, CONTEXT = 2_200, 1_100
@@ -68,7 +62,7 @@ ALSO = 500
 """Bytes of one more judgement in a row."""
 
 LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
-OVER = "over"
+OVER, CONTEXTS_PART, SHORTEST = "over", "contexts", 400
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
 
 
@@ -118,6 +112,7 @@ class Matrix:
         after: The number of rows up to the last of these.
         of: The number of rows in all.
         chances: Whether any verdict has a probability.
+        size: The bytes that the rows take, about.
     """
 
     ranks: tuple[int, ...]
@@ -127,6 +122,7 @@ class Matrix:
     after: int
     of: int
     chances: bool
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,17 +204,19 @@ class Shown:
         part: The part of which more was asked for; empty if none.
         start: From which character or row on.
         end: To which character.
+        claim: The number of the claim that is looked at; 0 if none.
     """
 
     part: str
     start: int
     end: int | None
+    claim: int
 
     @classmethod
     def of(cls, asked: Asked) -> "Shown":
         end = asked.number("to", 0)
         part = asked.one("part")
-        return cls(part, asked.number("from", 0), end or None)
+        return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
 
     def first(self, part: str) -> int:
         """Where this part begins."""
@@ -316,7 +314,7 @@ def _piece(found: Dossier, want: Shown) -> Mapping[str, object]:
     if want.part == "calls":
         return {"piece": "calls", "calls": _calls(found)}
     if want.part.startswith("ctx-"):
-        parts = _contexts(found, want)
+        parts = _contexts(found, want, CONTEXTS)
         one = next((part for part in parts if f"ctx-{part.rank}" == want.part), None)
         return {"piece": "text", "part": want.part, "pieces": one.pieces if one else ()}
     text, spans = _text_of(found, want.part)
@@ -343,10 +341,29 @@ def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, obj
     one = found.example
     first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
     claims = _matrix(found, "claim", first["claims"], CLAIMS)
+    if claims and claims.after < want.claim <= claims.of:
+        claims = _matrix(found, "claim", want.claim - 1, CLAIMS)
     answer = one.answer or ""
     question = one.question or ""
     scores = _scores(run, found)
     by_metric = {score.metric: score for score in scores}
+    pieces = {
+        "question": answer_pieces(question, (), want.first("question"), QUESTION),
+        "answer": answer_pieces(answer, claim_spans(found), want.first("answer"), ANSWER),
+    }
+    shown = one.reference[:4]
+    references = [
+        (part, answer_pieces(text, (), want.first(part), REFERENCES // len(shown)))
+        for at, text in enumerate(shown, 1)
+        for part in (f"reference-{at}",)
+    ]
+    statements = _matrix(found, "statement", first["statements"], STATEMENTS)
+    evidence = _matrix(found, "evidence", first["evidence"], EVIDENCE)
+    texts = (*pieces.values(), *(own for _, own in references))
+    taken = sum(len(piece.text.encode()) for own in texts for piece in own)
+    taken += sum(one.size for one in (claims, statements, evidence) if one)
+    room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - taken))
+    contexts = _contexts(found, want, room)
     return {
         "name": name,
         "run_path": run_path,
@@ -356,20 +373,17 @@ def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, obj
         "first_scores": _first(scores),
         "outcome": by_metric.get(OUTCOME),
         "history": _history(one),
-        "question": answer_pieces(question, (), want.first("question"), QUESTION),
-        "answer": answer_pieces(answer, claim_spans(found), want.first("answer"), ANSWER),
+        **pieces,
         "answer_length": len(answer),
         "claims": claims,
         "claims_why": next(
             (s.why for s in scores if s.metric == "faithfulness" and s.status != "value"), ""
         ),
-        "references": [
-            (f"reference-{at}", answer_pieces(text, (), want.first(f"reference-{at}"), REFERENCES))
-            for at, text in enumerate(one.reference[:4], 1)
-        ],
-        "statements": _matrix(found, "statement", first["statements"], STATEMENTS),
-        "evidence": _matrix(found, "evidence", first["evidence"], EVIDENCE),
-        "contexts": _contexts(found, want),
+        "references": references,
+        "statements": statements,
+        "evidence": evidence,
+        "contexts": contexts,
+        "last_context": _place_of(one, contexts),
         "retrieved": None if one.contexts is None else len(one.contexts),
         "others": _others(found),
         "labels": _fit([(key, _plain(value)) for key, value in one.labels.items()], LABELS),
@@ -378,6 +392,7 @@ def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, obj
         "calls": _calls(found) if want.part == "calls" else None,
         "copied": _copied(found),
         "part": want.part,
+        "at_claim": str(want.claim),
     }
 
 
@@ -443,6 +458,7 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
         row = _unit_row(found, unit, part, ranks, several=several)
         size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
         if rows and size > most_bytes:
+            size = most_bytes
             break
         rows.append(row)
     verdicts = [support_of(part) for part in parts]
@@ -459,6 +475,7 @@ def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix |
         first + len(rows),
         len(parts),
         any(row.main.said and row.main.said.number for row in rows),
+        size,
     )
 
 
@@ -510,10 +527,24 @@ def _answers(ask: Ask, row: JudgementRow) -> bool:
     return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
 
 
-def _contexts(found: Dossier, want: Shown) -> list[Passage]:
+def _place_of(one: Example, shown: Sequence[Passage]) -> int:
+    """The place, from 1, of the last context that is shown; 0 if none is."""
+    last = shown[-1].rank if shown else None
+    ranks = [context.rank for context in one.contexts or ()]
+    return ranks.index(last) + 1 if last in ranks else 0
+
+
+def _contexts(found: Dossier, want: Shown, most_bytes: int) -> list[Passage]:
+    """The contexts from the one that was asked for on, as many as there is room for."""
+    few = max(1, most_bytes // (CONTEXT + SHORTEST))
+    first = want.first(CONTEXTS_PART)
     parts = found.parts["context"]
-    room = max(600, CONTEXTS // max(1, len(parts)) - CONTEXT)
-    rest = room * len(parts)
+    if want.part.startswith("ctx-"):
+        first = next((at for at, one in enumerate(parts) if want.part == f"ctx-{one.place}"), 0)
+    # Those that are shown anyway are shown from the first.
+    first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
+    parts = parts[max(0, first) :][:few]
+    rest = max(SHORTEST * len(parts), most_bytes - CONTEXT * len(parts))
     passages = []
     for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
         name = f"ctx-{part.place}"
@@ -636,11 +667,14 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
 
 def _calls(found: Dossier) -> str:
     """The requests to models and their replies, as text."""
-    items = tuple(call_items(found.calls, prompts=True))
-    if not items:
-        return "No model was asked about this example."
-    page = Page("show", found.example.id, (Section((Outline(items),)),))
-    return _cut(as_markdown(page), 3 * AT_ONCE)
+    lines = [line for item in call_items(found.calls, prompts=True) for line in _lines(item)]
+    return _cut("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
+
+
+def _lines(item: OutlineItem) -> Iterator[str]:
+    yield plain(item.words)
+    for inner in item.inner:
+        yield from (f"  {line}" for part in _lines(inner) for line in part.splitlines())
 
 
 def _copied(found: Dossier) -> str:
