@@ -26,7 +26,7 @@ from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import cut
 from ragstone.web.later import PATIENCE
-from ragstone.web.parts.choice import Choice, choice
+from ragstone.web.parts.choice import ViewChoice, choice
 from ragstone.web.parts.estimates import NOBODY, shown_estimates
 from ragstone.web.parts.faults import shown_faults, systems_of
 from ragstone.web.parts.word_bars import word_bars
@@ -277,7 +277,7 @@ def _system(asked: Asked, systems: Sequence[str], themselves: Collection[str]) -
     return asked_for if asked_for in systems else others[0]
 
 
-def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> Choice | None:
+def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> ViewChoice | None:
     if len(systems) < 2:
         return None
     return choice(asked, "system", "System", [(one, one) for one in systems], chosen, at)

@@ -19,7 +19,7 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ViewChoice:
     """Several views of which one is shown.
 
     Attributes:
@@ -42,7 +42,7 @@ class Choice:
 
 def choice(
     asked: Asked, field: str, label: str, options: Iterable[tuple[str, str]], chosen: str, at: str
-) -> Choice:
+) -> ViewChoice:
     """The choice of a field of the query.
 
     Args:
@@ -54,4 +54,4 @@ def choice(
         at: The id of the part of the page that it changes.
     """
     made = (Option(value, name, f"{asked.but(**{field: value})}#{at}") for value, name in options)
-    return Choice(field, label, tuple(made), chosen)
+    return ViewChoice(field, label, tuple(made), chosen)
