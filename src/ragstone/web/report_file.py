@@ -9,12 +9,14 @@ from hashlib import sha256
 from urllib.parse import urlencode
 
 from ragstone.decisions import compare, failures
+from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES
 from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.histograms import histograms
 from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.decisions.summing_up.weight_shares import weight_shares
 from ragstone.errors import InputError
+from ragstone.reason import Reason
 from ragstone.report.dossier import Dossier, dossiers
 from ragstone.report.figures import counted, short_name
 from ragstone.report.groups import Groups
@@ -42,7 +44,7 @@ LARGEST = 1_500_000
 """Bytes; a file that is larger is made again with less in it."""
 
 MOST_ANSWERS, WORST, ANSWER = 1_000, 50, 2_000
-PAIRS, LADDERS = 5, 6
+PAIRS, LADDERS, VERDICTS_FIRST = 5, 6, 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,20 +156,21 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
     named = {one.example_id for one in ranking.examples}
     answers = list(answer_rows(run, found.answers, metrics, named, most=MOST_ANSWERS))
     compared, why = _compared(run, other, baseline, margin)
-    pairs = _pairs(compared, summary, metrics) if compared else []
+    pairs = _pairs(compared, metrics) if compared else []
     several = other is not None
     small = [*method(run, groups)]
     small.append(Note("ranked", f"worst answers: {RULE}: {', '.join(ranking.metrics) or '–'}"))
     runs = [_of_run(run, metrics, summary, found, named=several)]
     if other is not None:
         runs.append(_of_run(other, metrics, summarise(other), failures(other), named=True))
-    verdict = pairs[0].said if pairs and (several or baseline or len(pairs) == 1) else ()
+    told = pairs[:VERDICTS_FIRST] if several or baseline or len(pairs) == 1 else []
     always = {
         "title": run.path.name if other is None else f"{run.path.name} against {other.path.name}",
         "form": run.form,
         "systems": groups.systems,
         "judges": [one for one in run.form.judges if one.kinds],
-        "verdict": verdict,
+        "verdicts": [one.said for one in told],
+        "of": run.path.name if several else "",
         "sentences": summary_sentences(summary),
         "caution": parts(first_caution(run, summary)),
         "runs": runs,
@@ -197,10 +200,12 @@ def _compared(
         return None, error.text
 
 
-def _pairs(found: Comparisons, summary: Summary, columns: Sequence[str]) -> list[PairOfSystems]:
+def _pairs(found: Comparisons, columns: Sequence[str]) -> list[PairOfSystems]:
     """Each two systems, those last of which one is the reference."""
     between = found.between()
-    rivals = sorted(between, key=lambda pair: any(name in summary.themselves for name in pair))
+    notes = [Reason.read(note) for note in found.notes]
+    own = {note.facts["system"] for note in notes if note.code == ANSWERS_ARE_REFERENCES}
+    rivals = sorted(between, key=lambda pair: not own.isdisjoint(pair))
     made = []
     for pair in rivals:
         ones = [one for one in between[pair] if one.slice is None]

@@ -32,7 +32,7 @@ LISTS = 200
 """Pages of a run beside those of its examples: its pages of answers, by stage, by metric, …"""
 
 PATIENCE = 600.0
-HOST = "static"
+HOST, FAILED = "static", 400
 STARTS = "index.html"
 
 VIEWS = (
@@ -151,6 +151,7 @@ class _Site:
         self._app, self._examples, self._larger = app, examples, larger
         self._lists = Counter[str]()
         self._dropped: dict[str, None] = {}
+        self._failed: list[str] = []
         self._waiting = deque(["/"])
         self.names: dict[str, str] = {"/": STARTS}
 
@@ -183,14 +184,17 @@ class _Site:
             yield f"{name}: the {shown:,} worst of {counted(number, 'answer')} have a page."
         for name in self._dropped:
             yield f"{name}: it has {LISTS:,} of its lists of answers, by stage, metric and page."
+        for address in self._failed:
+            yield f"{address} could not be shown; its file says why."
         yield "Searches, other filters, and the rest of texts that are cut are left out."
 
     def _page(self, runner: asyncio.Runner, address: str) -> str:
         """A page when all that it computes is there."""
         late = monotonic() + PATIENCE
         while True:
-            html = runner.run(_asked(self._app, address))
+            status, html = runner.run(_asked(self._app, address))
             if not any(one in html for one in WAITS) or monotonic() > late:
+                self._failed += [address] if status >= FAILED else []
                 return html
             runner.run(asyncio.sleep(0.2))
 
@@ -250,8 +254,8 @@ def _name(address: str) -> str:
     return f"{words[:48].strip('-')}-{blake2b(address.encode(), digest_size=6).hexdigest()}.html"
 
 
-async def _asked(app: "ASGIApp", address: str) -> str:
-    """What the app answers, asked in this process."""
+async def _asked(app: "ASGIApp", address: str) -> tuple[int, str]:
+    """What the app answers, asked in this process: the status and the page."""
     whole = urlsplit(address)
     scope: Scope = {
         "type": "http", "http_version": "1.1", "method": "GET", "scheme": "http",
@@ -260,12 +264,15 @@ async def _asked(app: "ASGIApp", address: str) -> str:
         "server": (HOST, 80), "client": None,
     }  # fmt: skip
     parts: list[bytes] = []
+    status = FAILED
 
     async def receive() -> "Message":
         return {"type": "http.request", "body": b"", "more_body": False}
 
     async def send(message: "Message") -> None:
+        nonlocal status
+        status = message.get("status", status)
         parts.append(message.get("body", b""))
 
     await app(scope, receive, send)
-    return b"".join(parts).decode()
+    return status, b"".join(parts).decode()
