@@ -31,7 +31,7 @@ from ragstone.run.overrules.units import by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.example_rows import OUTCOME, example_rows
 from ragstone.web.filters import ExampleFilter
-from ragstone.web.parts.corrections import NO_REASON, about_of, author_of, corrections, when
+from ragstone.web.parts.corrections import NO_REASON, Corrections, about_of, author_of, when
 from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
@@ -243,7 +243,7 @@ def example_page(
     if asked.part and want.part and want.part != OVER:
         return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
     judgements = run.can_be_overruled(example)
-    may = corrections(judgements)
+    may = Corrections(judgements)
     common |= {"author": author_of(asked), "over": asked.one("about")}
     if asked.part and want.part == OVER:
         one = may.get(asked.one("about"))

@@ -1,6 +1,6 @@
 """Corrections: what a person may say instead of a judge, and what one said."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from getpass import getuser
@@ -149,9 +149,35 @@ def said_by_button(pressed: Pressed, text: str) -> Mapping[str, object]:
     return {column: value}
 
 
-def corrections(judgements: Sequence[Judgement]) -> dict[str, Correction]:
-    """What may be said of each judgement, by its name."""
-    return {about_of(one.ask, one.unit): _correction(one) for one in judgements}
+class Corrections(Mapping[str, Correction]):
+    """What may be said of each judgement of an example, by its name; made when it is shown.
+
+    Args:
+        judgements: Those that a person may correct.
+    """
+
+    def __init__(self, judgements: Sequence[Judgement]) -> None:
+        self._judgements = {about_of(one.ask, one.unit): one for one in judgements}
+
+    def __getitem__(self, about: str) -> Correction:
+        return _correction(self._judgements[about])
+
+    def __contains__(self, about: object) -> bool:
+        return about in self._judgements
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._judgements)
+
+    def __len__(self) -> int:
+        return len(self._judgements)
+
+    def dropped(self, kind: str) -> list[Correction]:
+        """The claims or statements that a person dropped."""
+        return [
+            self[about]
+            for about, one in self._judgements.items()
+            if one.kind == kind and one.values.get(DROPPED)
+        ]
 
 
 def _correction(one: Judgement) -> Correction:
