@@ -13,6 +13,7 @@ layouts         a run, or the scores of one answer, as another tool reports them
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file, format_of its name
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 picture         the page as SVG
+drawings        the figures of a page as SVG and PNG files (a module)
 show, terminal  print any of it, also into a pipe
 """
 
