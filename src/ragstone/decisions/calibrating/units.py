@@ -24,14 +24,14 @@ ABOUT: Mapping[About, pl.Expr] = {
 """The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
 
 
-class Judged(Protocol):
+class JudgedRows(Protocol):
     """A run, or some of its examples."""
 
     def ledger(self) -> pl.DataFrame: ...
     def judgements(self, kind: str, /) -> pl.DataFrame: ...
 
 
-def judged_units(run: Judged) -> pl.DataFrame:
+def judged_units(run: JudgedRows) -> pl.DataFrame:
     """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
 
     For a panel it is the panel's verdict, for a critique the majority vote. A yes or no,

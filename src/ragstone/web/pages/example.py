@@ -35,13 +35,13 @@ from ragstone.web.parts.corrections import NO_REASON, Corrections, about_of, aut
 from ragstone.web.parts.evidence import LATE, claim_spans, quotes, rests_on, support_of
 from ragstone.web.parts.marked import (
     AT_ONCE,
-    Piece,
+    MarkedPiece,
     Span,
     answer_pieces,
     context_pieces,
     inert,
 )
-from ragstone.web.parts.said import Said, because, said, says_of
+from ragstone.web.parts.said import SaidJudgement, because, said, says_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import NotThere, WebPage
 
@@ -67,11 +67,11 @@ FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class NamedJudgement:
     """A judgement in a row, and what it is about, such as ``support/claim#3``."""
 
     lead: str
-    said: Said | None
+    said: SaidJudgement | None
     about: str
 
 
@@ -96,8 +96,8 @@ class UnitRow:
     why: str
     on: tuple[bool, ...]
     beyond: str
-    main: Verdict
-    also: tuple[Verdict, ...]
+    main: NamedJudgement
+    also: tuple[NamedJudgement, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class ShownContext:
     """A context.
 
     Attributes:
@@ -142,9 +142,9 @@ class Passage:
     rank: int
     id: str
     score: str
-    judged: tuple[Verdict, ...]
+    judged: tuple[NamedJudgement, ...]
     uses: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[MarkedPiece, ...]
     why: str
 
 
@@ -197,7 +197,7 @@ class Walk:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownPart:
     """What of an example is shown.
 
     Attributes:
@@ -213,7 +213,7 @@ class Shown:
     claim: int
 
     @classmethod
-    def of(cls, asked: Asked) -> "Shown":
+    def of(cls, asked: Asked) -> "ShownPart":
         end = asked.number("to", 0)
         part = asked.one("part")
         return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
@@ -237,7 +237,7 @@ def example_page(
     name, example = asked.names["run"], asked.names["id"]
     run = place.run(name)
     found = dossier(run, example)
-    want = Shown.of(asked)
+    want = ShownPart.of(asked)
     common = {"asked": asked, "more": more_of(asked)}
     title = f"{shortened(found.example.question, 60)} · {name}"
     if asked.part and want.part and want.part != OVER:
@@ -310,7 +310,7 @@ def more_of(asked: Asked) -> object:
     return address
 
 
-def _piece(found: Dossier, want: Shown) -> Mapping[str, object]:
+def _piece(found: Dossier, want: ShownPart) -> Mapping[str, object]:
     if want.part == "calls":
         return {"piece": "calls", "calls": _calls(found)}
     if want.part.startswith("ctx-"):
@@ -337,7 +337,7 @@ def _text_of(found: Dossier, part: str) -> tuple[str, Sequence[Span]]:
     return "", ()
 
 
-def _whole(run: Run, name: str, found: Dossier, want: Shown) -> Mapping[str, object]:
+def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str, object]:
     one = found.example
     first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
     claims = _matrix(found, "claim", first["claims"], CLAIMS)
@@ -486,14 +486,14 @@ def _unit_row(
     if unit == "statement" and several:
         place = f"{part.reference + 1}.{place}"
     on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
-    main, also = Verdict("", None, ""), []
+    main, also = NamedJudgement("", None, ""), []
     for ask in asks_about(unit):
         for row in part.rows(ask.kind):
             # Of a claim it is the reference that says so, or does not.
             lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
             if part.said[ask.kind].several and several:
                 lead = f"{lead} {row.values['reference'] + 1}"
-            verdict = Verdict(lead, said(row, ""), _about(ask, row, several=several))
+            verdict = NamedJudgement(lead, said(row, ""), _about(ask, row, several=several))
             if ask.kind == Support.name:
                 main = verdict
             else:
@@ -511,7 +511,7 @@ def _unit_row(
     )
 
 
-def _reason(said: Said | None) -> str:
+def _reason(said: SaidJudgement | None) -> str:
     given = "" if said is None else said.reason
     return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
 
@@ -527,14 +527,14 @@ def _answers(ask: Ask, row: JudgementRow) -> bool:
     return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
 
 
-def _place_of(one: Example, shown: Sequence[Passage]) -> int:
+def _place_of(one: Example, shown: Sequence[ShownContext]) -> int:
     """The place, from 1, of the last context that is shown; 0 if none is."""
     last = shown[-1].rank if shown else None
     ranks = [context.rank for context in one.contexts or ()]
     return ranks.index(last) + 1 if last in ranks else 0
 
 
-def _contexts(found: Dossier, want: Shown, most_bytes: int) -> list[Passage]:
+def _contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[ShownContext]:
     """The contexts from the one that was asked for on, as many as there is room for."""
     few = max(1, most_bytes // (CONTEXT + SHORTEST))
     first = want.first(CONTEXTS_PART)
@@ -553,7 +553,7 @@ def _contexts(found: Dossier, want: Shown, most_bytes: int) -> list[Passage]:
         relevance = part.rows(Relevance.name)
         spans, uses = quotes(found, part)
         room = min(3 * AT_ONCE, rest // left)
-        pieces: list[Piece] = (
+        pieces: list[MarkedPiece] = (
             []
             if text is None
             else context_pieces(
@@ -568,14 +568,14 @@ def _contexts(found: Dossier, want: Shown, most_bytes: int) -> list[Passage]:
         )
         rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
         verdicts = tuple(
-            Verdict(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
+            NamedJudgement(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
             for ask in asks_about("context")
             for row in part.rows(ask.kind)
         )
         reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
         score = part.own.get("score")
         passages.append(
-            Passage(
+            ShownContext(
                 part.place,
                 str(part.own["id"]),
                 "" if score is None else number(score),
@@ -588,11 +588,11 @@ def _contexts(found: Dossier, want: Shown, most_bytes: int) -> list[Passage]:
     return passages
 
 
-def _others(found: Dossier) -> list[Verdict]:
+def _others(found: Dossier) -> list[NamedJudgement]:
     """Judgements about no part: of the answer, and of whatever else kinds are about."""
     rows = [row for rows in found.judgements.values() for row in rows]
     several = len(found.example.reference) > 1
-    shown: list[Verdict] = []
+    shown: list[NamedJudgement] = []
     size = 0
     for row in rows:
         ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
@@ -601,7 +601,7 @@ def _others(found: Dossier) -> list[Verdict]:
         if size > OTHERS:
             break
         about = _about(ask, row, several=several) if ask else ""
-        shown.append(Verdict("", one, about))
+        shown.append(NamedJudgement("", one, about))
     return shown
 
 

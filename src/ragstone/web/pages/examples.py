@@ -99,7 +99,7 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class ScoreColumn:
     """A metric's column: its name, the address that sorts by it, and how it is sorted now."""
 
     name: str
@@ -299,13 +299,13 @@ def _written(wanted: ExampleFilter) -> str:
     return query(wanted.query).removeprefix("?")
 
 
-def _column(asked: Asked, metric: str, sort: str) -> Column:
+def _column(asked: Asked, metric: str, sort: str) -> ScoreColumn:
     # A first click sorts the lowest first, a second one the highest.
     other = f"-{metric}" if sort == metric else metric
     now = {metric: "ascending", f"-{metric}": "descending"}.get(sort, "")
     path = f"{asked.but(sort=other, page=None)}{PLACE}"
     title = short_name(metric).replace("_", " ")
-    return Column(metric, title, path, now)
+    return ScoreColumn(metric, title, path, now)
 
 
 def _presets(

@@ -43,7 +43,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SayableColumn:
     """A column that a person may set; the first is the verdict."""
 
     name: str
@@ -51,7 +51,7 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Correction:
+class Correctable:
     """What a person may say of a judgement, and who corrected it.
 
     Attributes:
@@ -74,7 +74,7 @@ class Correction:
     about: str
     code: str
     words: str
-    columns: tuple[Column, ...]
+    columns: tuple[SayableColumn, ...]
     text: str | None
     reword: str
     drop: str
@@ -149,7 +149,7 @@ def said_by_button(pressed: Pressed, text: str) -> Mapping[str, object]:
     return {column: value}
 
 
-class Corrections(Mapping[str, Correction]):
+class Corrections(Mapping[str, Correctable]):
     """What may be said of each judgement of an example, by its name; made when it is shown.
 
     Args:
@@ -159,7 +159,7 @@ class Corrections(Mapping[str, Correction]):
     def __init__(self, judgements: Sequence[Judgement]) -> None:
         self._judgements = {about_of(one.ask, one.unit): one for one in judgements}
 
-    def __getitem__(self, about: str) -> Correction:
+    def __getitem__(self, about: str) -> Correctable:
         return _correction(self._judgements[about])
 
     def __contains__(self, about: object) -> bool:
@@ -171,7 +171,7 @@ class Corrections(Mapping[str, Correction]):
     def __len__(self) -> int:
         return len(self._judgements)
 
-    def dropped(self, kind: str) -> list[Correction]:
+    def dropped(self, kind: str) -> list[Correctable]:
         """The claims or statements that a person dropped."""
         return [
             self[about]
@@ -180,7 +180,7 @@ class Corrections(Mapping[str, Correction]):
         ]
 
 
-def _correction(one: Judgement) -> Correction:
+def _correction(one: Judgement) -> Correctable:
     about = about_of(one.ask, one.unit)
 
     def button(say: str) -> str:
@@ -195,14 +195,14 @@ def _correction(one: Judgement) -> Correction:
         if not given or len(given) > MOST_VALUES:
             continue
         columns.append(
-            Column(name.replace("_", " "), tuple(_choices(kind, name, given, one, button)))
+            SayableColumn(name.replace("_", " "), tuple(_choices(kind, name, given, one, button)))
         )
     decides = kind.decides.replace("_", " ")
     columns.sort(key=lambda column: column.name != decides)
     person = one.overrule
     text = one.values.get(TEXT) if kind.made else None
     row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
-    return Correction(
+    return Correctable(
         about,
         verdict_of(row)[0] or "other",
         "" if kind.made else in_words(row),

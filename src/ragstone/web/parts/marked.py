@@ -45,7 +45,7 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkedPiece:
     """Marked text, followed by text that is left out unless somebody asks for it.
 
     Attributes:
@@ -131,10 +131,12 @@ def quoted(quote: str, text: str) -> list[tuple[int, int]]:
     return found
 
 
-def answer_pieces(text: str, spans: Sequence[Span], start: int, most_bytes: int) -> list[Piece]:
+def answer_pieces(
+    text: str, spans: Sequence[Span], start: int, most_bytes: int
+) -> list[MarkedPiece]:
     """A text as it was written, from a character on, with its spans marked."""
     end = shown_until(text, start, most_bytes)
-    return [Piece(marked(text, spans, start, end, "cl"), end, len(text))]
+    return [MarkedPiece(marked(text, spans, start, end, "cl"), end, len(text))]
 
 
 def context_pieces(
@@ -146,7 +148,7 @@ def context_pieces(
     end: int | None = None,
     most_bytes: int,
     folds: bool = True,
-) -> list[Piece]:
+) -> list[MarkedPiece]:
     """A context with quotes and relevant sentences marked, and the other sentences folded.
 
     Args:
@@ -168,10 +170,10 @@ def context_pieces(
     for one in sorted(far, key=lambda span: span.start)[:5]:
         if one.start < at:
             continue
-        pieces.append(Piece(shown, at, one.start))
+        pieces.append(MarkedPiece(shown, at, one.start))
         at = min(one.end, one.start + SHORT * 4)
         shown = marked(text, spans, one.start, at, "quote")
-    return [*pieces, Piece(shown, at, last)]
+    return [*pieces, MarkedPiece(shown, at, last)]
 
 
 def _sentences(

@@ -20,7 +20,7 @@ OWN_SHAPE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidJudgement:
     """A judgement.
 
     Attributes:
@@ -44,7 +44,7 @@ class Said:
     row: JudgementRow
 
 
-def said(row: JudgementRow, lead: str | None = None) -> Said:
+def said(row: JudgementRow, lead: str | None = None) -> SaidJudgement:
     """One judgement, after the words that come before it."""
     code, word = verdict_of(row)
     column = speaking(row.kind)
@@ -56,7 +56,7 @@ def said(row: JudgementRow, lead: str | None = None) -> Said:
         ),
         None,
     )
-    return Said(
+    return SaidJudgement(
         code,
         word,
         "" if chance is None else number(chance),

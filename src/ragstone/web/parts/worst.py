@@ -14,8 +14,8 @@ from ragstone.report.judged import against
 from ragstone.report.ranked import RankedExample
 
 from .evidence import LATE, claim_spans, quotes
-from .marked import Piece, context_pieces, inert, marked
-from .said import Said, said
+from .marked import MarkedPiece, context_pieces, inert, marked
+from .said import SaidJudgement, said
 
 MOST_CLAIMS, MOST_STATEMENTS = 8, 4
 CLAIM, REASON = 300, 240
@@ -34,7 +34,7 @@ class UnitAgainst:
 
     key: str
     text: str
-    said: tuple[Said, ...]
+    said: tuple[SaidJudgement, ...]
     reason: str
 
 
@@ -53,9 +53,9 @@ class CutContext:
 
     rank: int
     id: str
-    judged: tuple[Said, ...]
+    judged: tuple[SaidJudgement, ...]
     uses: str
-    pieces: tuple[Piece, ...] | None
+    pieces: tuple[MarkedPiece, ...] | None
     left: int
 
 
