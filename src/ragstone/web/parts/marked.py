@@ -1,9 +1,10 @@
 """Marked: text under judgement, with what the verdicts are about marked in place; all inert."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from markupsafe import Markup, escape
 
@@ -22,7 +23,8 @@ LOOKED_THROUGH = 200_000
 RANK = {"contradicted": 3, "absent": 2, "": 1, "supported": 0}
 """Of several claims about the same words the worst verdict is shown."""
 
-ELLIPSIS = re.compile(r"\s*(?:\.\.\.|…|\n\n)\s*")
+WORD = re.compile(r"[^\s|]+")
+ELLIPSIS = re.compile(r"\.\.\.|…|\n\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,18 +119,29 @@ def quoted(quote: str, text: str) -> list[tuple[int, int]]:
     """Where a text has the words of a quote; of one with ellipses, each of its parts."""
     found = []
     for part in ELLIPSIS.split(quote[: 2 * AT_ONCE]):
-        words = part.split()
-        if not words:
-            continue
-        at = text.find(part.strip())
+        words = part.strip()
+        at = text.find(words) if words else -1
         if at >= 0:
-            found.append((at, at + len(part.strip())))
-            continue
-        pattern = r"[\s|]+".join(map(re.escape, words))
-        match = re.compile(pattern, re.IGNORECASE).search(text, 0, LOOKED_THROUGH)
-        if match:
-            found.append(match.span())
+            found.append((at, at + len(words)))
+        elif words and (place := _folded(words, text[:LOOKED_THROUGH])):
+            found.append(place)
     return found
+
+
+def _folded(quote: str, text: str) -> tuple[int, int] | None:
+    """Where the text has the quote, whatever the case and the white space."""
+    wanted = " ".join(one.group().lower() for one in WORD.finditer(quote))
+    words = list(WORD.finditer(text))
+    folded = [one.group().lower() for one in words]
+    at = " ".join(folded).find(wanted)
+    if not wanted or at < 0:
+        return None
+    starts = list(accumulate((len(one) + 1 for one in folded), initial=0))
+    first = bisect_right(starts, at) - 1
+    last = bisect_right(starts, at + len(wanted) - 1) - 1
+    start = words[first].start() + at - starts[first]
+    end = words[last].start() + at + len(wanted) - starts[last]
+    return min(start, words[first].end()), min(end, words[last].end())
 
 
 def answer_pieces(
