@@ -38,7 +38,11 @@ class MadeRun(Run):
         nothing: dict[str, Any] = dict.fromkeys(Estimate.__dataclass_fields__)
         return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
 
-    def examples(self, columns: Sequence[str | pl.Expr] | None = None) -> pl.DataFrame:
+    def examples(
+        self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None
+    ) -> pl.DataFrame:
+        if where is not None:
+            raise NotImplementedError
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
         if columns is None:

@@ -65,8 +65,8 @@ def test_what_has_no_page_says_so() -> None:
         notebook_html(3)
 
 
-@pytest.mark.parametrize(("name", "start"), [("a.svg", "<svg"), ("a.html", "<!doctype html>")])
-def test_a_page_is_written_as_a_picture_or_as_html(
+@pytest.mark.parametrize(("name", "start"), [("a.svg", "<svg"), ("a.md", "# ")])
+def test_a_page_is_written_as_a_picture_or_as_markdown(
     run: Run, tmp_path: Path, name: str, start: str
 ) -> None:
     command = [sys.executable, "-m", "ragstone.report", str(run.path), str(tmp_path / name)]

@@ -25,8 +25,8 @@ def view(
     ] = False,
     static: Annotated[
         Path | None,
-        typer.Option(metavar="OUT", help="Write the app as files into this folder instead, to be "
-                     "opened from the disk."),
+        typer.Option(metavar="DIR", help="Folder for the app as files, to be opened from the disk, "
+                     "instead of a server."),
     ] = None,
 ) -> None:  # fmt: skip
     """Show the runs in DIR in a browser: compare them, see where they fail, open an example.

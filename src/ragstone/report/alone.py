@@ -9,7 +9,7 @@ from ragstone.inert import html, seen
 
 from .charts import chart
 from .page import Chart
-from .render.html import CHART_STYLE, STYLE
+from .render.html import CHART_STYLE, STYLE, without_comments
 
 WIDE, EDGE, HEAD = 720, 24, 44
 SERIES = 150
@@ -18,8 +18,6 @@ ZOOM = 2
 
 FAMILY = "Inter, system-ui, 'Segoe UI', 'Noto Sans', 'Liberation Sans', sans-serif"
 TOP = re.compile(r'<svg class="(?P<looks>[^"]*)"(?: width="[^"]*" height="(?P<height>[\d.]+)")?')
-RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
-TOKEN = re.compile(r"--([\w-]+): (#[0-9a-f]+)")
 
 
 def alone(one: Chart) -> str:
@@ -70,9 +68,9 @@ def _style(inside: str) -> str:
     known = {name for looks in there for name in looks.split()} | {"ragstone", "paper", "title"}
     rules = [
         (selector.strip(), body.strip())
-        for selectors, body in RULE.findall(_rules())
+        for selectors, _, body in (rule.partition("{") for rule in _rules().split("}"))
         for selector in selectors.split(",")
-        if set(re.findall(r"\.([\w-]+)", selector)) <= known and "max-width" not in body
+        if body and _classes(selector) <= known and "max-width" not in body
     ]
     plain = "".join(f"{one}{{{_filled(body, light)}}}" for one, body in rules)
     coloured = ((one, body) for one, body in rules if "var(" in body)
@@ -84,7 +82,7 @@ def _style(inside: str) -> str:
 @cache
 def _rules() -> str:
     return (
-        re.sub(r"/\*.*?\*/", "", CHART_STYLE, flags=re.DOTALL)
+        without_comments(CHART_STYLE)
         + ".ragstone .paper { fill: var(--paper); }"
         + ".ragstone .title { fill: var(--ink); font-size: 14px; font-weight: 600; }"
     )
@@ -93,10 +91,21 @@ def _rules() -> str:
 @cache
 def _colours() -> tuple[dict[str, str], dict[str, str]]:
     """The tokens of the stylesheet, light and dark."""
-    light, dark = (dict(TOKEN.findall(block)) for block in STYLE.split("}")[:2])
+    light, dark = (_tokens(block) for block in STYLE.split("}")[:2])
     return light, dark
+
+
+def _tokens(block: str) -> dict[str, str]:
+    pairs = (one.partition(":") for one in block.rpartition("{")[2].split(";"))
+    return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs if value}
+
+
+def _classes(selector: str) -> set[str]:
+    """The classes that a selector names."""
+    return {part.partition(":")[0] for word in selector.split() for part in word.split(".")[1:]}
 
 
 def _filled(body: str, colours: dict[str, str]) -> str:
     filled = re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], body)
-    return re.sub(r"\s*([:;])\s*", r"\1", filled).rstrip(";")
+    pairs = (one.partition(":") for one in filled.split(";"))
+    return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)

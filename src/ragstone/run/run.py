@@ -184,10 +184,20 @@ class Run(HasPage):
             scores = self.folder.read("scores", chosen).drop("block")
         return scores if overlay is None else overlay.scores(scores)
 
-    def examples(self, columns: Sequence[str | pl.Expr] | None = None) -> pl.DataFrame:
-        """The examples as made by ``ragstone.examples.to_frame``, or only what these select."""
+    def examples(
+        self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None
+    ) -> pl.DataFrame:
+        """The examples as made by ``ragstone.examples.to_frame``, or only what these select.
+
+        Args:
+            columns: Those to read, or what is made of them; by default all.
+            where: Which examples; by default all.
+        """
         if columns is not None:
-            return self.folder.read("examples", columns=columns)
+            chosen = () if where is None else (where,)
+            return self.folder.read("examples", *chosen, columns=columns)
+        if where is not None:
+            return self.folder.read("examples", where).drop("block")
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:

@@ -127,7 +127,7 @@ class ExampleRows:
                 pl.col(name).str.to_lowercase().str.contains(word, literal=True).fill_null(False)
                 for name in ("question", "answer")
             )
-        return self.run.folder.read("examples", found, columns=["id"])["id"]
+        return self.run.examples(["id"], where=found)["id"]
 
 
 _kept: OrderedDict[str, tuple[tuple[object, ...], ExampleRows]] = OrderedDict()

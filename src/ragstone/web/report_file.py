@@ -23,6 +23,7 @@ from ragstone.report.groups import Groups
 from ragstone.report.page import Note, Phrase, parts, plain
 from ragstone.report.pages.run_in_full import method
 from ragstone.report.ranked import RULE, RankedExample, ranked
+from ragstone.report.render.html import without_comments
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.comparison import comparison_sentences
 from ragstone.report.sentences.stages import NAMES
@@ -301,8 +302,7 @@ def _left_out(shown: _Shown, room: Room, worst: Sequence[WorstAnswer]) -> Iterat
 @cache
 def _css() -> str:
     """The stylesheet with its fonts in it, without comments."""
-    css = re.sub(r"/\*.*?\*/", "", style(), flags=re.DOTALL)
-    css = re.sub(r"\s*\n\s*", "\n", css).strip()
+    css = "\n".join(filter(None, map(str.strip, without_comments(style()).splitlines())))
     return re.sub(r'url\("(fonts/[^"]+)"\)', lambda found: f"url({_data_uri(found[1])})", css)
 
 

@@ -87,7 +87,7 @@ class LabelledRun:
     def examples(self) -> list[Example]:
         """The examples of the run that people labelled."""
         wanted = self.given.frame["example_id"].unique()
-        return from_frame(self.run.folder.read("examples", pl.col("id").is_in(wanted.to_list())))
+        return from_frame(self.run.examples(where=pl.col("id").is_in(wanted.to_list())))
 
     @cached_property
     def labels(self) -> LabelTable:
@@ -300,7 +300,7 @@ def labels_for(
     paths = [labels] if isinstance(labels, str | Path) else list(labels)
     if paths:
         return read_label_table(paths, columns=columns, scales=scales or {})
-    labelled = from_frame(run.folder.read("examples", pl.col("labels") != NO_LABELS))
+    labelled = from_frame(run.examples(where=pl.col("labels") != NO_LABELS))
     if not labelled:
         raise InputError(
             f"The examples of {run.path} carry no labels. Name a file of them: "

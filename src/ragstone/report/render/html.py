@@ -21,6 +21,13 @@ CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
 STYLE = _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
 """The stylesheet of notebooks; every rule is scoped to one class."""
 
+
+def without_comments(css: str) -> str:
+    """A stylesheet without its comments."""
+    first, *others = css.split("/*")
+    return first + "".join(one.partition("*/")[2] for one in others)
+
+
 SMALL = 12
 """The height of a strip below its value."""
 

@@ -176,8 +176,8 @@ class _Texts:
         """The examples of both systems, by question."""
         found = []
         for run, system in self._sides:
-            mine = pl.col("system") == system, pl.col("question_id").is_in(list(questions))
-            rows = run.folder.read("examples", *mine, columns=COLUMNS)
+            mine = (pl.col("system") == system) & pl.col("question_id").is_in(list(questions))
+            rows = run.examples(COLUMNS, where=mine)
             by_question: dict[str, list[dict[str, str | None]]] = {}
             for row in rows.iter_rows(named=True):
                 by_question.setdefault(row["question_id"], []).append(row)
@@ -189,8 +189,9 @@ class _Texts:
         text = pl.concat_str("question", "answer", separator=" ", ignore_nulls=True)
         text = text.str.to_lowercase()
         every = [text.str.contains(word, literal=True) for word in search.lower().split()]
+        told = pl.all_horizontal(pl.lit(value=True), *every)
         sides = [
-            run.folder.read("examples", pl.col("system") == system, *every, columns=["question_id"])
+            run.examples(["question_id"], where=(pl.col("system") == system) & told)
             for run, system in self._sides
         ]
         return pl.concat(sides)["question_id"].unique()

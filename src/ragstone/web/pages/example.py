@@ -640,11 +640,8 @@ def _judged_alone(one: ExampleScore, judged: Mapping[str, tuple[float | None, st
 
 def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
     """The other answers to the same question."""
-    frame = run.folder.read(
-        "examples",
-        (pl.col("question_id") == one.question_id) & (pl.col("id") != one.id),
-        columns=["id", "system", "answer"],
-    ).head(12)
+    others = (pl.col("question_id") == one.question_id) & (pl.col("id") != one.id)
+    frame = run.examples(["id", "system", "answer"], where=others).head(12)
     ids = frame["id"].to_list()
     scores = run.excerpt(ids).scores()
     found = []

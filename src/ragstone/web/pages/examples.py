@@ -377,7 +377,7 @@ def _rows(
 ) -> list[ExampleRow]:
     ids = at["id"]
     mine = pl.col("id").is_in(ids.implode())
-    texts = dict(of.run.folder.read("examples", mine, columns=["id", "question"]).iter_rows())
+    texts = dict(of.run.examples(["id", "question"], where=mine).iter_rows())
     scores = {row["id"]: row for row in of.rows.filter(mine).to_dicts()}
     stages = dict(of.stages.filter(mine).select("id", "stage").iter_rows())
     codes = _codes(of.run.excerpt(ids.to_list()))

@@ -234,7 +234,7 @@ def believed(run: Run) -> Believed:
     """What the labels in the data tell of the judge and of people; without overrules."""
     run = run.without_overrules()
     labelled = pl.col("labels") != NO_LABELS
-    rows = run.folder.read("examples", labelled, columns=["id", "question"])
+    rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
     if len(rows) > MOST_LABELLED:
         return Believed(None, _too_many(len(rows)), (), questions)

@@ -125,7 +125,7 @@ def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
             "on": suite,
             "reading": [made.conventions, *bands_of(replace(made, limits=()))],
             "notes": [words(note) for note in report.notes],
-            "export": call("export", argument("run", run.path)) + f" --as {suite} --out {suite}",
+            "export": call("export", argument("run", run.path)),
             "estimates": _means(run, layout, suite, asked),
             "tables": list(_tables(frames)),
             "bars": list(_bars(frames)),
