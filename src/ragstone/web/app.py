@@ -93,8 +93,9 @@ def _answer(
     asked = Asked.of(request)
     found: Answer
     try:
-        found = page(asked)
-        answer = _answered(place, access, asked, found)
+        with place.calm.busy():
+            found = page(asked)
+            answer = _answered(place, access, asked, found)
     except RagstoneError as error:
         found = _refused(error)
         answer = _answered(place, access, asked, found)

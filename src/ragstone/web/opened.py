@@ -15,6 +15,7 @@ from ragstone.run import Run
 from ragstone.run.places import MANIFEST
 from ragstone.run.run_files import RunFiles
 
+from .calm import Calm
 from .example_rows import example_rows
 
 HELD = 4
@@ -30,6 +31,7 @@ class OpenRun:
 
     Args:
         path: Of a finished run.
+        calm: The checks wait for it.
 
     Attributes:
         run: To be read by many threads.
@@ -40,7 +42,8 @@ class OpenRun:
         InputError: It is not a finished run, or damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, calm: Calm) -> None:
+        self._calm = calm
         self.run = Run.open(path)
         self.run.folder.believe()
         self.checked = Event()
@@ -51,7 +54,9 @@ class OpenRun:
         with _ONE_AT_A_TIME:
             try:
                 rows = example_rows(self.run)
+                self._calm.wait()
                 rows.rows, rows.stages  # noqa: B018
+                self._calm.wait()
                 self.faults = RunFiles(self.run.path).damage()
             except RagstoneError:
                 # It was replaced meanwhile; who opens it again is told what is wrong.
@@ -61,9 +66,14 @@ class OpenRun:
 
 
 class OpenRuns:
-    """The runs that were looked at last; one that changed on disk is opened again."""
+    """The runs that were looked at last; one that changed on disk is opened again.
 
-    def __init__(self) -> None:
+    Args:
+        calm: What is made ready in the background waits for it.
+    """
+
+    def __init__(self, calm: Calm) -> None:
+        self._calm = calm
         self._lock = Lock()
         self._held: OrderedDict[Path, tuple[Stamp, OpenRun]] = OrderedDict()
 
@@ -77,7 +87,7 @@ class OpenRuns:
         with self._lock:
             held = self._held.pop(path, None)
             if held is None or held[0] != stamp:
-                held = stamp, OpenRun(path)
+                held = stamp, OpenRun(path, self._calm)
             self._held[path] = held
             while len(self._held) > HELD:
                 self._held.popitem(last=False)

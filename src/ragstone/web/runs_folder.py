@@ -19,6 +19,7 @@ from ragstone.run.overrules.store import Store
 from ragstone.run.places import MANIFEST
 from ragstone.run.runs import FoundRun, found_run, newest_first
 
+from .calm import Calm
 from .kept import KeptResults
 from .later import PATIENCE, Later
 from .marks import Marks, change_marks, marks_in
@@ -45,6 +46,7 @@ class RunsFolder:
 
     Attributes:
         later: What takes a while, computed in the background.
+        calm: Whether a page is being made.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -53,7 +55,8 @@ class RunsFolder:
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
         self.later = Later()
-        self._opened = OpenRuns()
+        self.calm = Calm()
+        self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}
 
@@ -189,6 +192,7 @@ class RunsFolder:
         for one in finished[:PREPARED]:
             name = one.path.name
             with suppress(RagstoneError):
+                self.calm.wait()
                 self.summary(name)
                 self.failures(name)
 
