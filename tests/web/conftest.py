@@ -22,6 +22,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of examples is waited for, however busy the machine is."""
+    monkeypatch.setattr("ragstone.web.pages.examples.PATIENCE", 60)
+
+
 @pytest.fixture
 def client(runs: Path) -> TestClient:
     return client_of(runs)

@@ -3,6 +3,7 @@
 import re
 import shutil
 from pathlib import Path
+from time import sleep
 from urllib.parse import quote
 
 import pytest
@@ -226,3 +227,14 @@ def test_a_condition_is_told_in_words(query: str, words: str) -> None:
 
 def test_a_write_needs_the_secret(mine: TestClient) -> None:
     assert mine.post(RUN, data={"save": "x"}, headers={"host": HOST}).status_code == 403
+
+
+def test_while_the_rows_are_made_the_page_says_so_and_asks_again(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.web.pages.examples.PATIENCE", -1)
+    monkeypatch.setattr("ragstone.web.example_rows.ExampleRows.prepare", lambda _: sleep(1))
+    text = client.get("/runs/cornwall").text
+    assert "Made ready" in text
+    assert 'hx-trigger="load delay:500ms"' in text
+    assert "faithfulness" in text, "the estimates are there"

@@ -65,6 +65,11 @@ class ExampleRows:
             rows = rows.join(own, on="id", how="left", maintain_order="left")
         return rows
 
+    def prepare(self) -> bool:
+        """Make what the first table of examples needs."""
+        _ = self.rows, self.stages, self.repeats
+        return True
+
     @cached_property
     def ids(self) -> pl.Series:
         """Of all examples, in the order of the data."""

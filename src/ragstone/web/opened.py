@@ -55,7 +55,7 @@ class OpenRun:
             try:
                 rows = example_rows(self.run)
                 self._calm.wait()
-                rows.rows, rows.stages  # noqa: B018
+                rows.prepare()
                 self._calm.wait()
                 self.faults = RunFiles(self.run.path).damage()
             except RagstoneError:

@@ -40,6 +40,9 @@ ROWS = 50
 SHOWN_METRICS = 3
 MOST_CHOICES = 40
 LONGEST_QUESTION = 240
+PATIENCE = 0.3
+"""Seconds that the page waits for the rows of a run that was just opened."""
+
 COOKIE = "ragstone-filter"
 PLACE = "#examples"
 
@@ -141,6 +144,8 @@ def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable |
         return Elsewhere(f"{here}{query(kept.query)}")
     wanted = ExampleFilter.of(asked.query)
     rows = example_rows(run)
+    if place.later.get(("rows", place.stamp(name)), rows.prepare, PATIENCE) is None:
+        return ExamplesTable({"prepared": False})
     marks = place.marks()
     trouble, waits = "", not ready(place, name, rows, wanted)
     chosen = rows.rows.clear()
@@ -152,7 +157,7 @@ def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable |
     shows = _shows(asked, name, rows, wanted, chosen, marks)
     remembered = query(wanted.query).removeprefix("?")
     cookies = {COOKIE: (remembered, here)} if wanted.query or COOKIE in asked.cookies else {}
-    return ExamplesTable({**shows, "trouble": trouble, "waits": waits}, cookies)
+    return ExamplesTable({**shows, "prepared": True, "trouble": trouble, "waits": waits}, cookies)
 
 
 def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
