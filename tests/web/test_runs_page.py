@@ -1,11 +1,17 @@
 """The page of all runs."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from shutil import copytree
 
 import pytest
 from starlette.testclient import TestClient
 
+from ragstone import evaluate
+from ragstone.data import cornwall
+from ragstone.run import heartbeat
+from ragstone.run.heartbeat import last_beat
+from ragstone.run.progress import Progress
 from ragstone.web.pages.runs import A_PAGE
 from ragstone.web.runs_folder import RunsFolder
 
@@ -87,3 +93,38 @@ def test_a_mistake_of_ours_is_a_page_too(
     assert answer.status_code == 500
     assert "not yours" in answer.text
     assert "secret of the house" not in answer.text
+
+
+def test_a_run_that_goes_on_says_how_far_it_is_and_the_page_follows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(heartbeat, "PAUSE", 0)
+    seen: list[str] = []
+
+    def look(progress: Progress) -> None:
+        if progress.stage == "judging":
+            seen.append(client_of(tmp_path).get("/").text)
+
+    evaluate(cornwall(), out=tmp_path / "going", progress=look)
+    assert "running" in seen[-1]
+    assert "24 answers judged" in seen[-1]
+    assert 'hx-trigger="every 2s"' in seen[-1]
+    after = client_of(tmp_path).get("/").text
+    assert "running" not in after
+    assert "every 2s" not in after
+
+
+def test_a_run_that_was_stopped_says_how_it_goes_on(tmp_path: Path) -> None:
+    def stop(_: Progress) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(cornwall(), out=tmp_path / "stopped", progress=stop)
+    long_ago = last_beat(tmp_path / "stopped")
+    assert long_ago is not None
+    file = tmp_path / "stopped" / heartbeat.FILE
+    old = long_ago.model_copy(update={"at": datetime(2026, 1, 1, tzinfo=UTC)})
+    file.write_text(old.model_dump_json())
+    text = client_of(tmp_path).get("/").text
+    assert "the same command goes on" in text
+    assert "running" not in text
