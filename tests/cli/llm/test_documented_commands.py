@@ -6,6 +6,8 @@ import json
 import re
 import shlex
 import shutil
+import socket
+import webbrowser
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -13,20 +15,25 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+import uvicorn
 
 from ragstone import read
 from ragstone.data import cornwall
 from ragstone.examples.write import as_record
 from ragstone.metrics import SUITES
+from ragstone.web import serving
 
 ROOT = Path(__file__).parents[3]
 OF_USERS = re.compile(
     r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts"
 )
 """Commands with a model, or prompts, that only a user has: that they exist is tested elsewhere."""
-OTHERS = re.compile(r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$")
+OTHERS = re.compile(
+    r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$|overrule RUN q7|--static"
+)
 """Commands that fetch or delete models, that load a kind (tests/own_kind plays these) into this
-process, and the one that tries again what an encoder failed to do."""
+process, the one that tries again what an encoder failed to do, those that overrule an example that
+only a user has (tests/cli/test_overrule.py plays these), and the one that writes every page."""
 ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
 """What compares texts by an encoder."""
 ENDS = {"evaluate": {0, 4}, "score": {0, 4}, "gate": {0, 1, 3, 4}, "weights": {0, 3}}
@@ -125,6 +132,7 @@ def written(folder: Path) -> None:
     )
     prices = '["openai:gpt-5-mini"]\ninput = 0.25\noutput = 2.0\n'
     (folder / "prices.toml").write_text(prices, encoding="utf-8")
+    (folder / "results").mkdir()
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +154,21 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app is made and its port is taken; it does not wait for anybody to come."""
+
+    def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:
+        for one in sockets:
+            one.close()
+
+    monkeypatch.setattr(uvicorn.Server, "run", run)
+    monkeypatch.setattr(webbrowser, "open", lambda _: True)
+    # Several of these tests run at once, and the port that is taken by default is one.
+    monkeypatch.setattr(serving, "_take", lambda host, _: socket.create_server((host, 0)))
+
+
+@pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("line", list(documented()))
 def test_it_does_what_it_says(
     line: str, playground: Path, server: Any, ragstone: Any, tmp_path: Path,
