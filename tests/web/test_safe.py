@@ -65,3 +65,20 @@ def test_a_run_name_does_not_leave_the_folder(client: TestClient) -> None:
     assert client.get("/runs/..%2F..%2Fetc").status_code == 404
     answer = client.post("/", data={"pin": "../x", "secret": SECRET})
     assert answer.status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["//etc/passwd", "/%2Fetc%2Fpasswd", "/..%2Fapp.py", "/fonts/..%2F..%2Fapp.py", "/fonts/",
+     "/fonts%00.css", "/C:%5Cwindows", "/.hidden"],
+)  # fmt: skip
+def test_no_other_file_is_served(client: TestClient, path: str) -> None:
+    answer = client.get(f"/static{path}")
+    assert answer.status_code == 404
+    assert "root:" not in answer.text
+
+
+def test_what_pages_load_is_served(client: TestClient) -> None:
+    for name in ("style.css", "app.js", "htmx.min.js", "icon.svg"):
+        assert client.get(f"/static/{name}").status_code == 200
+    assert client.get("/static/fonts/inter-latin-wght-normal.woff2").status_code == 200

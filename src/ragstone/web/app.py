@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
 
 from .asked import Asked
-from .drawing import asset, asset_path, render
+from .drawing import asset, asset_path, assets, render
 from .pages import compare, example, examples, judge, overruling, report, run, runs, suite
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
@@ -163,12 +163,8 @@ def _nothing(place: RunsFolder, access: Access, request: Request) -> Response:
 
 def _static(request: Request) -> Response:
     name = request.path_params["name"]
-    try:
-        content = asset(name) if ".." not in name else None
-    except (OSError, ValueError):
-        content = None
-    if content is None:
+    if name not in assets():
         return Response("There is no such file.\n", 404)
     kind = "font/woff2" if name.endswith(".woff2") else guess_type(name)[0] or "text/plain"
     versioned = asset_path(name).endswith(f"?{request.url.query}")
-    return Response(content, 200, {"cache-control": A_YEAR if versioned else "no-cache"}, kind)
+    return Response(asset(name), 200, {"cache-control": A_YEAR if versioned else "no-cache"}, kind)

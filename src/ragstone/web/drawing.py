@@ -33,6 +33,14 @@ def style() -> str:
 
 
 @cache
+def assets() -> frozenset[str]:
+    """The files that pages load; no other name is ever looked for on the disk."""
+    fonts = STATIC.joinpath("fonts").iterdir()
+    here = (one.name for one in STATIC.iterdir() if one.is_file())
+    return frozenset([*here, *(f"fonts/{one.name}" for one in fonts)])
+
+
+@cache
 def asset(name: str) -> bytes:
     """A file that pages load."""
     if name == "style.css":
