@@ -58,7 +58,7 @@ def main() -> None:
     OUT.mkdir(exist_ok=True)
     host = f"127.0.0.1:{PORT}"
     app = make_app(RunsFolder(folder), Access(frozenset({host})))
-    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_level="error", lifespan="off"))
+    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_config=None, lifespan="off"))
     Thread(target=server.run, daemon=True).start()
     chromium = shutil.which("chromium")
     with sync_playwright() as playwright:

@@ -214,7 +214,7 @@ def test_a_run_of_a_kind_that_is_not_loaded_says_so(run: ragstone.Run) -> None:
     assert shown.exit_code == 2
     assert "damaged" not in shown.stderr
     assert "--kinds FILE" in shown.stderr
-    page = run.path.with_name("page.html")
+    page = run.path.with_name("page.md")
     with pytest.raises(SystemExit):
         main([str(run.path), str(page)])
     for name in [one for one in sys.modules if one.startswith("ragstone_own_")]:

@@ -68,7 +68,8 @@ def view(
     Timer(1, place.prepare).start()
     config = uvicorn.Config(
         make_app(place, Access(hosts, token)),
-        log_level="warning",
+        # Otherwise it sets up the whole process's log, for which it closes what is there.
+        log_config=None,
         access_log=False,
         server_header=False,
         lifespan="off",

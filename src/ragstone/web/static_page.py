@@ -10,7 +10,6 @@ VOID = frozenset(
 )
 CONTROLS = frozenset(("input", "select", "textarea", "label", "button"))
 
-FORM = re.compile(r"<form\b.*?</form>", re.DOTALL)
 LIVE = re.compile(r'\s(?:hx-[\w:.-]+|data-choice)(?:="[^"]*")?')
 CLASS = re.compile(r'\sclass="[^"]*"')
 
@@ -52,8 +51,9 @@ class _Rewriter(HTMLParser):
         super().__init__(convert_charrefs=False)
         self.out: list[str] = []
         self._link, self._note = link, note
-        self._holds_table = ["<table" in form for form in FORM.findall(html)]
-        self._dialogs = ['method="dialog"' in form for form in FORM.findall(html)]
+        forms = [part.partition("</form>")[0] for part in html.split("<form")[1:]]
+        self._holds_table = ["<table" in form for form in forms]
+        self._dialogs = ['method="dialog"' in form for form in forms]
         self._forms = 0
         self._in_form = False
         self._left_out = 0

@@ -151,6 +151,8 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.status == 0, done.err
         for out in ("run", "runs/demo"):
             assert call("evaluate", "cornwall.jsonl", "--judge", "local:strings", "--out", out)
+        exported = call("export", "run", "--as", "inspectorraget", "--out", "run.json")
+        assert exported.status == 0, exported.err
     return folder
 
 

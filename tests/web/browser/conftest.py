@@ -52,7 +52,7 @@ def serve() -> Iterator[Serve]:
         taken = socket.create_server(("127.0.0.1", 0))
         host = f"127.0.0.1:{taken.getsockname()[1]}"
         app = make_app(RunsFolder(folder), Access(frozenset({host})))
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", lifespan="off"))
+        server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
         thread.start()
         servers.append((server, thread))
