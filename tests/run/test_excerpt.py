@@ -13,6 +13,7 @@ from ragstone.judgements import KINDS
 from ragstone.parquet import read_parquet, write_parquet
 from ragstone.run.folder import Folder
 from ragstone.run.written import described, signed, write_json
+from ragstone.testing import ScriptedEncoder
 
 MILLION = "a word " * 140_000
 HOSTILE = (
@@ -128,7 +129,9 @@ def test_an_excerpt_is_as_the_whole_after_scoring_again(tmp_path: Path) -> None:
     ragstone.evaluate(rows, metrics="precision", judge="human", out=tmp_path / "run")
     before = Run.open(tmp_path / "run").excerpt(["r3"])
     assert before.judgements("similarity").is_empty()
-    run = ragstone.rescore(tmp_path / "run", metrics=["mrr", "semantic_similarity"])
+    run = ragstone.rescore(
+        tmp_path / "run", metrics=["mrr", "semantic_similarity"], embedder=ScriptedEncoder()
+    )
     same_as_the_whole(run, ["r3"])
     assert set(run.excerpt(["r3"]).scores()["metric"]) == {
         "precision", "mrr", "semantic_similarity"}  # fmt: skip
