@@ -20,11 +20,7 @@ def compare(
         typer.Argument(metavar="[RUN_B]", callback=options.run_folder, help="A second run: its "
                        "systems are b, those of RUN are a."),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="SYSTEM", help="Compare every other system of RUN with this one. "
-                     "Not with RUN_B."),
-    ] = None,
+    baseline: options.Baseline = None,
     metric: Annotated[
         list[str] | None,
         typer.Option("--metric", "-m", help="Compare only this metric; repeatable."),
@@ -35,11 +31,7 @@ def compare(
                      "repeatable."),
     ] = None,
     cluster: options.Cluster = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Differences up to this size are too small to matter, in "
-                     "the metric's unit."),
-    ] = None,
+    margin: options.Margin = None,
     adjust: Annotated[
         str,
         typer.Option(metavar="holm|bh", help="Adjustment of p-values for multiple tests: holm "

@@ -60,6 +60,22 @@ Pooled = Annotated[
     typer.Option("--pooled", help="Add a column for the answers of all systems together."),
 ]
 
+Baseline = Annotated[
+    str | None,
+    typer.Option(
+        metavar="SYSTEM",
+        help="Compare every other system of RUN with this one. Not with RUN_B.",
+    ),
+]
+
+Margin = Annotated[
+    float | None,
+    typer.Option(
+        metavar="X",
+        help="Differences up to this size are too small to matter, in the metric's unit.",
+    ),
+]
+
 Cluster = Annotated[
     str | None,
     typer.Option(

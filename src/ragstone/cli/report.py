@@ -21,16 +21,8 @@ def report(
         Path | None,
         typer.Option(metavar="FILE", help="The HTML file. Default: the name of RUN, here."),
     ] = None,
-    baseline: Annotated[
-        str | None,
-        typer.Option(metavar="SYSTEM", help="Compare every other system of RUN with this one. "
-                     "Not with RUN_B."),
-    ] = None,
-    margin: Annotated[
-        float | None,
-        typer.Option(metavar="X", help="Differences up to this size are too small to matter, in "
-                     "the metric's unit."),
-    ] = None,
+    baseline: options.Baseline = None,
+    margin: options.Margin = None,
     charts: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for each figure as an SVG file, instead of "
