@@ -18,7 +18,7 @@ from ragstone.models.api import ApiEncoder, Patience, Server, server
 from ragstone.testing import tiny_bert
 
 Reply = Callable[[list[str]], web.StreamResponse]
-QUICK = Patience(reply=1.0, first=0.01, down=0.3, longest=0.4)
+QUICK = Patience(reply=60.0, first=0.01, down=0.3, longest=0.4)
 
 
 def vector(text: str) -> list[float]:
@@ -447,8 +447,10 @@ def test_a_server_that_is_down_is_not_asked_for_every_batch(scripted: Scripted) 
     assert back.embed(["b"]).shape == (1, 3), "later it is asked again"
 
 
-def test_a_server_that_never_replies_is_given_up(encoder: ApiEncoder, scripted: Scripted) -> None:
+def test_a_server_that_never_replies_is_given_up(scripted: Scripted) -> None:
     scripted.wait = 2.0
+    there = Server(scripted.url, "small", None)
+    encoder = ApiEncoder("there", there, patience=replace(QUICK, reply=1.0))
     with pytest.raises(ModelFailure, match="did not reply within 1 s"):
         encoder.embed(["a"])
 

@@ -67,6 +67,7 @@ def test_the_app_as_files_is_walked_without_a_server(
     one.page.locator("#examples a[rel=open]").first.click()
     assert "examples" in one.page.url
     assert one.page.locator("#answer").inner_text() == "90"
+    one.page.wait_for_load_state()
     one.page.keyboard.press("u")
     one.page.wait_for_url("**#examples")
     assert one.overflow() == 0

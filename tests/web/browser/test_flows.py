@@ -74,6 +74,7 @@ def test_the_keyboard_goes_from_the_table_into_an_example_and_on(app: str, watch
     here = page.url
     page.keyboard.press("n")
     page.wait_for_function("url => location.href !== url", arg=here)
+    page.wait_for_load_state()
     page.keyboard.press("p")
     page.wait_for_url(here)
     page.keyboard.press("?")
