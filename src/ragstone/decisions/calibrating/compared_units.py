@@ -20,7 +20,7 @@ def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
         Kind, column, and the rows that ``check_column`` takes, with ``example_id``.
     """
     facts = of.facts().join(weights_of(of.labels), on="example_id")
-    judged = judged_units(of.run)
+    judged = judged_units(of.judged)
     people = of.labels.adjudicated().filter(pl.col("value").is_not_null())
     both = people.select(*KEYS, people="value", people_number="number").join(
         judged, on=KEYS, how="inner", nulls_equal=True, maintain_order="left"

@@ -18,6 +18,7 @@ from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks
 from ragstone.reason import reason
 from ragstone.run import Run
+from ragstone.run.excerpt import Excerpt
 
 from .correction import CAME, PEOPLE, LabelledScores, Method, is_rate
 from .people import (
@@ -90,6 +91,11 @@ class LabelledRun:
         return from_frame(self.run.examples(where=pl.col("id").is_in(wanted.to_list())))
 
     @cached_property
+    def judged(self) -> Excerpt:
+        """What the run's judges said of these examples."""
+        return self.run.excerpt([one.id for one in self.examples])
+
+    @cached_property
     def labels(self) -> LabelTable:
         """The labels, with contexts named by their rank."""
         return self.given.on(self.examples)
@@ -101,8 +107,8 @@ class LabelledRun:
 
     @cached_property
     def units(self) -> Units:
-        """How many claims and statements the run's judges found in each example."""
-        return units_of(self.run)
+        """How many claims and statements the run's judges found in each of them."""
+        return units_of(self.judged)
 
     @cached_property
     def scores(self) -> dict[str, pl.DataFrame]:
@@ -236,10 +242,10 @@ class LabelledRun:
 
     @cached_property
     def _people(self) -> pl.DataFrame:
-        return answers_of_people(self.run)
+        return answers_of_people(self.judged)
 
     def _by_people(self, metric: Metric) -> pl.Series:
-        """Examples of the run for which people gave what the metric needs."""
+        """Those of them for which people gave what the metric needs."""
         asks = needed_asks([metric])
         return self._people.filter(pl.col("ask").is_in(asks))["example_id"].unique()
 

@@ -14,10 +14,9 @@ from ragstone.judges.human import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks, score
-from ragstone.run import Run
 from ragstone.run.judging import judge_block
 
-from .units import BY_PEOPLE
+from .units import BY_PEOPLE, JudgedRows
 
 WEIGHT = "weight"
 
@@ -91,8 +90,8 @@ def _labels(ask: Ask) -> list[str]:
     return verdicts or [column.label for column in columns]
 
 
-def units_of(run: Run) -> Units:
-    """The number of claims and statements that the run's judges found in each example."""
+def units_of(run: JudgedRows) -> Units:
+    """The number of claims and statements that the judges found in each example."""
     makers = {
         ask.origin: maker
         for ask in ASKS.values()
@@ -153,7 +152,7 @@ def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
     return rows[WEIGHT].to_numpy().astype(np.float64)
 
 
-def answers_of_people(run: Run) -> pl.DataFrame:
+def answers_of_people(run: JudgedRows) -> pl.DataFrame:
     """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
     said = (pl.col("status") == "ok") & BY_PEOPLE
     return run.ledger().filter(said).select("example_id", "ask")

@@ -344,11 +344,10 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     known = scored.metric(metric)
     labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
     ids = labels.used["example_id"].unique()
-    examples = from_frame(scored.run.examples().filter(pl.col("id").is_in(ids.implode())))
+    examples = from_frame(scored.run.examples(where=pl.col("id").is_in(ids.implode())))
     placed = labels.on(examples)
-    people = people_scores(
-        examples, placed, [metric if known is None else known], units_of(scored.run)
-    )
+    units = units_of(scored.run.excerpt(ids))
+    people = people_scores(examples, placed, [metric if known is None else known], units)
     both = (
         rows.select("example_id", judge="value")
         .join(people.select("example_id", people="value"), on="example_id")
