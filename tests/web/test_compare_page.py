@@ -1,7 +1,9 @@
 """The page that compares systems or runs."""
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from html import unescape
 from pathlib import Path
 from shutil import copytree
 from time import perf_counter, sleep
@@ -90,6 +92,17 @@ def test_a_question_can_be_named_and_closed(page: Get) -> None:
     assert 'class="opened"' not in text
     first = page(f"{RIVALS}&metric=token_f1").partition('id="q-')[2].partition('"')[0]
     assert f'id="q-{first}"' in page(f"{RIVALS}&metric=token_f1&show=failed&open={first}")
+
+
+def test_an_example_leads_to_the_comparison_with_its_question_open(
+    client: TestClient, page: Get
+) -> None:
+    example = re.search(r'href="(/runs/cornwall/examples/[^"]+)"', page(RIVALS))
+    assert example
+    answer = client.get(unescape(example[1]))
+    compared = re.search(r'rel="compare" href="([^"]+)"', answer.text)
+    assert compared
+    assert 'class="opened"' in page(unescape(compared[1]).removesuffix("#questions"))
 
 
 def test_a_search_finds_words_of_answers(page: Get) -> None:

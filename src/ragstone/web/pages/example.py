@@ -364,6 +364,7 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
     taken += sum(one.size for one in (claims, statements, evidence) if one)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - taken))
     contexts = _contexts(found, want, room)
+    systems = _systems(run, name, one)
     return {
         "name": name,
         "run_path": run_path,
@@ -388,7 +389,8 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
         "others": _others(found),
         "labels": _fit([(key, _plain(value)) for key, value in one.labels.items()], LABELS),
         "scores": scores,
-        "systems": _systems(run, name, one),
+        "systems": systems,
+        "compared": _compared(name, one, systems),
         "calls": _calls(found) if want.part == "calls" else None,
         "copied": _copied(found),
         "part": want.part,
@@ -660,6 +662,15 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
         text = _cut(answer or "–", SYSTEMS // 12)
         found.append(OtherAnswer(system, run_path(name, "examples", id), text, values))
     return found
+
+
+def _compared(name: str, one: Example, answers: Sequence[OtherAnswer]) -> str:
+    """Where its system is compared with another, this question open; empty if none answered it."""
+    if all(other.system == one.system for other in answers):
+        return ""
+    return (
+        f"/compare{query([('runs', name), ('a', one.system), ('open', one.question_id)])}#questions"
+    )
 
 
 def _calls(found: Dossier) -> str:
