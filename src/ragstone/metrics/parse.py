@@ -152,7 +152,9 @@ def split_form(
 
 def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
     """Reject values of the wrong type for a parameter before a rule uses them."""
-    hints = get_type_hints(kind)
+    if kind not in _hints:
+        _hints[kind] = get_type_hints(kind)
+    hints = _hints[kind]
     wrong = [
         f"{name} must be {_in_words(hints[name])}, not {value!r}"
         for name, value in given.items()
@@ -160,6 +162,10 @@ def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
     ]
     if wrong:
         raise InputError(f"{kind.name}: {'; '.join(wrong)}.")
+
+
+_hints: dict[type[Metric], Mapping[str, Any]] = {}
+"""The types of parameters; reading them takes longer than all the rest of reading a text form."""
 
 
 def _fits(value: object, hint: Any) -> bool:

@@ -35,7 +35,7 @@ class StoredRows:
     @cached_property
     def examples(self) -> pl.DataFrame:
         """The examples, in the order of the data."""
-        return self.folder.read("examples", pl.col("id").is_in(self.ids))
+        return self.folder.read("examples", self._here, pl.col("id").is_in(self.ids))
 
     @cached_property
     def ledger(self) -> pl.DataFrame:
@@ -54,16 +54,11 @@ class StoredRows:
     def _of_examples(self, name: str) -> pl.DataFrame:
         return self.folder.read(name, self._here, pl.col("example_id").is_in(self.ids))
 
-    @property
+    @cached_property
     def _here(self) -> pl.Expr:
         """Whether a row may be of a block of these examples."""
-        return pl.col("block").is_between(self._blocks.min(), self._blocks.max())
-
-    @cached_property
-    def _blocks(self) -> pl.Series:
-        # Without the texts, which take longer to read than all the rest.
-        asked = pl.col("id").is_in(self.ids)
-        return self.folder.read("examples", asked, columns=["id", "block"])["block"]
+        blocks = self.folder.blocks_of(self.ids)
+        return pl.col("block").is_between(blocks.min(), blocks.max())
 
 
 class Excerpt:

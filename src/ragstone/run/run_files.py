@@ -3,7 +3,7 @@
 A file must match its entry in ``run.json``, and its rows must be consistent with the run.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -46,6 +46,8 @@ class RunFiles:
     """The tables that were found to be as they were written."""
     _forms: list[Manifest] = field(default_factory=list, repr=False, compare=False)
     """What ``run.json`` says, once it was read."""
+    _index: list[pl.DataFrame] = field(default_factory=list, repr=False, compare=False)
+    """The block of each example, once one was looked for."""
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -175,6 +177,14 @@ class RunFiles:
                 check_lists(rows, self.table(name))
         return rows
 
+    def blocks_of(self, examples: Collection[str]) -> pl.Series:
+        """The blocks in which these examples of the finished run lie."""
+        if not self._index:
+            # Without the texts, which take longer to read than all the rest.
+            self._index.append(self.read("examples", columns=["id", "block"]))
+        asked = pl.Series(list(examples), dtype=pl.String)
+        return self._index[0].filter(pl.col("id").is_in(asked.implode()))["block"]
+
     def estimates(self) -> list[Estimate]:
         """The reported numbers, after verifying the file.
 
@@ -259,6 +269,7 @@ class RunFiles:
     def _forget(self) -> None:
         self._forms.clear()
         self._sound.clear()
+        self._index.clear()
 
     @property
     def _files(self) -> Mapping[str, File]:

@@ -93,7 +93,8 @@ def _answer(
     asked = Asked.of(request)
     found: Answer
     try:
-        with place.calm.busy():
+        # What a form does may ask a model, for which no page should wait.
+        with place.calm.in_turn() if request.method == "GET" else place.calm.busy():
             found = page(asked)
             answer = _answered(place, access, asked, found)
     except RagstoneError as error:

@@ -1,8 +1,8 @@
-"""Calm: what is made ready in the background waits while people are waiting for pages."""
+"""Calm: pages are made one after the other, and what is made in the background waits for them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Condition
+from threading import BoundedSemaphore, Condition
 from time import monotonic
 
 STILL = 1.0
@@ -10,6 +10,9 @@ STILL = 1.0
 
 LONGEST = 60.0
 """Seconds after which the background no longer waits for that."""
+
+POLITE = 0.4
+"""Seconds that a page waits for its turn; one that takes long does not keep the others."""
 
 
 class Calm:
@@ -19,10 +22,12 @@ class Calm:
         self._changed = Condition()
         self._running = 0
         self._last = 0.0
+        # Python runs one thread at a time: pages that are made side by side are all late.
+        self._turn = BoundedSemaphore()
 
     @contextmanager
     def busy(self) -> Iterator[None]:
-        """While a page is being made."""
+        """While something is done for a person."""
         with self._changed:
             self._running += 1
         try:
@@ -32,6 +37,17 @@ class Calm:
                 self._running -= 1
                 self._last = monotonic()
                 self._changed.notify_all()
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """While a page is made; the next one waits for that, though not for long."""
+        with self.busy():
+            mine = self._turn.acquire(timeout=POLITE)
+            try:
+                yield
+            finally:
+                if mine:
+                    self._turn.release()
 
     def wait(self) -> None:
         """Wait until no page was made for a moment."""

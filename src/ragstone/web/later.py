@@ -6,6 +6,8 @@ from concurrent.futures import Future
 from threading import BoundedSemaphore, Lock, Thread
 from typing import Any, TypeVar
 
+from .calm import Calm
+
 T = TypeVar("T")
 
 PATIENCE = 0.3
@@ -24,9 +26,13 @@ class Later:
 
     What makes a result must not wait for another one: with every slot taken by such makers, all
     would wait for ever.
+
+    Args:
+        calm: What nobody waits for waits while a result is made.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, calm: Calm) -> None:
+        self._calm = calm
         self._lock = Lock()
         self._slots = BoundedSemaphore(AT_ONCE)
         self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
@@ -56,7 +62,7 @@ class Later:
         return found
 
     def _make(self, result: Future[Any], make: Callable[[], Any]) -> None:
-        with self._slots:
+        with self._slots, self._calm.busy():
             try:
                 result.set_result(make())
             except BaseException as error:

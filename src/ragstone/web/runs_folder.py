@@ -54,8 +54,8 @@ class RunsFolder:
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
-        self.later = Later()
         self.calm = Calm()
+        self.later = Later(self.calm)
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}

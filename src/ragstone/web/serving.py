@@ -80,11 +80,13 @@ def view(
 def _lean() -> None:
     """Keep memory small, and pages quick while something is computed beside them.
 
-    Polars' allocator, jemalloc, keeps freed memory for ten seconds: on 50,000 answers the peak is
-    449 MB with that and 364 MB without. A page calls Polars some 250 times, and after each call it
-    waits for its turn behind Python code of other threads, by default for 5 ms.
+    Polars' allocator, jemalloc, keeps freed memory in many places for ten seconds: on 50,000
+    answers the peak is 476 MB with that, and 350 to 380 MB with one place for a fifth of a second.
+    To keep none would be 335 MB, and pages would take half as long again. A page calls Polars some
+    250 times, and after each call it waits for its turn behind Python code of other threads, by
+    default for 5 ms.
     """
-    os.environ.setdefault("_RJEM_MALLOC_CONF", "dirty_decay_ms:0,muzzy_decay_ms:0")
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1,dirty_decay_ms:200,muzzy_decay_ms:0")
     sys.setswitchinterval(0.0005)
 
 
