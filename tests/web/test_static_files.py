@@ -130,6 +130,18 @@ def test_a_single_run_is_written_from_the_command_line(runs: Path, tmp_path: Pat
     assert f"Open {out / 'index.html'}" in result.output.replace("\n", "")
     assert (out / "static" / "style.css").is_file()
     assert list((out / "static" / "fonts").glob("*.woff2"))
+    assert "<title>one" in (out / "index.html").read_text("utf-8")
+    assert sum("examples" in file.name for file in (out / "pages").iterdir()) == 6
+
+
+def test_how_far_it_is_counts_the_examples_from_the_start(runs: Path, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    found = write_static(
+        runs, tmp_path / "site", progress=lambda number, of: told.append((number, of))
+    )
+    assert [number for number, _ in told] == list(range(1, found.pages + 1))
+    assert told[0][1] >= 7
+    assert told[-1] == (found.pages, found.pages)
 
 
 def test_a_form_goes_with_its_controls_but_for_the_table_that_it_holds() -> None:

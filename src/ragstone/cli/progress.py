@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def bar() -> Iterator["Callable[[Progress], None] | None"]:
+def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
     """The callback for each step; None if the bar would not be visible."""
     if not sys.stderr.isatty():
         yield None
@@ -30,7 +30,7 @@ def bar() -> Iterator["Callable[[Progress], None] | None"]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[examples]:,} rows{task.fields[calls]}"),
+        TextColumn(f"{{task.fields[examples]:,}} {noun}{{task.fields[calls]}}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),

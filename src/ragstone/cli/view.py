@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from .output import say
+from .progress import bar
 
 
 def view(
@@ -39,9 +40,15 @@ def view(
     Exit status: 0 stopped or written, 2 no such folder, or the port is taken.
     """
     if static is not None:
+        from ragstone.run import Progress
         from ragstone.web.static_files import write_static
 
-        made = write_static(folder, static)
+        with bar("pages") as step:
+            made = write_static(
+                folder,
+                static,
+                progress=step and (lambda n, of: step(Progress("writing", n, n / of))),
+            )
         say(f"Wrote {made.pages:,} pages ({made.size / 1e6:,.1f} MB). Open {made.start}")
         for line in made.left_out:
             say(line)

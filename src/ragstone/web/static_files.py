@@ -3,7 +3,7 @@
 import asyncio
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from ragstone.report.figures import counted
 from ragstone.report.ranked import shortfalls
 from ragstone.result_file import write_result
 
+from .asked import run_path
 from .extra import require_ui
 
 if TYPE_CHECKING:
@@ -74,7 +75,12 @@ class WrittenFiles:
 
 
 def write_static(
-    folder: str | Path, out: str | Path, *, most: int = MOST, worst: int = WORST
+    folder: str | Path,
+    out: str | Path,
+    *,
+    most: int = MOST,
+    worst: int = WORST,
+    progress: Callable[[int, int], None] | None = None,
 ) -> WrittenFiles:
     """Write the app over the runs of a folder as files, which open from the disk.
 
@@ -86,6 +92,7 @@ def write_static(
         out: Made if it is missing; empty otherwise.
         most: Examples of a run up to which all have a page.
         worst: How many have one if there are more.
+        progress: Called after each page with how many are written, and how many are known of.
 
     Raises:
         InputError: There is no such folder, or files are in ``out``.
@@ -102,18 +109,24 @@ def write_static(
 
     place = RunsFolder(folder)
     examples, larger = _examples_of(place, most, worst)
-    site = _Site(make_app(place, Access(frozenset({HOST}))), examples, larger)
+    start = run_path(place.alone.name) if place.alone else "/"
+    site = _Site(make_app(place, Access(frozenset({HOST}))), start, examples, larger)
 
-    def pages() -> int:
-        return sum(_written(out / path, content) for path, content in site.files())
+    def pages() -> tuple[int, int]:
+        number = size = 0
+        for path, content in site.files():
+            number, size = number + 1, size + _written(out / path, content)
+            if progress is not None:
+                progress(number, number + site.ahead)
+        return number, size
 
     # In a thread, for the caller's may have an event loop already, as a notebook's has.
     with ThreadPoolExecutor(1) as alone:
-        size = alone.submit(pages).result()
+        number, size = alone.submit(pages).result()
     names = ["style.css", "app.js", "icon.svg"]
     names += [f"fonts/{one.name}" for one in STATIC.joinpath("fonts").iterdir()]
     size += sum(_written(out / "static" / name, asset(name)) for name in names)
-    return WrittenFiles(out / STARTS, len(site.names), size, tuple(site.left_out()))
+    return WrittenFiles(out / STARTS, number, size, tuple(site.left_out()))
 
 
 def _written(file: Path, content: bytes) -> int:
@@ -146,14 +159,20 @@ class _Site:
     """The pages, found by following the links from the first."""
 
     def __init__(
-        self, app: "ASGIApp", examples: dict[str, set[str]], larger: dict[str, int]
+        self, app: "ASGIApp", start: str, examples: dict[str, set[str]], larger: dict[str, int]
     ) -> None:
         self._app, self._examples, self._larger = app, examples, larger
         self._lists = Counter[str]()
         self._dropped: dict[str, None] = {}
         self._failed: list[str] = []
-        self._waiting = deque(["/"])
-        self.names: dict[str, str] = {"/": STARTS}
+        self._waiting = deque([start])
+        self._names = {"/": STARTS, start: STARTS}
+        self._unseen = sum(map(len, examples.values()))
+
+    @property
+    def ahead(self) -> int:
+        """How many pages are still to be written, as far as is known."""
+        return len(self._waiting) + self._unseen
 
     def files(self) -> Iterator[tuple[str, bytes]]:
         """Each file with its content; a page is asked for when its turn comes."""
@@ -162,7 +181,7 @@ class _Site:
         with asyncio.Runner() as runner:
             while self._waiting:
                 address = self._waiting.popleft()
-                path = self.names[address]
+                path = self._names[address]
                 html = self._page(runner, address)
                 if urlsplit(address).path.endswith("/report.html"):
                     yield path, html.encode()
@@ -209,10 +228,11 @@ class _Site:
         address = self._address(whole.path, whole.query)
         if not address:
             return ""
-        name = self.names.get(address)
+        name = self._names.get(address)
         if name is None:
-            name = self.names[address] = f"pages/{_name(address)}"
+            name = self._names[address] = f"pages/{_name(address)}"
             self._waiting.append(address)
+            self._unseen -= EXAMPLE.fullmatch(whole.path) is not None
         at = f"#{whole.fragment}" if whole.fragment else ""
         return f"{up}{name}{at}"
 
@@ -227,7 +247,7 @@ class _Site:
                 if tuple(name for name, _ in fields) not in views or _resorted(dict(fields)):
                     return ""
                 address = f"{path}?{urlencode(fields)}" if fields else path
-                return address if address in self.names or self._room(path, fields) else ""
+                return address if address in self._names or self._room(path, fields) else ""
         return ""
 
     def _room(self, path: str, fields: Iterable[tuple[str, str]]) -> bool:
