@@ -38,3 +38,9 @@ def test_more_is_worse_where_less_is_better(run: Make) -> None:
 def test_a_pair_that_is_not_compared_is_refused(run: Make) -> None:
     with pytest.raises(UnknownName, match="newer"):
         question_changes(run({"new": NEW, "old": OLD}), a="newer", b="old", metric="faithfulness")
+
+
+def test_a_question_that_one_of_them_did_not_answer_is_left_out(run: Make) -> None:
+    two = run({"new": {"mrr": [1, 0, 1]}, "old": {"mrr": [0, 0]}})
+    found = question_changes(two, a="new", b="old", metric="mrr")
+    assert found["question_id"].to_list() == ["q1", "q0"]

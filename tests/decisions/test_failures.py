@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.decisions import Failures, Scored
 from ragstone.decisions.summing_up.failures import GroupFailures, StageFailures, group_failures
-from ragstone.decisions.summing_up.stages import METRICS, STAGES, laid
+from ragstone.decisions.summing_up.stages import METRICS, STAGES, Faults, laid
 from ragstone.errors import InputError, UnknownName
 from ragstone.stats.clusters import cluster_wilson
 
@@ -51,10 +51,10 @@ def test_an_answer_counts_at_its_first_stage() -> None:
         WRONG,
         WRONG | {"context_recall": 0.0},
         WRONG | {"context_recall": 0.4, "mrr": 0.5},
-        WRONG | {"context_recall": 0.5, "mrr": 0.5, "contradiction": 1.0},
+        WRONG | {"context_recall": 0.5, "mrr": 0.9, "contradiction": 1.0},
         WRONG | {"mrr": 1.0, "context_utilization": 0.0, "contradiction": 1.0},
-        WRONG | {"context_utilization": 0.5, "contradiction": 1.0, "faithfulness": 0.0},
-        WRONG | {"contradiction": 0.0, "faithfulness": 0.4, "answer_coverage": 0.0},
+        WRONG | {"context_utilization": 0.1, "contradiction": 1.0, "faithfulness": 0.0},
+        WRONG | {"contradiction": 0.9, "faithfulness": 0.4, "answer_coverage": 0.0},
         WRONG | {"faithfulness": 0.5, "answer_coverage": 0.4},
         WRONG | {"faithfulness": 1.0, "answer_coverage": 0.5, "reference_contradiction": 1.0},
         WRONG | {"faithfulness": 0.5, "answer_coverage": 0.5, "reference_contradiction": 1.0},
@@ -126,6 +126,29 @@ def test_each_stage_has_its_count_of_all_judged_answers_with_an_interval() -> No
     assert found.first.high == pytest.approx(0.5 + 0.349961, abs=1e-5)
     assert (found.later, found.survived) == (0, 1)
     assert whole.short == found.first
+
+
+def test_a_good_answer_survives_faults_of_retrieval_alone() -> None:
+    answers = lay(
+        RIGHT,
+        RIGHT,
+        RIGHT | {"context_recall": 0.0},
+        RIGHT | {"mrr": 0.5},
+        RIGHT | {"context_utilization": 0.0},
+        RIGHT | {"contradiction": 1.0},
+        contexts=[1, 0, 1, 1, 1, 1],
+        grades=[0, *[None] * 5],
+    )
+    (whole, _) = groups_of(answers, "abcdef")
+    assert (whole.no_fault, whole.survived) == (6, 4)
+
+
+def test_most_failed_at_the_earlier_of_two_stages_with_as_many() -> None:
+    answers = lay(WRONG | {"mrr": 0.5}, WRONG | {"contradiction": 1.0}, WRONG, WRONG, WRONG, RIGHT)
+    (whole, _) = groups_of(answers, "abcdef")
+    assert whole.faults == Faults(6, 5, 2, "retrieved_too_low", 1)
+    (fine, _) = groups_of(lay(RIGHT), "a")
+    assert fine.faults == Faults(1, 0, 0, "", 0)
 
 
 def test_what_did_not_fall_short_is_the_rest() -> None:
@@ -245,6 +268,24 @@ def test_the_answers_at_a_stage_are_listed(found: Failures) -> None:
         found.examples("incompleet")
     with pytest.raises(UnknownName):
         found.examples(system="on")
+
+
+def test_answers_that_are_the_references_are_listed_under_their_system_alone(
+    tmp_path: Path,
+) -> None:
+    data = [
+        {"question": f"How long is pier {at}?", "question_id": f"q{at}", "system": system,
+         "answer": f"{PIER} {at}{said}", "reference": f"{PIER} {at}"}
+        for at in range(12)
+        for system, said in (("gold", ""), ("good", ", it says."))
+    ]  # fmt: skip
+    run = ragstone.evaluate(
+        data, metrics=["answer_coverage"], judge="local:strings", out=tmp_path / "run"
+    )
+    found = ragstone.failures(run)
+    assert found.themselves == ("gold",)
+    assert set(found.examples("no_fault")["system"]) == {"good"}
+    assert found.examples("no_fault", system="gold").height == 12
 
 
 def test_the_record_is_json_with_every_group(found: Failures) -> None:

@@ -46,3 +46,9 @@ def test_spread_is_from_the_lowest_to_the_highest_value() -> None:
 
 def test_a_question_answered_once_has_no_repeats() -> None:
     assert repeats(rows("wrong"), ["faithfulness"], "outcome").is_empty()
+
+
+def test_answers_of_several_systems_to_a_question_are_no_repeats() -> None:
+    given = rows("wrong", "wrong", "correct").with_columns(system=pl.Series(["a", "b", "b"]))
+    (found,) = repeats(given, ["faithfulness"], "outcome").to_dicts()
+    assert (found["system"], found["n"], found["flips"]) == ("b", 2, 1)

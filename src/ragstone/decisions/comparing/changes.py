@@ -70,11 +70,9 @@ def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Se
     """What a side scored on each question, whether it did, and why not."""
     valued, missing = pl.Series(values.valued), pl.Series(values.missing)
     status = pl.Series(np.where(missing, "missing", np.where(valued, "value", "undefined")))
-    reasons: list[str | None] = [None] * len(valued)
     said = side.scored.of(metric)["reason"].gather(side.rows)
-    for place, why in zip(side.places.tolist(), said.to_list(), strict=True):
-        reasons[place] = reasons[place] or why
-    why = pl.Series(reasons, dtype=pl.String).set(valued, None)
+    reasons = dict(zip(side.places.tolist(), said.to_list(), strict=True))
+    why = pl.Series(map(reasons.get, range(len(valued))), dtype=pl.String).set(valued, None)
     value = pl.Series(values.value).set(~valued, None)
     return {name: value, f"{name}_is": status, f"{name}_why": why}
 

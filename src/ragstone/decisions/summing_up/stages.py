@@ -66,7 +66,8 @@ class Faults:
         judged: Answers of which a metric tells whether they fell short.
         short: Those that did.
         staged: Those of which the stage is known.
-        stage: The stage at which most of these failed; empty if there are none.
+        stage: The stage at which most of these failed, the earliest of several; empty if there
+            are none.
         at_stage: How many failed there.
     """
 
@@ -81,9 +82,9 @@ class Faults:
         """From how many answers each stage has, ``other`` and ``no_fault`` among them."""
         judged = sum(counts.values())
         short = judged - counts.get(NO_FAULT, 0)
-        known = {stage: n for stage, n in counts.items() if n and stage not in (OTHER, NO_FAULT)}
-        most = min(known, key=lambda stage: (-known[stage], stage), default="")
-        return cls(judged, short, sum(known.values()), most, known.get(most, 0))
+        known = {one.code: counts.get(one.code, 0) for one in STAGES}
+        most = max(known, key=known.__getitem__)
+        return cls(judged, short, sum(known.values()), most if known[most] else "", known[most])
 
 
 def stages(run: Run) -> pl.DataFrame:
@@ -116,9 +117,8 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """
     retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
     rows = examples.with_columns(retrieved=retrieved)
-    valued = scores.filter(pl.col("status") == "value")
     for name in METRICS:
-        own = valued.filter(pl.col("metric") == name)
+        own = scores.filter(pl.col("metric") == name)
         said = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")
         shown = own.select("example_id", said.alias(name))
         rows = rows.join(shown, on="example_id", how="left", maintain_order="left")
