@@ -2,9 +2,10 @@
 
 import re
 import shutil
+from html import unescape
 from pathlib import Path
 from time import sleep
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote
 
 import pytest
 from starlette.testclient import TestClient
@@ -13,7 +14,9 @@ import ragstone
 from ragstone.data import cornwall
 from ragstone.examples import Example, read
 from ragstone.report.ranked import ranked
+from ragstone.web.asked import Asked
 from ragstone.web.filters import ExampleFilter, read_range
+from ragstone.web.pages.examples import shown_metrics
 
 from .conftest import HOST, SECRET, client_of
 
@@ -80,8 +83,11 @@ def test_a_slice_keeps_its_value(client: TestClient) -> None:
 
 
 def test_words_are_looked_for_in_question_and_answer(client: TestClient) -> None:
-    expected = [one.id for one in GIVEN if "bridge" in f"{one.question} {one.answer}".lower()]
-    assert rows(client, "q=BRIDGE") == expected
+    bridge = [f"saltash-bridge-{who}_search" for who in ("local", "basic")]
+    bridge.append("saltash-bridge-llm_with_context")
+    assert rows(client, "q=BRIDGE") == bridge
+    # The first word is in the question, the second in one answer.
+    assert rows(client, "q=saltash+telford") == bridge[2:]
 
 
 def test_sorting_puts_the_lowest_first_and_a_minus_the_highest(
@@ -160,6 +166,73 @@ def test_a_filter_is_saved_under_a_name_and_deleted(mine: TestClient, tmp_path: 
     assert "my wrongs" not in mine.get(f"{RUN}?page=1").text
 
 
+def preset(page: str, name: str) -> str:
+    """Where a usual filter leads."""
+    (found,) = re.findall(rf'<a class="btn bare" href="([^"]+)"[^>]*>{name}</a>', page)
+    return unescape(found)
+
+
+def test_usual_filters_are_one_click_away(client: TestClient) -> None:
+    page = client.get(f"{RUN}?by=question_type&system=basic_search&page=2").text
+    here = f"{RUN}?by=question_type"
+    assert preset(page, "failed") == f"{here}&stage=short#examples"
+    assert preset(page, "missing") == f"{here}&status=missing#examples"
+    assert preset(page, "judge ≠ person") == f"{here}&labels=differ#examples"
+    assert preset(page, "worst") == f"{here}&sort=worst#examples"
+    assert ">changed</a>" not in page, "there is nothing to compare with"
+    assert 'aria-current="true">worst</a>' in client.get(f"{RUN}?sort=worst").text
+
+
+def test_another_run_that_is_pinned_makes_changed_a_usual_filter(
+    mine: TestClient, tmp_path: Path
+) -> None:
+    shutil.copytree(tmp_path / "cornwall", tmp_path / "before")
+    mine.post("/", data={"secret": SECRET, "pin": "before"})
+    page = mine.get(f"{RUN}?page=1").text
+    assert preset(page, "changed") == f"{RUN}?changed=faithfulness#examples"
+    mine.post("/", data={"secret": SECRET, "pin": "cornwall"})
+    assert ">changed</a>" not in mine.get(f"{RUN}?page=1").text
+    assert "No other run is pinned" in mine.get(f"{RUN}?changed=faithfulness").text
+
+
+def test_a_page_has_fifty_rows_and_one_that_is_not_there_is_the_nearest(tmp_path: Path) -> None:
+    examples = [
+        Example(f"e{at:02}", f"q{at}", "a", question="?", answer="Yes.", reference=("Yes.",))
+        for at in range(51)
+    ]
+    ragstone.evaluate(examples, metrics=["exact_match"], out=tmp_path / "run")
+    client = client_of(tmp_path)
+
+    def shown(page: str) -> list[str]:
+        text = client.get(f"/runs/run?page={page}").text
+        return re.findall(r'rel="open" href="/runs/run/examples/([^"?]+)', text)
+
+    assert shown("1") == [f"e{at:02}" for at in range(50)]
+    assert shown("2") == shown("99") == ["e50"]
+    assert shown("0") == shown("-1") == shown("x") == shown("1")
+
+
+@pytest.mark.parametrize(
+    ("query", "columns"),
+    [
+        ("", "faithfulness answer_coverage mrr"),
+        ("metric=ndcg&sort=-precision", "ndcg precision faithfulness"),
+        ("where=ndcg:0..1&sort=precision&metric=nonsense", "precision ndcg faithfulness"),
+        ("where=a:..&where=b:..&where=c:..&where=d:..", "a b c d"),
+        ("where=a:..&where=b:..&where=c:..&where=d:..&where=e:..&where=f:..&where=g:..",
+         "a b c d e f"),
+    ],
+)  # fmt: skip
+def test_columns_are_those_that_are_asked_for_sorted_and_filtered_by(
+    query: str, columns: str
+) -> None:
+    metrics = ["ndcg", "answer_outcome", "precision", "mrr", "answer_coverage", "faithfulness"]
+    asked = Asked("/", query=parse_qsl(query))
+    assert (
+        shown_metrics([*metrics, *"abcdefg"], asked, ExampleFilter.read(query)) == columns.split()
+    )
+
+
 def test_changed_is_against_the_pinned_run(runs: Path, tmp_path: Path) -> None:
     shutil.copytree(runs / "cornwall", tmp_path / "cornwall")
     shutil.copytree(runs / "cornwall", tmp_path / "before")
@@ -178,6 +251,10 @@ def test_repeats_of_a_question_are_one_row_with_spread_and_flip_rate(
     assert "3 answers" in shown
     assert "0.67" in shown
     assert "0.00 – 1.00" in shown
+    some = repeated.get("/runs/repeated?where=exact_match:1..1&page=1").text
+    assert "2 of 3 answers" in some
+    wrong = repeated.get("/runs/repeated?where=exact_match:0..0&page=1").text
+    assert "1 of 3 answers" in wrong
 
 
 def test_next_and_previous_walk_the_filter(client: TestClient) -> None:

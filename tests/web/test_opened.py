@@ -1,13 +1,16 @@
 """The runs that the app holds open: checked once, opened again when they change, few at a time."""
 
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
 
 import ragstone
 from ragstone.errors import DamagedRun
+from ragstone.run import Run
 from ragstone.web.calm import Calm
+from ragstone.web.example_rows import example_rows
 from ragstone.web.opened import HELD, OpenRuns
 
 ROWS: list[dict[str, Any]] = [
@@ -45,6 +48,16 @@ def test_a_run_that_was_scored_elsewhere_is_opened_again(tmp_path: Path) -> None
     assert after is not before
     assert set(after.run.scores()["metric"]) == {"token_f1", "exact_match"}
     assert runs.open(tmp_path / "run") is after
+
+
+def test_of_a_run_that_was_made_anew_nothing_is_kept(tmp_path: Path) -> None:
+    path = made(tmp_path / "run")
+    before = example_rows(Run.open(path))
+    assert before.ids.len() == 20
+    assert example_rows(Run.open(path)) is before
+    rmtree(path)
+    ragstone.evaluate(ROWS[5:], metrics="token_f1", judge="rules", out=path)
+    assert example_rows(Run.open(path)).ids.to_list() == [f"r{number}" for number in range(5, 20)]
 
 
 def test_a_file_of_another_size_is_refused_at_once(tmp_path: Path) -> None:

@@ -144,6 +144,8 @@ def test_a_correction_is_among_those_where_a_person_says_otherwise(mine: TestCli
     assert EXAMPLE not in differing()
     press(mine, "support/claim#1", "verdict=contradicted")
     assert f"{EXAMPLE}?within=labels" in differing()
+    press(mine, "support/claim#1", "undo")
+    assert EXAMPLE not in differing()
 
 
 def test_what_cannot_be_said_is_refused_in_words(mine: TestClient) -> None:

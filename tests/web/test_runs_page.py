@@ -80,6 +80,7 @@ def test_many_runs_come_in_pages(runs: Path, tmp_path: Path) -> None:
     assert first.count('type="checkbox"') == A_PAGE
     assert "page 1 of 2" in first
     assert second.count('type="checkbox"') == 1
+    assert client.get("/?page=0").text.count('type="checkbox"') == A_PAGE
 
 
 def test_a_mistake_of_ours_is_a_page_too(

@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from ragstone.web.app import WRITE
-from ragstone.web.safe import LARGEST_FORM, POLICY
+from ragstone.web.safe import LARGEST_FORM
 
 from .conftest import SECRET, client_of
 
@@ -14,13 +14,27 @@ from .conftest import SECRET, client_of
 @pytest.mark.parametrize("path", ["/", "/nowhere", "/static/style.css", "/static/../app.py"])
 def test_every_answer_forbids_what_is_not_ours(client: TestClient, path: str) -> None:
     answer = client.get(path)
-    assert answer.headers["content-security-policy"] == POLICY
-    assert "unsafe" not in POLICY
+    assert set(answer.headers["content-security-policy"].split("; ")) == {
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    }
     assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["x-frame-options"] == "DENY"
+    assert answer.headers["referrer-policy"] == "same-origin"
+    assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
 
 
 def test_another_name_of_this_server_is_refused(client: TestClient) -> None:
     assert client.get("/", headers={"host": "evil.example"}).status_code == 421
+    assert client.get("/", headers={"host": "TestServer"}).status_code == 200
 
 
 @pytest.mark.parametrize("path", [path.replace("{", "").replace("}", "") for path in WRITE])
@@ -33,8 +47,21 @@ def test_a_write_from_elsewhere_is_refused(client: TestClient) -> None:
     form = {"pin": "", "secret": SECRET}
     origin = {"origin": "http://evil.example"}
     assert client.post("/", data=form, headers=origin).status_code == 403
+    assert client.post("/", data=form, headers={"origin": "null"}).status_code == 403
+    port = {"origin": "http://testserver:8080"}
+    assert client.post("/", data=form, headers=port).status_code == 403
     own = client.post("/", data=form, headers={"origin": "http://testserver"})
     assert own.status_code == 303
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_whatever_does_not_read_is_a_write(client: TestClient, method: str) -> None:
+    assert client.request(method, "/").status_code == 403
+
+
+def test_a_secret_in_what_is_no_form_counts_for_nothing(client: TestClient) -> None:
+    kind = {"content-type": "text/plain"}
+    assert client.post("/", content=f"pin=&secret={SECRET}", headers=kind).status_code == 403
 
 
 def test_the_secret_may_be_in_a_header(client: TestClient) -> None:
@@ -52,8 +79,16 @@ def test_a_token_moves_from_the_address_into_a_cookie(runs: Path) -> None:
     assert client.get("/?token=other").status_code == 401
     answer = client.get("/?q=a&token=t0ken")
     assert (answer.status_code, answer.headers["location"]) == (303, "/?q=a")
-    assert "httponly" in answer.headers["set-cookie"].lower()
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
     assert client.get("/").status_code == 200
+
+
+def test_a_cookie_with_another_token_is_refused(runs: Path) -> None:
+    client = client_of(runs, "t0ken")
+    assert client.get("/", headers={"cookie": "ragstone-token=other"}).status_code == 401
+    assert client.get("/", headers={"cookie": "ragstone-token=t0ken"}).status_code == 200
 
 
 def test_a_token_does_not_lead_to_another_server(runs: Path) -> None:

@@ -52,7 +52,8 @@ class Asked:
     def number(self, name: str, otherwise: int) -> int:
         """A whole number from 1; what is no such number is taken for the default."""
         text = self.one(name)
-        return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 10 else otherwise
+        known = text.isascii() and text.isdigit() and len(text) < 10
+        return (int(text) if known else 0) or otherwise
 
     def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
         """This address with other values of some fields; None and empty values remove a field.

@@ -129,7 +129,7 @@ class ExampleRows:
         found = pl.lit(value=True)
         for word in text.casefold().split():
             found &= pl.any_horizontal(
-                pl.col(name).str.to_lowercase().str.contains(word, literal=True).fill_null(False)
+                pl.col(name).str.to_lowercase().str.contains(word, literal=True)
                 for name in ("question", "answer")
             )
         return self.run.examples(["id"], where=found)["id"]

@@ -20,7 +20,6 @@ FIELDS = (
 """The fields of an address that filter examples."""
 
 SORT, WORST = "sort", "worst"
-STATUSES = ("missing", "undefined")
 DIFFER, SHORT = "differ", "short"
 SAME = 1e-9
 
@@ -85,7 +84,7 @@ class ExampleFilter:
     Attributes:
         conditions: All must hold; several values of one field, such as two systems, are
             alternatives, but for ranges and words.
-        sort: A metric, ``worst``, or another column; ``-`` before it for the highest first.
+        sort: A metric, ``worst`` or ``system``; ``-`` before it for the other way round.
     """
 
     conditions: tuple[Condition, ...] = ()
@@ -261,7 +260,7 @@ def _sorted(of: ExampleRows, rows: pl.DataFrame, sort: str) -> pl.DataFrame:
         return rows.sort("shortfall", "place", descending=[not down, False], nulls_last=True)
     if name in (*of.metrics, "system"):
         return rows.sort(name, "place", descending=[down, False], nulls_last=True)
-    return rows.sort("place", descending=down) if down else rows
+    return rows
 
 
 def _metric(name: str) -> str:

@@ -191,7 +191,7 @@ def _as_condition(asked: Asked) -> str:
     """The address in which the fields of the form are conditions; empty if they are."""
     metric, low, high, add = (asked.one(key) for key in ("m", "low", "high", "add"))
     names = {key for key, _ in asked.query}
-    if not names & {"m", "low", "high", "add", "drop"}:
+    if not names & {"m", "low", "high", "add"}:
         return ""
     extra: dict[str, list[str]] = {}
     if metric and (low or high):
@@ -201,7 +201,7 @@ def _as_condition(asked: Asked) -> str:
         extra[key] = [*asked.all(key), value]
     if not asked.one("q"):
         extra["q"] = []
-    address = asked.but(m=None, low=None, high=None, add=None, drop=None, page=None, **extra)
+    address = asked.but(m=None, low=None, high=None, add=None, page=None, **extra)
     return f"{address}{PLACE}"
 
 
@@ -249,7 +249,7 @@ def _shows(
     metrics = shown_metrics(of.metrics, asked, wanted)
     grouped = _grouped(of, chosen)
     pages = max(1, ceil(grouped.height / ROWS))
-    page = min(asked.number("page", 1) or 1, pages)
+    page = min(asked.number("page", 1), pages)
     at = grouped.slice((page - 1) * ROWS, ROWS)
     within = query([("within", query(wanted.query).removeprefix("?"))]) if wanted.query else ""
     rows = _rows(of, name, at, metrics, within)
