@@ -1,8 +1,12 @@
 """The page of all runs."""
 
+import json
 from datetime import UTC, datetime
+from math import inf
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,7 +16,8 @@ from ragstone.data import cornwall
 from ragstone.run import heartbeat
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.progress import Progress
-from ragstone.web.pages.runs import A_PAGE
+from ragstone.web.asked import Asked
+from ragstone.web.pages.runs import A_PAGE, _compared, _metrics
 from ragstone.web.runs_folder import RunsFolder
 
 from .conftest import SECRET, client_of
@@ -50,6 +55,83 @@ def test_a_pinned_run_is_what_the_others_are_compared_with(two: TestClient) -> N
     assert "0.000 same" in text
 
 
+def side(a: str, b: str, slice: str | None = None) -> Any:
+    return SimpleNamespace(a=a, b=b, metric="mrr", slice=slice)
+
+
+@pytest.mark.parametrize(
+    ("pinned", "asked", "with_b"),
+    [
+        ("run/b", (("run",), "b"), {"a": side("a", "b"), "c": side("c", "b")}),
+        ("run", (("run",), "a"), {"a": side("a", "b"), "c": side("c", "b")}),
+        ("old/b", (("run", "old"), None), {"a": side("run/a", "old/b")}),
+        ("old", (("run", "old"), None), {"a": side("run/a", "old/b"), "b": side("run/b", "old/c")}),
+    ],
+)
+def test_each_system_is_compared_with_the_pinned_one_over_all_answers(
+    pinned: str, asked: Any, with_b: dict[str, Any]
+) -> None:
+    seen: list[Any] = []
+    own = [side("a", "b"), side("c", "b"), side("a", "b", "topic=sea")]
+    other = [side("run/a", "old/b"), side("run/b", "old/c"), side("run/a", "old/b", "topic=sea")]
+
+    def compared(*names: str, baseline: str | None = None) -> Any:
+        seen.append((names, baseline))
+        return SimpleNamespace(comparisons=own if len(names) < 2 else other, notes=())
+
+    place: Any = SimpleNamespace(compared=compared)
+    found = _compared(place, "run", ["a", "b", "c"], pinned, inf)
+    assert seen == [asked]
+    assert {name: one.comparisons["mrr"] for name, one in found.items() if one.comparisons} == (
+        with_b
+    )
+
+
+def test_nothing_is_compared_without_a_rival_and_what_has_no_time_waits() -> None:
+    nothing: Any = SimpleNamespace()
+    assert _compared(nothing, "run", ["a", "b"], "", inf) == {}
+    assert _compared(nothing, "run", [""], "run", inf) == {}
+    assert _compared(nothing, "run", ["a", "b"], "run/b", 0)["a"].waits
+
+
+def test_metrics_are_those_that_most_runs_have_or_those_that_are_asked_for() -> None:
+    def having(*metrics: str) -> Any:
+        return [SimpleNamespace(metric=one) for one in metrics]
+
+    runs = [having("ndcg", "precision", "mrr", "recall"), having("ndcg", "precision"),
+            having("faithfulness", "ndcg")]  # fmt: skip
+    assert _metrics(Asked("/"), runs) == ["ndcg", "precision", "faithfulness"]
+    asked = Asked("/", query=[("metric", "recall,mrr"), ("metric", "nonsense,recall")])
+    assert _metrics(asked, runs) == ["recall", "mrr"]
+    many = [having(*"abcdefgh")]
+    assert _metrics(Asked("/", query=[("metric", "a,b,c,d,e,f,g,h")]), many) == [*"abcdef"]
+
+
+@pytest.mark.parametrize(
+    ("back", "there"),
+    [("/?tag=a", "/?tag=a"), ("/", "/"), ("//evil.example", "/"), ("https://evil.example", "/")],
+)
+def test_a_note_leads_back_to_the_list_alone(client: TestClient, back: str, there: str) -> None:
+    answer = client.post("/", data={"pin": "", "back": back, "secret": SECRET})
+    assert (answer.status_code, answer.headers["location"]) == (303, there)
+
+
+def test_names_are_short_and_notes_are_few(two: TestClient, tmp_path: Path) -> None:
+    for name, status in (("x" * 80, 303), ("x" * 81, 400), (" ", 400)):
+        form = {"run": "after", "tag": name, "secret": SECRET}
+        assert two.post("/", data=form).status_code == status
+    form = {"save": "one more", "query": "outcome=wrong", "secret": SECRET}
+    for there, status in ((499, 303), (500, 400)):
+        filters = [{"name": str(at), "query": "outcome=wrong"} for at in range(there)]
+        (tmp_path / "view.json").write_text(json.dumps({"filters": filters}))
+        assert two.post("/runs/after", data=form).status_code == status
+
+
+def test_a_judge_with_a_passport_is_calibrated(two: TestClient, tmp_path: Path) -> None:
+    (tmp_path / "after" / "judge_passport.json").write_text("{}")
+    assert two.get("/").text.count("not calibrated") == 1
+
+
 def test_a_tag_filters_and_can_be_removed(two: TestClient) -> None:
     two.post("/", data={"run": "after", "tag": "nightly", "secret": SECRET})
     assert two.get("/?tag=nightly").text.count("data-row") == 3
@@ -62,8 +144,11 @@ def test_a_search_finds_a_run_by_its_judge(two: TestClient) -> None:
     assert "No run matches" in two.get("/?q=gpt-5").text
 
 
-def test_runs_of_one_data_set_are_drawn_one_after_the_other(two: TestClient) -> None:
+def test_runs_of_one_data_set_are_drawn_one_after_the_other(
+    two: TestClient, client: TestClient
+) -> None:
     assert "over the runs of" in two.get("/").text
+    assert "over the runs of" not in client.get("/").text
 
 
 def test_a_damaged_run_is_named_as_damaged(runs: Path, tmp_path: Path) -> None:
