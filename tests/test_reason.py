@@ -30,6 +30,11 @@ def test_it_reads_back_as_it_was(code: str, facts: dict[str, str], of: str) -> N
         ("", "said", ""),
         ("not_judged: quality needs an LLM judge", "said", ""),
         ("Odd?", "said", ""),
+        (": no_claims", "said", ""),
+        (" a: no_claims", "said", ""),
+        ("a : no_claims", "said", ""),
+        ("a:  no_claims", "said", ""),
+        ("a:\nb: no_claims", "no_claims", "a:\nb"),
     ],
 )
 def test_what_is_no_reason_of_ours_is_what_was_said(text: str, code: str, of: str) -> None:

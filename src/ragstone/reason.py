@@ -20,9 +20,7 @@ from urllib.parse import parse_qsl, quote_plus
 SAID = "said"
 _SAFE = "/:,;()[]{}'!*@$~"
 _PLAIN = re.compile(rf"[A-Za-z0-9 _.\-{re.escape(_SAFE)}]*")
-_READ = re.compile(
-    r"(?:(?P<of>\S(?:.*\S)?): )?(?P<code>[a-z][a-z0-9_]*)(?:\?(?P<facts>\S+))?", re.DOTALL
-)
+_READ = re.compile(r"(?P<code>[a-z][a-z0-9_]*)(?:\?(?P<facts>\S+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,13 @@ class Reason:
         >>> Reason.read("local: no_context_text"), Reason.read("It is so.").code
         (Reason(code='no_context_text', facts={}, of='local'), 'said')
         """
-        found = _READ.fullmatch(text)
-        if found is None:
+        # A code and its facts hold no space, so whatever is before the last colon is the prefix.
+        of, colon, rest = text.rpartition(": ")
+        found = _READ.fullmatch(rest)
+        if found is None or of != of.strip() or bool(of) != bool(colon):
             return cls(SAID, {SAID: text})
         facts = dict(parse_qsl(found["facts"] or "", keep_blank_values=True))
-        return cls(found["code"], facts, found["of"] or "")
+        return cls(found["code"], facts, of)
 
 
 def reason(code: str, *, of: str = "", **facts: object) -> str:

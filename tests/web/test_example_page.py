@@ -45,6 +45,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
             contexts=tuple(Context(f"c{rank}", long[:20_000], rank) for rank in range(1, 151)),
         ),
         Example("silent", "q2", "b", question=None, answer=None, contexts=()),
+        Example("two\nlines", "q4", "b", question="Who?", answer="Jack."),
     ]
     folder = tmp_path_factory.mktemp("odd")
     ragstone.evaluate(examples, metrics=["exact_match"], out=folder / "odd")
@@ -73,6 +74,10 @@ def test_an_unknown_example_is_not_found(client: TestClient) -> None:
 
 def test_an_id_may_hold_slashes_and_angles(odd: TestClient) -> None:
     assert "a/b&lt;::&gt;1" in page(odd, "odd", "a/b<::>1")
+
+
+def test_an_id_may_hold_a_line_break(odd: TestClient) -> None:
+    assert "Jack." in page(odd, "odd", "two\nlines")
 
 
 def test_no_example_makes_a_large_page_and_none_is_slow(odd: TestClient) -> None:

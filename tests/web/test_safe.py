@@ -50,6 +50,7 @@ def test_a_write_from_elsewhere_is_refused(client: TestClient) -> None:
     assert client.post("/", data=form, headers={"origin": "null"}).status_code == 403
     port = {"origin": "http://testserver:8080"}
     assert client.post("/", data=form, headers=port).status_code == 403
+    assert client.post("/", data=form, headers={"origin": "http://["}).status_code == 403
     own = client.post("/", data=form, headers={"origin": "http://testserver"})
     assert own.status_code == 303
 
@@ -117,3 +118,34 @@ def test_what_pages_load_is_served(client: TestClient) -> None:
     for name in ("style.css", "app.js", "htmx.min.js", "icon.svg"):
         assert client.get(f"/static/{name}").status_code == 200
     assert client.get("/static/fonts/inter-latin-wght-normal.woff2").status_code == 200
+
+
+MANY = "&".join(["where=mrr:0..1"] * 101)
+
+
+@pytest.mark.parametrize("query", [MANY, f"q={'x' * 4_000}"])
+@pytest.mark.parametrize("path", ["/", "/runs/cornwall", "/compare"])
+def test_an_address_longer_than_its_links_can_be_is_refused(
+    client: TestClient, path: str, query: str
+) -> None:
+    answer = client.get(f"{path}?{query}")
+    assert answer.status_code == 400
+    assert "take some conditions away" in answer.text
+    assert len(answer.content) < 20_000
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [("/runs/cornwall", "query"), ("/runs/cornwall/examples/lizard-point-local_search", "say")],
+)
+def test_a_form_with_too_many_conditions_is_refused(
+    client: TestClient, path: str, field: str
+) -> None:
+    answer = client.post(path, data={"secret": SECRET, "save": "n", field: MANY})
+    assert answer.status_code == 400
+    assert "take some conditions away" in answer.text
+
+
+@pytest.mark.parametrize("path", [f"/runs/{'x' * 300}", f"/compare?runs={'é' * 200}"])
+def test_a_name_that_no_folder_can_have_is_not_found(client: TestClient, path: str) -> None:
+    assert client.get(path).status_code == 404

@@ -6,6 +6,7 @@ from mimetypes import guess_type
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import PathConvertor, register_url_convertor
 from starlette.middleware import Middleware
 from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
@@ -15,7 +16,7 @@ from starlette.types import ASGIApp
 
 from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
 
-from .asked import Asked
+from .asked import Asked, fields_of
 from .drawing import asset, asset_path, assets, render
 from .pages import compare, example, examples, judge, overruling, report, run, runs, suite
 from .runs_folder import RunsFolder
@@ -32,7 +33,7 @@ READ: Mapping[str, Reading] = {
     "/runs/{run}/judge": judge.judge_page,
     "/runs/{run}/people": judge.people_page,
     "/runs/{run}/report.html": report.report_page,
-    "/runs/{run}/examples/{id:path}": example.example_page,
+    "/runs/{run}/examples/{id:text}": example.example_page,
     "/runs/{run}/suites/{suite}": suite.suite_page,
     "/runs/{run}": run.run_page,
 }
@@ -40,10 +41,19 @@ READ: Mapping[str, Reading] = {
 
 WRITE: Mapping[str, Writing] = {
     "/": runs.change,
-    "/runs/{run}/examples/{id:path}": overruling.correct,
+    "/runs/{run}/examples/{id:text}": overruling.correct,
     "/runs/{run}": examples.change,
 }
 """What a form at each address does."""
+
+
+class AnyText(PathConvertor):
+    """The rest of a path; unlike Starlette's own, with line breaks, which an id may have."""
+
+    regex = r"[\s\S]*"
+
+
+register_url_convertor("text", AnyText())
 
 LOG = logging.getLogger(__name__)
 
@@ -95,6 +105,7 @@ def _answer(
     try:
         # What a form does may ask a model, for which no page should wait.
         with place.calm.in_turn() if request.method == "GET" else place.calm.busy():
+            fields_of(request.url.query)
             found = page(asked)
             answer = _answered(place, access, asked, found)
     except RagstoneError as error:

@@ -3,9 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request
+
+from ragstone.errors import InputError
+
+MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,20 @@ class Asked:
             several = [values] if isinstance(values, str) else values or ()
             kept += [(key, value) for value in several if value]
         return f"{self.path}{query(kept)}"
+
+
+def fields_of(text: str) -> list[tuple[str, str]]:
+    """The fields of a query.
+
+    Raises:
+        InputError: It is longer than what a page can carry in each of its links.
+    """
+    if len(text) > LONGEST_QUERY or text.count("&") >= MOST_FIELDS:
+        raise InputError(
+            f"At most {LONGEST_QUERY:,} characters and {MOST_FIELDS} fields can be asked for at "
+            f"once, got {len(text):,} and {text.count('&') + 1:,}: take some conditions away."
+        )
+    return parse_qsl(text, keep_blank_values=True)
 
 
 def query(fields: Sequence[tuple[str, str]]) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
-from urllib.parse import parse_qsl
 
 import polars as pl
 
@@ -12,6 +11,7 @@ from ragstone.errors import InputError
 from ragstone.report.figures import short_name
 from ragstone.report.sentences.stages import NAMES
 
+from .asked import fields_of
 from .example_rows import OUTCOME, ExampleRows
 
 FIELDS = (
@@ -99,8 +99,12 @@ class ExampleFilter:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """From the query of an address."""
-        return cls.of(parse_qsl(text, max_num_fields=200))
+        """From the query of an address.
+
+        Raises:
+            InputError: It is too long.
+        """
+        return cls.of(fields_of(text))
 
     @property
     def query(self) -> list[tuple[str, str]]:

@@ -31,6 +31,9 @@ T = TypeVar("T")
 Stamp = tuple[object, ...]
 """What changes when a run does."""
 
+LONGEST_NAME = 255
+"""Bytes of a file's name."""
+
 PREPARED = 5
 """Runs whose first page is prepared when the app starts."""
 
@@ -94,6 +97,8 @@ class RunsFolder:
         """
         folder = self.folder / name
         known = name not in ("", ".", "..") and "/" not in name and "\0" not in name
+        # A name of more bytes than a file system knows is an error there, not merely absent.
+        known = known and len(name.encode()) <= LONGEST_NAME
         if known and self.alone and name != self.alone.name:
             known = False
         if not known or not (folder / MANIFEST).is_file():

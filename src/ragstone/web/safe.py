@@ -11,7 +11,7 @@ import hmac
 import secrets
 from dataclasses import dataclass, field
 from http.cookies import SimpleCookie
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -121,10 +121,8 @@ class Safe:
     def _refused_write(self, scope: Scope, body: bytes | None) -> Response | None:
         headers = Headers(scope=scope)
         origin = headers.get("origin")
-        if (
-            origin is not None
-            and urlsplit(origin).netloc.lower() != headers.get("host", "").lower()
-        ):
+        host = headers.get("host", "").lower()
+        if origin is not None and origin.lower().partition("://")[2] != host:
             return PlainTextResponse("A write has to come from a page of this server.\n", 403)
         if body is None:
             return PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)

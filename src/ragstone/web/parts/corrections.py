@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from getpass import getuser
-from urllib.parse import parse_qsl, quote, unquote, urlencode
+from urllib.parse import quote, unquote, urlencode
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from ragstone.report.judged import in_words
 from ragstone.run.overrules.check import sayable
 from ragstone.run.overrules.overrule import DROPPED, TEXT, Judgement, Overrule
 from ragstone.web.asked import Asked as Request
+from ragstone.web.asked import fields_of
 from ragstone.web.safe import COOKIE as TOKEN
 
 from .said import look, verdict_of
@@ -134,7 +135,7 @@ def read_button(text: str) -> Pressed:
     Raises:
         InputError: It is none of them.
     """
-    fields = dict(parse_qsl(text, keep_blank_values=True, max_num_fields=8))
+    fields = dict(fields_of(text))
     if not {"seen", "about", "say"} <= fields.keys():
         raise InputError("Choose what is right with one of the buttons.")
     ask, mark, unit = fields["about"].partition("#")
