@@ -10,6 +10,7 @@ from ragstone.report.figures import (
     counted,
     ends,
     in_percent,
+    interval_of,
     method_word,
     most_frequent,
     number,
@@ -18,6 +19,7 @@ from ragstone.report.figures import (
     scale_of,
     shortened,
     signed,
+    spoken,
     why_no_value,
 )
 from ragstone.run.estimate import Estimate
@@ -47,6 +49,16 @@ def test_numbers_have_three_decimals_and_percentages_one(
 def test_no_interval_is_a_dash() -> None:
     assert ends(None, None) == "–"
     assert ends(0.25, 0.5) == "0.250 – 0.500"
+
+
+def test_an_estimate_without_an_interval_says_why(estimate: Make) -> None:
+    assert interval_of(estimate("mrr", 0.4, low=0.25, high=0.5)) == "0.250 – 0.500"
+    assert interval_of(estimate("mrr", 0.4, low=None, high=None, clusters=1)) == "too few"
+    assert interval_of(estimate("mrr", 0.4, low=None, high=None, clusters=8)) == "no spread"
+
+
+def test_classes_and_metrics_are_said_as_people_say_them() -> None:
+    assert [spoken(one) for one in ("dont_know", "left_out")] == ["don't know", "left out"]
 
 
 @pytest.mark.parametrize(

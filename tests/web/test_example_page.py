@@ -44,6 +44,14 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
             answer="Jack.",
             contexts=tuple(Context(f"c{rank}", long[:20_000], rank) for rank in range(1, 151)),
         ),
+        Example(
+            "labelled",
+            "q4",
+            "b",
+            question="Who?",
+            answer="Jack.",
+            labels={"faithfulness": {"ann": 2, "ben": 0.25}, "fluency": "high"},
+        ),
         Example("silent", "q2", "b", question=None, answer=None, contexts=()),
         Example("two\nlines", "q4", "b", question="Who?", answer="Jack."),
     ]
@@ -131,6 +139,12 @@ def test_an_answer_that_is_none_is_said_to_be_none(odd: TestClient) -> None:
 def test_other_answers_to_the_question_stand_beside_it(odd: TestClient) -> None:
     shown = page(odd, "odd", "plain")
     assert run_path("odd", "examples", "a/b<::>1") in shown
+
+
+def test_labels_of_several_people_are_written_as_words(odd: TestClient) -> None:
+    shown = text_of(page(odd, "odd", "labelled"))
+    assert "ann: 2, ben: 0.250" in shown
+    assert "fluencyhigh" in shown
 
 
 def test_what_models_were_asked_is_loaded_on_demand(client: TestClient) -> None:

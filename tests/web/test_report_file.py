@@ -157,6 +157,21 @@ def test_slices_have_means_with_their_intervals(tmp_path: Path) -> None:
     assert '<b>0.000</b> <span class="ci">0.000 – 0.561</span>' in text
 
 
+def test_a_system_compared_with_itself_is_pale_in_slices(tmp_path: Path) -> None:
+    reference = "The pier is 90 metres long, from the wall to the light."
+    answers = {"gold": reference, "bot": "It is red."}
+    records = [
+        {**record(at, system=system), "topic": "sea", "answer": answer, "reference": reference}
+        for at in range(8)
+        for system, answer in answers.items()
+    ]
+    run = ragstone.evaluate(records, metrics=["exact_match"], by=["topic"], out=tmp_path / "run")
+    slices = report_file(run).html.split('class="slices"')[1].split("</table>")[0]
+    (pale,) = re.findall(r'<tr class="[^"]*void">.*?</tr>', slices)
+    assert "gold" in pale
+    assert "self" in pale
+
+
 def test_two_runs_are_compared_the_second_being_the_baseline(tmp_path: Path) -> None:
     runs = []
     for name, answer in (("new", "90 metres"), ("old", "It is red.")):

@@ -80,11 +80,27 @@ def number(value: float, *, percent: bool = False) -> str:
     return f"{round(value, places) + 0.0:.{places}f}"
 
 
+def spoken(code: str) -> str:
+    """A class, or the name of a metric, as it is said.
+
+    >>> spoken("dont_know"), spoken("answer_outcome")
+    ("don't know", 'answer outcome')
+    """
+    return code.replace("dont_know", "don't know").replace("_", " ")
+
+
 def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:
     """Both ends of an interval; a dash if there is none."""
     if low is None or high is None:
         return "–"
     return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
+
+
+def interval_of(one: Estimate, *, percent: bool = False) -> str:
+    """Both ends of the interval of an estimate, or why it has none."""
+    if one.low is None or one.high is None:
+        return "too few" if one.clusters < 2 else "no spread"
+    return ends(one.low, one.high, percent=percent)
 
 
 def tight(value: float, places: int = 3, *, percent: bool = False) -> str:

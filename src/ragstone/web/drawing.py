@@ -13,7 +13,16 @@ from markupsafe import Markup
 from ragstone.argument import in_shell
 from ragstone.inert import seen
 from ragstone.report.calls import cost
-from ragstone.report.figures import ARROWS, counted, ends, number, percent, signed
+from ragstone.report.figures import (
+    ARROWS,
+    counted,
+    ends,
+    interval_of,
+    number,
+    percent,
+    signed,
+    spoken,
+)
 from ragstone.report.render.html import CHART_STYLE
 
 STATIC = files("ragstone.web").joinpath("static")
@@ -125,6 +134,7 @@ def templates() -> Environment:
         "number": lambda value: minus(number(value)),
         "signed": lambda value: minus(signed(value)),
         "ends": lambda low, high: minus(ends(low, high)),
+        "interval_of": lambda one: minus(interval_of(one)),
         "cost": cost,
         "counted": counted,
         "figure": figure,
@@ -132,7 +142,7 @@ def templates() -> Environment:
         "cut": cut,
         "arrow": lambda better: ARROWS[better],
         "better": lambda better: BETTER[better],
-        "words": lambda code: code.replace("_", " "),
+        "words": spoken,
     }
     made.globals |= {"asset": asset_path}
     return made

@@ -177,7 +177,7 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "runs": runs,
         "pairs": pairs[:PAIRS],
         "not_compared": why,
-        "tables": list(slice_tables(groups, summary.same, run.form.suites)),
+        "tables": list(slice_tables(groups, summary.same, summary.themselves, run.form.suites)),
         "columns": [(one, short_name(one)) for one in metrics],
         "stages": {code: NAMES[code] for code in NAMES if any(a.stage == code for a in answers)},
         "any_missing": any(one.missing for one in answers),

@@ -17,6 +17,7 @@ from ragstone.report.figures import (
     known_suites,
     method_word,
     short_name,
+    spoken,
     why_no_value,
 )
 from ragstone.report.groups import SYSTEM, Groups, as_one, by_family, by_metric
@@ -208,12 +209,12 @@ def _distribution(ones: Sequence[Estimate]) -> Table:
     words = [*known, *others]
     level = [*levels, *(at % 5 for at in range(len(others)))]
     columns = [Heading(), Heading()]
-    columns += [Heading(_spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns += [Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
     columns += [Heading("n"), Heading("undef."), Heading("missing")]
     rows = []
     for one in ones:
         counts = [one.labels.get(word, 0) for word in words]
-        parts = tuple(BarPart(count, at, _spoken(word))
+        parts = tuple(BarPart(count, at, spoken(word))
                       for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
         rows.append(
             Row((
@@ -226,10 +227,6 @@ def _distribution(ones: Sequence[Estimate]) -> Table:
             ))
         )  # fmt: skip
     return table(columns, rows, title)
-
-
-def _spoken(word: str) -> str:
-    return "don't know" if word == "dont_know" else word
 
 
 def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:

@@ -20,7 +20,7 @@ from ragstone.report.dossier import (
     asks_about,
     dossier,
 )
-from ragstone.report.figures import counted, number, short_name, shortened
+from ragstone.report.figures import counted, number, short_name, shortened, spoken
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example import example_page as printed
 from ragstone.report.render.markdown import as_markdown
@@ -29,6 +29,7 @@ from ragstone.run import Run
 from ragstone.run.overrules.overrule import Judgement
 from ragstone.run.overrules.units import by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path
+from ragstone.web.drawing import figure
 from ragstone.web.example_rows import OUTCOME, example_rows
 from ragstone.web.filters import ExampleFilter
 from ragstone.web.parts.corrections import NO_REASON, Corrections, about_of, author_of, when
@@ -414,7 +415,13 @@ def _facets(one: Example) -> list[tuple[str, str]]:
 
 
 def _plain(value: object) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    match value:
+        case str():
+            text = value
+        case Mapping() if not any(isinstance(one, list | dict) for one in value.values()):
+            text = ", ".join(f"{who}: {figure(str(one))}" for who, one in value.items())
+        case _:
+            text = json.dumps(value, ensure_ascii=False, default=str)
     return shortened(text, LONGEST_WHY)
 
 
@@ -622,7 +629,7 @@ def _scores(run: Run, found: Dossier) -> list[Score]:
                 short_name(one.metric).replace("_", " "),
                 one.status,
                 "" if one.value is None else number(one.value),
-                (one.label or "").replace("_", " "),
+                spoken(one.label or ""),
                 shortened(because(one.reason), LONGEST_WHY),
                 rows if size < SCORES else (),
                 _judged_alone(one, judged),
@@ -636,7 +643,7 @@ def _judged_alone(one: ExampleScore, judged: Mapping[str, tuple[float | None, st
     if value == one.value and label == one.label:
         return ""
     if one.label and label:
-        return label.replace("_", " ")
+        return spoken(label)
     return "none" if value is None else number(value)
 
 

@@ -11,7 +11,7 @@ from ragstone.decisions.summing_up.stages import NO_FAULT
 from ragstone.errors import InputError, RagstoneError
 from ragstone.judgements import Support
 from ragstone.report import charts
-from ragstone.report.figures import counted, number, percent, short_name, shortened
+from ragstone.report.figures import counted, number, percent, short_name, shortened, spoken
 from ragstone.report.page import Tone
 from ragstone.report.sentences.stages import NAMES
 from ragstone.report.stored import Excerpted
@@ -403,7 +403,7 @@ def _rows(
                 f"{run_path(name, 'examples', id)}{within}",
                 shortened(texts[id], LONGEST_QUESTION),
                 row["system"],
-                (SHAPES.get(label, "other"), label.replace("_", " ")) if label else ("", ""),
+                (SHAPES.get(label, "other"), spoken(label)) if label else ("", ""),
                 codes.get(id, ""),
                 tuple(_cell(own, several, metric) for metric in metrics),
                 "" if stage in (None, NO_FAULT) else NAMES[stage],

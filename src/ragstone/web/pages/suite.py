@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ragstone.argument import argument, call
 from ragstone.metrics import read_metric, suite_named
 from ragstone.report import charts
-from ragstone.report.figures import bands_of
+from ragstone.report.figures import bands_of, spoken
 from ragstone.report.groups import Groups
 from ragstone.report.layouts import (
     LAYOUTS,
@@ -105,7 +105,7 @@ def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
     reports = reports_of(run)
     if suite not in reports:
         hint = call("rescore", argument("run", run.path), argument("suites", suite))
-        raise NotThere(f"This run has not the metrics of a report of {suite}. First: {hint}")
+        raise NotThere(f"{name} was not measured for a report of {suite}. First run: {hint}")
     title = f"{suite}, {name}"
     key = ("suite", suite, place.stamp(name))
     found = place.later.get(key, lambda: (report_as(run, suite), limits_reached(run, suite)))
@@ -195,10 +195,7 @@ def _tables(frames: Frames) -> Iterator[PlainTable]:
 
 
 def _table(title: str, frame: pl.DataFrame) -> PlainTable:
-    columns = tuple(
-        (name.replace("dont_know", "don't know").replace("_", " "), place > 0)
-        for place, name in enumerate(frame.columns)
-    )
+    columns = tuple((spoken(name), place > 0) for place, name in enumerate(frame.columns))
     return PlainTable(title, columns, tuple(tuple(map(_text, row)) for row in frame.iter_rows()))
 
 

@@ -13,7 +13,16 @@ from markupsafe import Markup
 from ragstone.decisions.summing_up.histograms import Histograms
 from ragstone.decisions.summing_up.weight_shares import WeightShares
 from ragstone.report import charts
-from ragstone.report.figures import band, counted, ends, in_percent, number, percent, short_name
+from ragstone.report.figures import (
+    band,
+    counted,
+    ends,
+    in_percent,
+    interval_of,
+    number,
+    percent,
+    short_name,
+)
 from ragstone.report.groups import SYSTEM, as_one, by_family, by_metric, same_mean
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale
@@ -252,7 +261,7 @@ def _row(
         everybody if merged else shorter.get(who) or "all answers",
         one,
         minus(number(one.value, percent=in_hundred)) if one.value is not None else "",
-        minus(ends(one.low, one.high, percent=in_hundred)) if there else "",
+        minus(interval_of(one, percent=in_hundred)) if there else "",
         drawn(charts.strip(cell)) if there else Markup(),
         drawn(charts.histogram(bins, _in_words(bins, scale))) if bins else Markup(),
         "" if there else reasons_counted(one),

@@ -1,9 +1,9 @@
 """Slices: the means within each value of a field, a column a value."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.report.figures import ends, in_percent, number, short_name
+from ragstone.report.figures import in_percent, interval_of, number, short_name
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
 from ragstone.report.pages.run_in_full import slice_values
 from ragstone.run.estimate import Estimate
@@ -26,11 +26,15 @@ class SliceCell:
 
 @dataclass(frozen=True, slots=True)
 class SliceRow:
-    """A metric of a system, or of all where they have the same inputs."""
+    """A metric of a system, or of all where they have the same inputs.
+
+    ``itself``: whether the metric compares the system with itself.
+    """
 
     name: str
     better: str
     who: str
+    itself: bool
     cells: tuple[SliceCell, ...]
 
 
@@ -54,14 +58,17 @@ class SliceTable:
 
 
 def slice_tables(
-    groups: Groups, same: Collection[str], suites: Sequence[str]
+    groups: Groups,
+    same: Collection[str],
+    themselves: Mapping[str, Collection[str]],
+    suites: Sequence[str],
 ) -> Iterator[SliceTable]:
     """A table for each field by which the run was sliced."""
     for field in groups.fields:
         ones = groups.sliced(field)
         values, rarer = slice_values(field, ones)
         shown = values[:MOST_VALUES]
-        rows = tuple(_rows(field, ones, shown, same, percent=in_percent(suites)))
+        rows = tuple(_rows(field, ones, shown, same, themselves, percent=in_percent(suites)))
         if rows:
             rarer += len(values) - len(shown)
             yield SliceTable(field, tuple(shown), rarer, ones[0].level, rows)
@@ -72,6 +79,7 @@ def _rows(
     estimates: Sequence[Estimate],
     values: Sequence[str],
     same: Collection[str],
+    themselves: Mapping[str, Collection[str]],
     *,
     percent: bool,
 ) -> Iterator[SliceRow]:
@@ -85,7 +93,8 @@ def _rows(
         for system in systems[:1] if merged else systems:
             who = f"all {len(systems)}, same inputs" if merged else system
             cells = tuple(_cell(found.get((system, value)), percent=percent) for value in values)
-            yield SliceRow(short_name(metric), ones[0].better, who, cells)
+            itself = not merged and metric in themselves.get(system, ())
+            yield SliceRow(short_name(metric), ones[0].better, who, itself, cells)
 
 
 def _cell(one: Estimate | None, *, percent: bool) -> SliceCell:
@@ -93,5 +102,5 @@ def _cell(one: Estimate | None, *, percent: bool) -> SliceCell:
         return SliceCell("")
     if one.value is None:
         return SliceCell("missing" if one.n_missing else "undefined")
-    interval = ends(one.low, one.high, percent=percent)
+    interval = interval_of(one, percent=percent)
     return SliceCell("value", number(one.value, percent=percent), interval, one.n)

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ragstone.examples.labels import Unit
 from ragstone.judgements import Relevance
 from ragstone.report.dossier import Dossier, JudgedPart, asks_about
-from ragstone.report.figures import number, short_name, shortened
+from ragstone.report.figures import number, short_name, shortened, spoken
 from ragstone.report.judged import against
 from ragstone.report.ranked import RankedExample
 
@@ -114,7 +114,9 @@ def worst_answer(one: RankedExample, found: Dossier, *, answer: int, context: in
     return WorstAnswer(
         anchor_of(one.example_id),
         one,
-        ", ".join(f"{short_name(s.metric)} {s.label or number(s.value)}" for s in one.low),
+        ", ".join(
+            f"{short_name(s.metric)} {spoken(s.label or '') or number(s.value)}" for s in one.low
+        ),
         shown_text,
         any(len(each or "") > answer for each in (text, *references)),
         tuple(each[:answer] for each in references),
