@@ -151,6 +151,13 @@ def test_runs_of_one_data_set_are_drawn_one_after_the_other(
     assert "over the runs of" not in client.get("/").text
 
 
+def test_a_verdict_stands_beside_how_many_answers_have_the_score(two: TestClient) -> None:
+    two.post("/", data={"pin": "before", "secret": SECRET})
+    for cell in two.get("/").text.split("<td>")[1:]:
+        if 'class="ci"' in cell:
+            assert '<span class="small quiet">n ' in cell
+
+
 def test_a_damaged_run_is_named_as_damaged(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "cornwall", tmp_path / "bad")
     (tmp_path / "bad" / "run.json").write_text("{}")

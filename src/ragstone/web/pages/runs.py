@@ -16,7 +16,7 @@ from ragstone.inert import on_one_line
 from ragstone.reason import Reason
 from ragstone.report import charts
 from ragstone.report.calls import lasted
-from ragstone.report.figures import counted, number, short_name, why_no_value
+from ragstone.report.figures import counted, interval_of, number, short_name, why_no_value
 from ragstone.report.groups import SYSTEM
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
@@ -380,8 +380,5 @@ def _trends(
         name = on_one_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
-        rows = tuple(
-            (one.path.name, number(e.value or 0.0), f"{number(e.low or 0)} – {number(e.high or 0)}")
-            for one, e in ones
-        )
+        rows = tuple((one.path.name, number(e.value or 0.0), interval_of(e)) for one, e in ones)
         yield Trend(name, short_name(metric), drawn(charts.series(series, 120)), rows)
