@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.errors import InputError
 from ragstone.result_file import write_result
 
 
@@ -16,6 +17,27 @@ def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> 
     write_result(file, "a longer text")
     write_result(file, b"short")
     assert file.read_bytes() == b"short"
+
+
+@pytest.mark.parametrize("name", ["run.json", "overrules.sqlite", "judgements/claims.parquet"])
+def test_a_file_of_a_run_stays(tmp_path: Path, name: str) -> None:
+    run, file = tmp_path / "run", tmp_path / "run" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("whole")
+    (run / "run.json").write_text('{"files": {"judgements/claims.parquet": {}}}')
+    held = file.read_text()
+    (tmp_path / "link").symlink_to(file)
+    for asked in (file, tmp_path / "link"):
+        with pytest.raises(InputError, match="part of the run"):
+            write_result(asked, "a report")
+    assert file.read_text() == held
+
+
+def test_a_result_beside_a_run_is_written_again(tmp_path: Path) -> None:
+    (tmp_path / "run.json").write_text('{"files": {}}')
+    for text in ("old", "new"):
+        write_result(tmp_path / "report.html", text)
+    assert (tmp_path / "report.html").read_text() == "new"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write to every file")

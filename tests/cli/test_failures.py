@@ -45,7 +45,7 @@ def test_a_missing_extra_says_what_to_install() -> None:
 def test_a_file_that_cannot_be_written_ends_with_2() -> None:
     assert ending(PermissionError(13, "Permission denied", "runs/x")) == (
         2,
-        "runs/x: Permission denied\n",
+        "runs/x: Permission denied. Name another one, or change its permissions.\n",
     )
 
 

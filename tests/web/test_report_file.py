@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone import Run
 from ragstone.data import cornwall as demo_data
-from ragstone.errors import UnknownName
+from ragstone.errors import InputError, UnknownName
 from ragstone.web.parts.worst import anchor_of
 from ragstone.web.report_file import LARGEST, ROOMS, report_file
 
@@ -194,6 +194,11 @@ def test_a_margin_and_a_baseline_go_into_the_comparison(cornwall_run: Run) -> No
     assert set(against) == {"basic_search"}
 
 
+def test_a_margin_that_is_no_number_is_refused(cornwall_run: Run) -> None:
+    with pytest.raises(InputError, match="A margin is a number above 0"):
+        report_file(cornwall_run, margin=float("nan"))
+
+
 def test_a_baseline_that_is_not_there_is_refused(cornwall_run: Run) -> None:
     with pytest.raises(UnknownName, match="nobody"):
         report_file(cornwall_run, baseline="nobody")
@@ -235,6 +240,11 @@ def test_a_thousand_answers_with_long_contexts_stay_below_the_limit(tmp_path: Pa
     assert found.html.count('id="a-') == 1_000
     assert any("cut at" in line for line in found.left_out)
     assert all(line in found.html for line in found.left_out)
+
+
+def test_questions_of_a_megabyte_stay_below_the_limit(tmp_path: Path) -> None:
+    records = [{**record(at), "question": "W" * 1_000_000} for at in range(3)]
+    assert len(report_file(made(tmp_path, records)).html.encode()) <= LARGEST
 
 
 def test_of_more_than_a_thousand_answers_the_worst_are_listed(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from starlette.testclient import TestClient
 
 from ragstone import evaluate
 from ragstone.data import cornwall
+from ragstone.errors import InputError
 from ragstone.run import heartbeat
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.progress import Progress
 from ragstone.web.asked import Asked
+from ragstone.web.marks import change_marks
 from ragstone.web.pages.runs import A_PAGE, _compared, _metrics
 from ragstone.web.runs_folder import RunsFolder
 
@@ -221,3 +223,13 @@ def test_a_run_that_was_stopped_says_how_it_goes_on(tmp_path: Path) -> None:
     text = client_of(tmp_path).get("/").text
     assert "the same command goes on" in text
     assert "running" not in text
+
+
+@pytest.mark.parametrize("held", ["{", '{"pinned": "a", "tags": {}, "filters": []}'])
+def test_what_was_noted_stays_where_nothing_can_be_noted(tmp_path: Path, held: str) -> None:
+    """The file is damaged, or a new one cannot be written."""
+    (tmp_path / "view.json").write_text(held)
+    (tmp_path / "view.json.new").mkdir()
+    with pytest.raises(InputError, match="nothing was noted"):
+        change_marks(tmp_path, lambda marks: marks.model_copy(update={"pinned": ""}))
+    assert (tmp_path / "view.json").read_text() == held

@@ -43,8 +43,10 @@ def guarded(command: Callable[Given, Result]) -> Callable[Given, Result]:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(BROKEN_PIPE) from None
         except OSError as error:
-            place = f"{error.filename}: " if error.filename else ""
-            fail(f"{place}{error.strerror or error}", BAD_INPUT)
+            said = error.strerror or str(error)
+            if error.filename:
+                said = f"{error.filename}: {said}. Name another one, or change its permissions."
+            fail(said, BAD_INPUT)
         except (typer.Exit, typer.BadParameter):
             raise
         except Exception as error:

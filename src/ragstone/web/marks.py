@@ -56,20 +56,34 @@ def change_marks(folder: Path, change: Callable[[Marks], Marks]) -> Marks:
     """Change the marks of a folder.
 
     Raises:
-        InputError: They cannot be written, or there are too many.
+        InputError: They cannot be read or written, or there are too many.
     """
     with _writing:
-        changed = change(marks_in(folder))
+        changed = change(_marks_to_change(folder))
         if len(changed.filters) > MOST or sum(map(len, changed.tags.values())) > MOST * 10:
             raise InputError(f"There are {MOST} saved filters. Delete one to save another.")
         try:
-            write_result(folder / FILE, changed.model_dump_json(indent=1))
+            # Beside the old file first, which a full disk then leaves whole.
+            write_result(folder / f"{FILE}.new", changed.model_dump_json(indent=1))
+            (folder / f"{FILE}.new").replace(folder / FILE)
         except OSError as error:
             words = error.strerror or type(error).__name__
             raise InputError(
                 f"{folder / FILE} cannot be written ({words.lower()}), so nothing was noted."
             ) from error
     return changed
+
+
+def _marks_to_change(folder: Path) -> Marks:
+    try:
+        return Marks.model_validate_json((folder / FILE).read_bytes())
+    except FileNotFoundError:
+        return Marks()
+    except ValidationError as error:
+        raise InputError(
+            f"{folder / FILE} cannot be read, so nothing was noted. It may hold filters and tags: "
+            "bring back a copy, or move it away."
+        ) from error
 
 
 def name_of(text: str) -> str:

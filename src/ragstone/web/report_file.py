@@ -9,7 +9,7 @@ from hashlib import sha256
 from urllib.parse import urlencode
 
 from ragstone.decisions import compare, failures
-from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES
+from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES, check_margin
 from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.histograms import histograms
@@ -191,6 +191,8 @@ def _compared(
     run: Run, other: Run | None, baseline: str | None, margin: float | None
 ) -> tuple[Comparisons | None, str]:
     """The comparison, or why there is none; nobody asked for one of a run's own systems."""
+    if margin is not None:
+        check_margin(margin)
     if other is None and baseline is None and len(Groups(run.estimate_list).systems) < 2:
         return None, ""
     try:

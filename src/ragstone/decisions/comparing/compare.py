@@ -244,11 +244,21 @@ def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple
             yield {name: value}, same & (of_a == known[value])
 
 
+def check_margin(margin: float) -> None:
+    """Refuse what is no margin.
+
+    Raises:
+        InputError: It is not a finite number above 0.
+    """
+    if not 0 < margin < float("inf"):
+        raise InputError(f"A margin is a number above 0 in the metric's unit, got {margin}.")
+
+
 def _check(
     margin: float | None, adjust: str, level: float, other: object, baseline: str | None
 ) -> None:
-    if margin is not None and not 0 < margin < float("inf"):
-        raise InputError(f"A margin is a number above 0 in the metric's unit, got {margin}.")
+    if margin is not None:
+        check_margin(margin)
     if adjust not in ("holm", "bh"):
         raise UnknownName("adjustment", adjust, ["holm", "bh"], hint="There are holm and bh.")
     if not 0.5 < level < 1:

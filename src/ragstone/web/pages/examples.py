@@ -40,6 +40,9 @@ ROWS = 50
 SHOWN_METRICS = 3
 MOST_CHOICES = 40
 LONGEST_QUESTION = 240
+LONGEST_VALUE = 400
+"""Characters of a value to choose; a longer one does not fit into an address."""
+
 PATIENCE = 0.3
 """Seconds that the page waits for the rows of a run that was just opened."""
 
@@ -348,9 +351,10 @@ def _choices(of: ExampleRows) -> list[tuple[str, list[tuple[str, str]]]]:
     groups.append(("No score", [*statuses, *(Condition("reason", one) for one in _reasons(of))]))
     for one in of.run.form.by:
         try:
-            values = of.field(one).unique().sort().to_list()[:MOST_CHOICES]
+            values = of.field(one).unique().sort().to_list()
         except InputError:
             continue
+        values = [value for value in values if len(str(value)) <= LONGEST_VALUE][:MOST_CHOICES]
         groups.append((one, [Condition("slice", f"{one}:{value}") for value in values]))
     return [
         (title, [(f"{one.field}={one.value}", one.words) for one in ones])
