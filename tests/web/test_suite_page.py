@@ -87,6 +87,12 @@ def test_each_limit_stands_with_its_advice_and_how_many_are_beyond(reports: Test
     assert re.search(r"local_search \d of 8", text)
 
 
+def test_a_cell_that_does_not_apply_says_why(reports: TestClient) -> None:
+    text = settled(reports, "/runs/all/suites/triad?column=context_relevance")
+    assert "N/A: no retrieval" in text
+    assert ">N/A<" not in text
+
+
 def test_the_triad_gives_the_reasons_of_each_answer(reports: TestClient) -> None:
     text = settled(reports, "/runs/all/suites/triad")
     assert "Answer by answer" in text

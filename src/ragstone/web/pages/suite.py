@@ -300,10 +300,14 @@ def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, ob
     }  # fmt: skip
 
 
+WHY: Mapping[str, str] = {"N/A": "N/A: no retrieval"}
+"""What a report says of a cell without a number, with the reason."""
+
+
 def _cell(row: Mapping[str, object], name: str) -> ReportedCell:
     value = row[name]
     if value is not None:
-        return ReportedCell(minus(str(value)), "value")
+        return ReportedCell(WHY.get(str(value), minus(str(value))), "value")
     missing = str(row.get("missing") or "").split(", ")
     return ReportedCell("", "missing" if name in missing else "undefined")
 
