@@ -12,7 +12,6 @@ from .page import Chart
 from .render.html import CHART_STYLE, STYLE, without_comments
 
 WIDE, EDGE, HEAD = 720, 24, 44
-SERIES = 150
 ZOOM = 2
 """Pixels of a PNG for each of the SVG."""
 
