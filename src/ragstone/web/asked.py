@@ -13,6 +13,25 @@ MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 
 
 @dataclass(frozen=True, slots=True)
+class ListPage:
+    """A page of a list.
+
+    Attributes:
+        number: From 1.
+        of: How many pages there are.
+        rows: What it shows of the list.
+        before: The address of the page before it; empty on the first.
+        after: That of the next; empty on the last.
+    """
+
+    number: int
+    of: int
+    rows: slice
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
 class Asked:
     """A request for a page.
 
@@ -58,6 +77,25 @@ class Asked:
         text = self.one(name)
         known = text.isascii() and text.isdigit() and len(text) < 10
         return (int(text) if known else 0) or otherwise
+
+    def list_page(
+        self, length: int, size: int, name: str = "page", **changed: str | None
+    ) -> ListPage:
+        """The page of a list that is asked for; the last one if there are fewer.
+
+        Args:
+            length: Of the list.
+            size: Of a page.
+            name: The field with its number.
+            changed: New values of other fields in the addresses of the pages beside it.
+        """
+        of = max(1, -(-length // size))
+        number = min(self.number(name, 1), of)
+        before, after = (
+            self.but(**{**changed, name: str(one)}) if 0 < one <= of else ""
+            for one in (number - 1, number + 1)
+        )
+        return ListPage(number, of, slice((number - 1) * size, number * size), before, after)
 
     def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
         """This address with other values of some fields; None and empty values remove a field.

@@ -16,7 +16,7 @@ from ragstone.report.intervals import scale_for
 from ragstone.report.page import Tone
 from ragstone.report.words import words
 from ragstone.run import Run
-from ragstone.web.asked import Asked, run_path
+from ragstone.web.asked import Asked, ListPage, run_path
 from ragstone.web.drawing import drawn
 from ragstone.web.later import SOON
 from ragstone.web.parts.word_diff import LONGEST, word_diff
@@ -98,8 +98,7 @@ class ChangedQuestions:
         show: The one that is chosen.
         search: Words that the questions or answers have.
         found: How many questions match.
-        page: The number of the page.
-        before, after: The addresses of its neighbours; empty if there is none.
+        page: Which of the list it is.
     """
 
     rows: tuple[ChangedQuestion, ...]
@@ -108,10 +107,7 @@ class ChangedQuestions:
     show: str
     search: str
     found: int
-    page: int
-    pages: int
-    before: str
-    after: str
+    page: ListPage
 
 
 def questions_of(
@@ -139,26 +135,21 @@ def questions_of(
     texts = _Texts(opened, pair)
     if search:
         kept = kept.filter(pl.col("question_id").is_in(texts.with_words(search).implode()))
-    pages = max(1, -(-len(kept) // A_PAGE))
-    number_ = min(asked.number("page", 1), pages)
-    rows = kept[(number_ - 1) * A_PAGE : number_ * A_PAGE]
+    page = asked.list_page(len(kept), A_PAGE, open=None)
+    rows = kept[page.rows]
     open_ = asked.one("open") or (rows["question_id"][0] if len(rows) else "")
     alone = made.filter(pl.col("question_id") == open_)
     alone = alone if open_ not in rows["question_id"] else alone[:0]
     here = _Here(asked, pair, metric, open_, texts)
     shown = here.rows(pl.concat([rows, alone]))
-    moved = {"open": None}
     return ChangedQuestions(
         rows=shown[: len(rows)],
         apart=shown[-1] if len(alone) else None,
-        tabs=tuple((one, asked.but(show=one, page=None, **moved), counts[one]) for one in SHOWN),
+        tabs=tuple((one, asked.but(show=one, page=None, open=None), counts[one]) for one in SHOWN),
         show=show,
         search=search,
         found=len(kept),
-        page=number_,
-        pages=pages,
-        before=asked.but(page=str(number_ - 1), **moved) if number_ > 1 else "",
-        after=asked.but(page=str(number_ + 1), **moved) if number_ < pages else "",
+        page=page,
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from math import ceil
 
 import polars as pl
 from markupsafe import Markup
@@ -251,9 +250,8 @@ def _shows(
 ) -> Mapping[str, object]:
     metrics = shown_metrics(of.metrics, asked, wanted)
     grouped = _grouped(of, chosen)
-    pages = max(1, ceil(grouped.height / ROWS))
-    page = min(asked.number("page", 1), pages)
-    at = grouped.slice((page - 1) * ROWS, ROWS)
+    page = asked.list_page(grouped.height, ROWS)
+    at = grouped[page.rows]
     within = query([("within", query(wanted.query).removeprefix("?"))]) if wanted.query else ""
     rows = _rows(of, name, at, metrics, within)
     return {
@@ -268,10 +266,9 @@ def _shows(
         "matched": chosen.height,
         "all": of.rows.height,
         "grouped": grouped.height if grouped.height < chosen.height else None,
-        "first": (page - 1) * ROWS + 1,
-        "last": (page - 1) * ROWS + at.height,
-        "before": f"{asked.but(page=str(page - 1))}{PLACE}" if page > 1 else "",
-        "after": f"{asked.but(page=str(page + 1))}{PLACE}" if page < pages else "",
+        "page": page,
+        "first": page.rows.start + 1,
+        "last": page.rows.start + at.height,
         "columns": [_column(asked, metric, wanted.sort) for metric in metrics],
         "tokens": [
             Token(one.words, _without(asked, name, (one.field, one.value)))

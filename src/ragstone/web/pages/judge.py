@@ -182,8 +182,7 @@ def people_page(place: RunsFolder, asked: Asked) -> WebPage:
         raise NotThere(f"Nobody labelled {label!r}. There are: {', '.join(names)}.")
     one = shared[names.index(label)] if names else None
     divided = one.dividing if one and asked.one("divided") else ()
-    pages = max(1, -(-len(divided) // ITEMS))
-    number = min(asked.number("page", 1), pages)
+    page = asked.list_page(len(divided), ITEMS)
     return WebPage(
         "people.html",
         f"People on {name}",
@@ -200,11 +199,8 @@ def people_page(place: RunsFolder, asked: Asked) -> WebPage:
             if one
             else [],
             "alone": [each.name for each in found.people if not each.n_shared],
-            "divided": divided[(number - 1) * ITEMS : number * ITEMS],
-            "page": number,
-            "pages": pages,
-            "before": asked.but(page=str(number - 1)) if number > 1 else "",
-            "after": asked.but(page=str(number + 1)) if number < pages else "",
+            "divided": divided[page.rows],
+            "page": page,
             "questions": found.questions,
         },
     )

@@ -156,12 +156,11 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
     estimates = {one.path: place.estimates(one) for one in found}
     metrics = _metrics(asked, list(estimates.values()))
     kept = [one for one in found if _matches(one, asked, marks)]
-    pages = max(1, -(-len(kept) // A_PAGE))
-    number = min(asked.number("page", 1), pages)
+    page = asked.list_page(len(kept), A_PAGE)
     late = perf_counter() + PATIENCE
     shown = [
         _shown(place, one, estimates[one.path], metrics, marks, pinned, late)
-        for one in kept[(number - 1) * A_PAGE : number * A_PAGE]
+        for one in kept[page.rows]
     ]
     everything = dict.fromkeys(one.metric for ones in estimates.values() for one in ones)
     waits = any(cell.waits for one in shown for line in one.lines for cell in line.cells)
@@ -171,8 +170,7 @@ def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
         {
             "runs": shown,
             "all": len(found),
-            "page": number,
-            "pages": pages,
+            "page": page,
             "metrics": [(name, short_name(name)) for name in metrics],
             "others": [(name, short_name(name)) for name in everything if name not in metrics],
             "pinned": pinned,

@@ -267,16 +267,15 @@ def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, ob
     """A row a question, a column a method, for one column of the report."""
     who = "method" if "method" in rows.columns else "system"
     if layout.at_any_k or who not in rows.columns:
-        return {"questions": [], "methods": [], "column": None, "page": 1, "pages": 1}
+        return {"questions": [], "methods": [], "column": None}
     columns = [one.name for one in (*layout.columns, *layout.behind) if one.name in rows.columns]
     valued = [name for name in columns if rows[name].null_count() < rows.height] or columns
     overall = [name for name in ("ragas_score", "overall_weighted") if name in valued]
     name = asked.one("column", (overall or valued)[0])
     name = name if name in columns else columns[0]
     ids = rows["question_id"].unique(maintain_order=True)
-    pages = max(1, -(-len(ids) // A_PAGE))
-    page = min(asked.number("page", 1), pages)
-    shown = ids[(page - 1) * A_PAGE : page * A_PAGE]
+    page = asked.list_page(len(ids), A_PAGE)
+    shown = ids[page.rows]
     methods = rows[who].unique(maintain_order=True).to_list()
     part = rows.filter(pl.col("question_id").is_in(shown.to_list()))
     found: dict[str, dict[str, ReportedCell]] = {}
@@ -296,7 +295,6 @@ def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, ob
             [(one, one.replace("_", " ")) for one in columns], name, "questions",
         ),
         "page": page,
-        "pages": pages,
     }  # fmt: skip
 
 
@@ -325,12 +323,11 @@ def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
         texts += ("advice",) if layout.limits else ()
         more = ""
     else:
-        return {"answers": [], "answers_title": "", "more": "", "at": 1, "ats": 1, "total": 0}
-    ats = max(1, -(-frame.height // ANSWERS))
-    at = min(asked.number("at", 1), ats)
+        return {"answers": [], "answers_title": "", "more": "", "total": 0}
+    at = asked.list_page(frame.height, ANSWERS, "at")
     shown = []
     names = [] if wrong else [one.name for one in (*layout.columns, *layout.behind)]
-    for row in frame.slice((at - 1) * ANSWERS, ANSWERS).iter_rows(named=True):
+    for row in frame[at.rows].iter_rows(named=True):
         path = run_path(run, "examples", row["example_id"]) if "example_id" in row else ""
         shown.append(
             ReportedAnswer(
@@ -342,6 +339,6 @@ def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
             )
         )
     return {
-        "answers": shown, "answers_title": title, "more": more, "at": at, "ats": ats,
+        "answers": shown, "answers_title": title, "more": more, "at": at,
         "total": frame.height,
     }  # fmt: skip
