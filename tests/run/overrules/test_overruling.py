@@ -11,6 +11,10 @@ import pytest
 from ragstone import evaluate, rescore
 from ragstone.errors import InputError, OverruleConflict, UnknownName
 from ragstone.run import Run
+from ragstone.run.overrules import overruling
+from ragstone.run.overrules.asking_again import NOT_ASKED, AskedAgain
+from ragstone.run.overrules.overrule import Overrule
+from ragstone.run.overrules.store import Stamp, Store
 
 METRICS = (
     "faithfulness",
@@ -387,3 +391,79 @@ def test_a_hard_rule_holds_between_what_is_said_and_what_stands() -> None:
     both = {"contradicted_claim_present": True, "unsupported_claim_present": True}
     run.overrule("q0-old", "grounding", both, **said)
     assert {one.value for one in run.estimate_list if not one.group} == {1 / 6}
+
+
+def test_each_undo_takes_back_the_latest_that_stands() -> None:
+    run = judged(labelled())
+
+    def say(verdict: str, author: str, seen: str | None = None) -> str:
+        done = run.overrule(
+            "q0-old", "support/claim", {"verdict": verdict}, unit=1, author=author,
+            reason="Looked.", seen=seen,
+        )  # fmt: skip
+        return done.version
+
+    def undone(author: str) -> str:
+        run.undo_overrule("q0-old", "support/claim", unit=1, author=author)
+        rows = run.can_be_overruled("q0-old")
+        (now,) = [one for one in rows if (one.ask, one.unit) == ("support/claim", "1")]
+        return str(now.values["verdict"])
+
+    say("contradicted", "Ann")
+    seen = say("absent", "Bo")
+    assert undone("Ann") == "contradicted"
+    assert undone("Bo") == "supported"
+    with pytest.raises(OverruleConflict, match="Bo took an overrule of it back"):
+        say("absent", "Cy", seen)
+    with pytest.raises(InputError, match="nothing to take back"):
+        undone("Ann")
+
+
+def test_nothing_can_be_said_of_a_claim_that_was_dropped() -> None:
+    run = judged(labelled())
+    said: dict[str, Any] = {"unit": 2, "author": "Ann", "reason": "No claim."}
+    run.overrule("q0-old", "claims", {"dropped": True}, **said)
+    with pytest.raises(InputError, match="no unit '2'"):
+        run.overrule("q0-old", "support/claim", {"verdict": "absent"}, **said)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"author": "x" * 201}, "201 letters of at most 200"),
+        ({"author": None}, "nobody is named"),
+        ({"reason": "x" * 10_001}, "10,001 letters of at most 10,000"),
+        ({"reason": None}, "no reason is given"),
+        ({"values": {"text": "x" * 10_001}}, "a text of at most 10,000 letters"),
+    ],
+)
+def test_names_reasons_and_wordings_have_limits(change: dict[str, Any], says: str) -> None:
+    run = judged(labelled())
+    said: dict[str, Any] = {"author": "x" * 200, "reason": "x" * 10_000, "unit": 2}
+    with pytest.raises(InputError, match=says):
+        run.overrule("q0-old", "claims", **{"values": {"text": "It is red."}, **said, **change})
+    run.overrule("q0-old", "claims", {"dropped": True}, **said)
+    with pytest.raises(InputError, match="nobody is named"):
+        run.undo_overrule("q0-old", "claims", unit=2, author=" ")
+
+
+def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    run = judged(labelled())
+    asked: list[str] = []
+    quicker = [False]
+
+    def ask(*given: Any) -> AskedAgain:
+        asked.append(given[2])
+        return NOT_ASKED
+
+    def add(store: Store, seen: Stamp, one: Overrule) -> bool:
+        return quicker.pop() if quicker else kept(store, seen, one)
+
+    kept = Store.add
+    monkeypatch.setattr(overruling, "ask_again", ask)
+    monkeypatch.setattr(Store, "add", add)
+    run.overrule("q0-old", "claims", {"text": "It is red."}, unit=2, author="A", reason="b")
+    assert asked == ["It is red."]
+    assert len(run.overrules()) == 1
