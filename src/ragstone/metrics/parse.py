@@ -3,6 +3,7 @@
 import ast
 import dataclasses
 from collections.abc import Iterable, Mapping
+from threading import RLock
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
@@ -18,6 +19,11 @@ from .spelling import found, key
 
 LARGEST = 1e300
 """Numeric parameters must be below this, which excludes NaN and infinity."""
+
+
+# Python before 3.11.8 counts for all threads together how deep it is in a syntax tree, and fails
+# when two make one at once: https://github.com/python/cpython/issues/106905
+_one_at_a_time = RLock()
 
 
 def metric_types() -> dict[str, type[Metric]]:
@@ -135,7 +141,8 @@ def split_form(
     """
     name, bracket, rest = text.strip().partition("(")
     try:
-        call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
+        with _one_at_a_time:
+            call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
         if (
             name
             and isinstance(call, ast.Call)
