@@ -57,6 +57,7 @@ def test_what_was_corrected_counts_until_it_is_taken_back(
         (("pier-a", "support/claim#1", "verdict=absent"), "--author NAME; no reason is given"),
         (("pier-a", "support/claim#1", "verdict", *BY), "is not COLUMN=VALUE"),
         (("pier-a", "support/claim#1", "verdict=absent", "--undo", *BY), "says nothing of its own"),
+        (("pier-a", "--undo", *BY), "Name the judgement"),
         (("pier", "support/claim#1", "verdict=absent", *BY), "No example is called 'pier'"),
         (("pier-a", "support/claim#1", "verdict=absent", "--seen", "x", *BY), "not what you saw"),
     ],

@@ -62,6 +62,10 @@ def overrule(
         print_page(list_page(opened.path, opened.overrules(), example), json=json)
         return
     if judgement is None:
+        if undo or seen or author or reason:
+            raise InputError(
+                f"Name the judgement, such as response: ragstone overrule RUN {example} lists them."
+            )
         found = opened.can_be_overruled(example)
         print_page(can_be_page(opened.path, example, found), json=json)
         return
