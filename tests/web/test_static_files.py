@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 import ragstone
 from ragstone.cli import app
 from ragstone.errors import InputError
+from ragstone.web import static_files
 from ragstone.web.static_files import write_static
 from ragstone.web.static_page import static_page
 
@@ -114,6 +115,17 @@ def test_of_many_examples_the_worst_have_a_page(runs: Path, tmp_path: Path) -> N
     names = [file.name for file in (tmp_path / "site" / "pages").iterdir()]
     assert sum("examples" in name for name in names) == 2
     assert "first: the 2 worst of 6 answers have a page." in found.left_out
+    whole = write_static(runs, tmp_path / "whole", most=6, worst=2)
+    assert not any("worst" in line for line in whole.left_out)
+
+
+def test_a_run_has_so_many_lists_and_says_which_are_left_out(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(static_files, "LISTS", 1)
+    found = write_static(runs, tmp_path / "site")
+    dropped = "first: it has 1 of its lists of answers, by stage, metric and page."
+    assert dropped in found.left_out
 
 
 def test_files_that_are_there_are_not_written_over(runs: Path, tmp_path: Path) -> None:
