@@ -149,3 +149,17 @@ def test_a_form_with_too_many_conditions_is_refused(
 @pytest.mark.parametrize("path", [f"/runs/{'x' * 300}", f"/compare?runs={'é' * 200}"])
 def test_a_name_that_no_folder_can_have_is_not_found(client: TestClient, path: str) -> None:
     assert client.get(path).status_code == 404
+
+
+@pytest.mark.parametrize("path", ["/runs/shut", "/compare?runs=shut"])
+def test_a_run_that_may_not_be_read_is_said_to_be_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    def shut(file: Path) -> bool:
+        raise PermissionError(13, "Permission denied", str(file))
+
+    client = client_of(tmp_path)
+    monkeypatch.setattr(Path, "is_file", shut)
+    answer = client.get(path)
+    assert answer.status_code == 400
+    assert "permission denied" in answer.text

@@ -94,6 +94,7 @@ class RunsFolder:
 
         Raises:
             NotThere: No run is called so.
+            InputError: It may not be read.
         """
         folder = self.folder / name
         known = name not in ("", ".", "..") and "/" not in name and "\0" not in name
@@ -101,7 +102,14 @@ class RunsFolder:
         known = known and len(name.encode()) <= LONGEST_NAME
         if known and self.alone and name != self.alone.name:
             known = False
-        if not known or not (folder / MANIFEST).is_file():
+        try:
+            known = known and (folder / MANIFEST).is_file()
+        except PermissionError as error:
+            raise InputError(
+                f"{folder} cannot be read (permission denied). Let whoever started ragstone view "
+                "read it, then reload this page."
+            ) from error
+        if not known:
             raise NotThere(f"There is no run called {name!r} in {self.folder}.")
         return folder
 
