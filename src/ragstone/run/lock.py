@@ -10,6 +10,7 @@ from ragstone.argument import argument
 from ragstone.errors import RunConflict
 
 from .calls.entries import FILE as JOURNAL
+from .overrules.store import FILE as OVERRULES
 from .places import MANIFEST, PARTS, READY
 from .written import UNFINISHED
 
@@ -49,10 +50,14 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _before_a_run(entry: Path) -> bool:
-    """Whether this may be in the folder of a run that was interrupted before its manifest."""
+    """Whether this may be in the folder of a run that was interrupted before its manifest.
+
+    Or of a damaged one, of which what cannot be made anew was left.
+    """
     if entry.name == PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
-    return entry.name in (LOCK, MANIFEST + UNFINISHED) or entry.name.startswith(JOURNAL)
+    kept = entry.name.startswith((JOURNAL, OVERRULES))
+    return kept or entry.name in (LOCK, MANIFEST + UNFINISHED)
 
 
 def _opened(lock: Path) -> int:

@@ -21,6 +21,7 @@ from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
 from .fitting import check_estimates, check_lists, check_rows, counted, looked_at
 from .forms import Manifest, columns_of, tables
+from .overrules.store import FILE as OVERRULES
 from .places import ESTIMATES, MANIFEST, place
 from .written import (
     File,
@@ -262,8 +263,8 @@ class RunFiles:
     @property
     def _keep_the_journal(self) -> str:
         return (
-            f"Move all but {JOURNAL} out of {self.path}; the evaluate command that made the run "
-            "then makes it anew, and pays for no reply twice."
+            f"Move all but {JOURNAL} and {OVERRULES} out of {self.path}; the evaluate command that "
+            "made the run then makes it anew, and pays for no reply twice."
         )
 
     def _forget(self) -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import polars as pl
 import pytest
 
 from ragstone import evaluate, rescore
-from ragstone.errors import InputError, OverruleConflict, UnknownName
+from ragstone.errors import DamagedRun, InputError, OverruleConflict, UnknownName
 from ragstone.run import Run
 from ragstone.run.overrules import overruling
 from ragstone.run.overrules.asking_again import NOT_ASKED, AskedAgain
@@ -467,3 +468,19 @@ def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
     run.overrule("q0-old", "claims", {"text": "It is red."}, unit=2, author="A", reason="b")
     assert asked == ["It is red."]
     assert len(run.overrules()) == 1
+
+
+def test_overrules_outlive_a_damaged_run_that_is_made_anew(tmp_path: Path) -> None:
+    data, out = labelled(), tmp_path / "run"
+    before = judged(data, out)
+    before.overrule("q0-old", "response", {"response_type": "refuse"}, author="Ann", reason="So.")
+    after = numbers(Run.open(out))
+    (out / "run.json").write_text("{", encoding="utf-8")
+    with pytest.raises(DamagedRun, match=r"Move all but journal.sqlite and overrules.sqlite out"):
+        Run.open(out)
+    for one in out.iterdir():
+        if not one.name.startswith(("journal.sqlite", "overrules.sqlite")):
+            rmtree(one) if one.is_dir() else one.unlink()
+    again = judged(data, out)
+    assert [one.author for one in again.overrules()] == ["Ann"]
+    assert numbers(Run.open(out)) == after
