@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import rmtree
@@ -32,8 +32,8 @@ SYSTEMS = ("dense", "hybrid", "sparse", "oracle")
 START, PAGE = 2.0, 0.5
 """Seconds."""
 MEGABYTES, CLIENTS = 400, 4
-SETTLED = 30
-"""Seconds after which all that is made in the background is there."""
+AGAIN, SETTLED = 2, 30
+"""Seconds after which a page that waits asks again, and after which all has been made."""
 
 
 def examples(count: int, contexts: int = 10) -> Iterator[dict[str, Any]]:
@@ -120,6 +120,18 @@ class Server:
             size = len(answer.read())
         return time.perf_counter() - started, size
 
+    def settle(self, paths: Iterable[str]) -> None:
+        """Ask again, as a browser does, for each page that says that something is computed."""
+        until = time.monotonic() + SETTLED
+        waiting = list(paths)
+        while time.monotonic() < until:
+            time.sleep(AGAIN)
+            waiting = [path for path in waiting if self._waits(path)]
+
+    def _waits(self, path: str) -> bool:
+        with urlopen(self.address + path) as answer:
+            return b"being computed" in answer.read()
+
     @property
     def peak(self) -> float:
         """The largest memory so far, in MB."""
@@ -168,7 +180,7 @@ def look(folder: Path) -> None:
             for name, path in found.items():
                 seconds, size = server.get(path)
                 told(f"{name}, cold", seconds, PAGE, f"{size / 1000:.0f} kB")
-            time.sleep(SETTLED)
+            server.settle(found.values())
             for name, path in found.items():
                 seconds, size = server.get(path)
                 told(f"{name}, warm", seconds, PAGE, f"{size / 1000:.0f} kB")

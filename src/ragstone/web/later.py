@@ -10,7 +10,7 @@ from .calm import Calm
 
 T = TypeVar("T")
 
-PATIENCE = 0.3
+PATIENCE = 0.25
 """Seconds that a page waits before it says that it is being computed and asks again."""
 
 SOON = 0.1

@@ -81,7 +81,7 @@ def _lean() -> None:
     """Keep memory small, and pages quick while something is computed beside them.
 
     Polars' allocator, jemalloc, keeps freed memory in many places for ten seconds: on 50,000
-    answers the peak is 476 MB with that, and 350 to 380 MB with one place for a fifth of a second.
+    answers the peak is 476 MB with that, and 350 to 400 MB with one place for a fifth of a second.
     To keep none would be 335 MB, and pages would take half as long again. A page calls Polars some
     250 times, and after each call it waits for its turn behind Python code of other threads, by
     default for 5 ms.

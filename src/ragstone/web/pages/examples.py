@@ -42,7 +42,7 @@ LONGEST_QUESTION = 240
 LONGEST_VALUE = 400
 """Characters of a value to choose; a longer one does not fit into an address."""
 
-PATIENCE = 0.3
+PATIENCE = 0.25
 """Seconds that the page waits for the rows of a run that was just opened."""
 
 COOKIE = "ragstone-filter"
