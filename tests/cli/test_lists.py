@@ -86,7 +86,7 @@ def test_doctor_names_the_keys_that_are_set_and_shows_none(
 
 
 def packages(requirements: list[str]) -> set[str]:
-    return {str(re.split(r"[<>=]", one)[0]) for one in requirements}
+    return {str(re.split(r"[\[<>=]", one)[0]) for one in requirements}
 
 
 def test_doctor_looks_for_what_the_project_needs(ragstone: Command) -> None:

@@ -14,6 +14,7 @@ EXTRAS = {
     "onnx": ("huggingface-hub", "onnxruntime", "tokenizers"),
     "pandas": ("pandas", "pyarrow"),
     "png": ("resvg-py",),
+    "postgres": ("psycopg",),
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
     "torch": ("sentence-transformers", "torch"),

@@ -1,0 +1,213 @@
+"""Database: where labels are kept: a SQLite file beside the runs, or PostgreSQL for teams.
+
+Both are spoken to in the same SQL, one transaction at a time, so that no item is given out twice. A
+transaction is on disk before it is confirmed.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ragstone.argument import argument
+from ragstone.errors import InputError, MissingDependency
+from ragstone.sqlite import SqliteLayout, explained, is_damaged, open_file, storable
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+FILE = "labels.sqlite"
+POSTGRES = ("postgresql://", "postgres://")
+
+TABLES = (
+    "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
+    "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
+    "shown TEXT NOT NULL, place DOUBLE PRECISION NOT NULL, probability DOUBLE PRECISION, "
+    "wanted INTEGER NOT NULL, taken INTEGER NOT NULL, PRIMARY KEY (queue, item))",
+    "CREATE INDEX open_items ON items (queue, place, item) WHERE taken < wanted",
+    "CREATE TABLE people (queue TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, "
+    "token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person))",
+    "CREATE TABLE turns (queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, "
+    "state TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, PRIMARY KEY (queue, person, item))",
+    "CREATE INDEX turns_given ON turns (queue, until) WHERE state = 'given'",
+    "CREATE TABLE said (number {serial}, queue TEXT NOT NULL, person TEXT NOT NULL, "
+    "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
+    "UNIQUE (queue, person, once))",
+    "CREATE INDEX said_of ON said (queue, item, person)",
+    "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
+    "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
+)
+"""``said`` only grows: what somebody changes or takes back stays beside what they said first."""
+
+LAYOUT = SqliteLayout(
+    owner=0x52616C62,
+    version=1,
+    tables=tuple(one.format(serial="INTEGER PRIMARY KEY") for one in TABLES),
+    synchronous="FULL",
+)
+VERSION = 1
+TURN = 0x52616C62
+"""The advisory lock that a writing transaction holds in PostgreSQL."""
+
+Run = Callable[..., list[tuple[Any, ...]]]
+"""Runs a statement with ``?`` for each value, and returns its rows."""
+
+
+class LabelDatabase(Protocol):
+    """What keeps the labels."""
+
+    name: str
+
+    def transaction(self) -> AbstractContextManager[Run]:
+        """All of what runs in it happens, or none; nobody else writes meanwhile.
+
+        Raises:
+            InputError: The database cannot be used.
+        """
+
+    def close(self) -> None:
+        """Let go of the connection."""
+
+
+def open_labels(place: str | Path) -> LabelDatabase:
+    """The labels in a folder, a file, or at an address ``postgresql://…``; created where missing.
+
+    Raises:
+        InputError: It cannot be opened, or is no store of labels.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+    if str(place).startswith(POSTGRES):
+        return PostgresLabels(str(place))
+    path = Path(place)
+    return SqliteLabels(path / FILE if path.is_dir() else path)
+
+
+class SqliteLabels:
+    """Labels in a file.
+
+    Args:
+        file: Created, readable by this user alone, if it does not exist.
+
+    Raises:
+        InputError: It cannot be opened, or is no store of labels.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.name = str(file)
+        self._file = file
+        self._lock = RLock()
+        try:
+            self._connection = open_file(file, LAYOUT)
+        except sqlite3.Error as error:
+            raise self._fault(error) from error
+
+    @contextmanager
+    def transaction(self) -> Iterator[Run]:
+        with self._lock:
+            try:
+                self._connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._run
+                except BaseException:
+                    self._connection.execute("ROLLBACK")
+                    raise
+                self._connection.execute("COMMIT")
+            except sqlite3.Error as error:
+                raise self._fault(error) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(statement, storable(values)).fetchall()
+
+    def _fault(self, error: sqlite3.Error) -> InputError:
+        if not is_damaged(error):
+            return explained(error, self._file)
+        return InputError(
+            f"{self._file}: it is damaged, or no file of Ragstone's ({error}). It holds what "
+            "people labelled, which nothing else does: bring back a copy."
+        )
+
+
+class PostgresLabels:
+    """Labels in PostgreSQL. A connection that broke is opened again for the next transaction.
+
+    Args:
+        address: ``postgresql://USER@HOST/DATABASE``.
+
+    Raises:
+        InputError: It cannot be reached, or its tables are others.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+
+    def __init__(self, address: str) -> None:
+        try:
+            import psycopg
+        except ModuleNotFoundError as error:
+            raise MissingDependency("Labels in PostgreSQL", "postgres") from error
+        self._psycopg = psycopg
+        self._address = address
+        self._lock = RLock()
+        self._connection: Connection[tuple[Any, ...]] | None = None
+        self.name = _without_password(address)
+        with self.transaction() as run:
+            _create(run, self.name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Run]:
+        with self._lock:
+            try:
+                connection = self._connected()
+                with connection.transaction():
+                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (TURN,))
+                    yield self._run
+            except self._psycopg.Error as error:
+                self.close()
+                words = " ".join(str(error).split())
+                raise InputError(
+                    f"{self.name}: the database of labels cannot be used ({words}). What was "
+                    f"confirmed is kept; see that it runs, and that {argument('labels', '…')} "
+                    "names it."
+                ) from error
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    def _connected(self) -> "Connection[tuple[Any, ...]]":
+        if self._connection is None or self._connection.closed:
+            self._connection = self._psycopg.connect(
+                self._address, autocommit=True, connect_timeout=10
+            )
+        return self._connection
+
+    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        found = self._connected().execute(statement.replace("?", "%s"), values)
+        return found.fetchall() if found.description else []
+
+
+def _create(run: Run, name: str) -> None:
+    """Make the tables if there are none.
+
+    Raises:
+        InputError: There are tables of another version.
+    """
+    run("CREATE TABLE IF NOT EXISTS ragstone_labels (version INTEGER NOT NULL)")
+    versions = [version for (version,) in run("SELECT version FROM ragstone_labels")]
+    if not versions:
+        serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
+        for one in TABLES:
+            run(one.format(serial=serial))
+        run("INSERT INTO ragstone_labels VALUES (?)", VERSION)
+    elif versions != [VERSION]:
+        raise InputError(f"{name}: its labels are of version {versions[0]}, expected {VERSION}.")
+
+
+def _without_password(address: str) -> str:
+    scheme, _, rest = address.partition("://")
+    at = rest.rpartition("@")[2]
+    return f"{scheme}://{at.partition('?')[0]}"

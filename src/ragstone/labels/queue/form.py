@@ -1,0 +1,142 @@
+"""Form: what a queue asks, of what, and what one person said of one item."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+from ragstone.examples.labels import Unit
+
+Order = Literal["random", "risk"]
+Role = Literal["annotator", "adjudicator", "owner"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLabel:
+    """A label that people are asked for.
+
+    Attributes:
+        label: Its name, as in files of labels.
+        unit: What of an item it is about.
+        required: Whether an item can be saved without it.
+    """
+
+    label: str
+    unit: Unit
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class QueueForm:
+    """What a queue asks, and of how many people.
+
+    Attributes:
+        name: Of the queue.
+        asked: The labels.
+        source: The run, data or sheet that the items are of.
+        per_item: How many people label an item that several label.
+        overlap: The share of items that several people label.
+        order: In which items are given out.
+        instructions: The queue's own, shown with the guideline.
+        guidelines: By language.
+        opened: Whether everybody sees who said what.
+        seed: Of the order and of the overlap.
+    """
+
+    name: str
+    asked: tuple[AskedLabel, ...]
+    source: str = ""
+    per_item: int = 1
+    overlap: float = 1.0
+    order: Order = "random"
+    instructions: str = ""
+    guidelines: Mapping[str, str] = field(default_factory=dict)
+    opened: bool = False
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
+        """The form of this plain data."""
+        asked = tuple(AskedLabel(**one) for one in data["asked"])
+        return cls(**{**data, "asked": asked})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPart:
+    """A part of an item that is labelled by itself.
+
+    Attributes:
+        unit: What it is.
+        name: Which one: the rank of a context, the number of a claim; empty for the answer.
+        text: What is read; empty where the item shows it.
+    """
+
+    unit: Unit
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """What is labelled on one screen.
+
+    Attributes:
+        item: Its number in the queue.
+        id: Of the example.
+        shown: The texts to read, by name: question, history, policy, answer, contexts, reference.
+        parts: What is labelled.
+        probability: That the sample contains it; None if nothing was drawn.
+    """
+
+    item: int
+    id: str
+    shown: Mapping[str, Any]
+    parts: tuple[ItemPart, ...]
+    probability: float | None = None
+
+    def content(self) -> dict[str, Any]:
+        """What is kept of it as JSON."""
+        return {"shown": dict(self.shown), "parts": [asdict(one) for one in self.parts]}
+
+    @classmethod
+    def of(
+        cls, item: int, id: str, content: Mapping[str, Any], probability: float | None
+    ) -> "QueueItem":
+        """The item of what is kept of it."""
+        parts = tuple(ItemPart(**one) for one in content["parts"])
+        return cls(item, id, content["shown"], parts, probability)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswers:
+    """What one person said of one item.
+
+    Attributes:
+        labels: By part, a tuple of unit and name, the value of each label.
+        note: Of the item.
+        discarded: Why nothing can be said of it; empty if something is.
+        spans: Words of texts that a label rests on: part, label, text, start and end in characters.
+    """
+
+    labels: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    note: str = ""
+    discarded: str = ""
+    spans: tuple[Mapping[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "labels": [[*part, dict(said)] for part, said in self.labels.items()],
+            "note": self.note,
+            "discarded": self.discarded,
+            "spans": [dict(one) for one in self.spans],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ItemAnswers":
+        """The answers of this plain data."""
+        labels = {(unit, name): said for unit, name, said in data["labels"]}
+        return cls(labels, data["note"], data["discarded"], tuple(data["spans"]))

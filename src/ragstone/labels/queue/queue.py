@@ -1,0 +1,426 @@
+"""Queue: gives each item to as many people as it wants, and keeps what they say.
+
+An item is somebody's for a while. Who is later than that keeps what they said, too. What is said
+only grows: the last word of a person on an item counts.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Any
+
+from ragstone.errors import InputError, UnknownName
+
+from .database import LabelDatabase, Run
+from .form import ItemAnswers, QueueForm, QueueItem, Role
+
+HELD = 900.0
+"""Seconds for which an item is somebody's."""
+
+
+MOST_NAME = 80
+"""Characters of a person's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePerson:
+    """Somebody who works on a queue; ``revoked`` says since when no longer."""
+
+    name: str
+    role: Role
+    revoked: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SavedItem:
+    """What a person said of an item, and when."""
+
+    item: int
+    id: str
+    person: str
+    role: Role
+    at: str
+    answers: ItemAnswers
+    probability: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEvent:
+    """A change of a queue: when, by whom, what."""
+
+    at: str
+    person: str
+    what: str
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class PersonProgress:
+    """How far a person is: items saved, skipped, and still open to them."""
+
+    person: str
+    saved: int
+    skipped: int
+    left: int
+
+
+def queues(database: LabelDatabase) -> list[QueueForm]:
+    """The queues of a store, the oldest first."""
+    with database.transaction() as run:
+        rows = run("SELECT form FROM queues ORDER BY at, queue")
+    return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
+
+
+class Queue:
+    """A queue of a store.
+
+    Args:
+        database: The store.
+        name: Of the queue.
+        now: Seconds since the epoch.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+
+    def __init__(
+        self, database: LabelDatabase, name: str, now: Callable[[], float] = time.time
+    ) -> None:
+        self._database, self.name, self._now = database, name, now
+        with database.transaction() as run:
+            found = run("SELECT form FROM queues WHERE queue = ?", name)
+            if not found:
+                known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
+                raise UnknownName(
+                    "queue", name, known, hint=f"It is looked for in {database.name}."
+                )
+        self.form = QueueForm.from_dict(json.loads(found[0][0]))
+
+    @classmethod
+    def make(
+        cls,
+        database: LabelDatabase,
+        form: QueueForm,
+        items: Iterable[tuple[QueueItem, float, int]],
+        now: Callable[[], float] = time.time,
+    ) -> "Queue":
+        """Make a queue.
+
+        Args:
+            database: The store.
+            form: What is asked.
+            items: Each with its place in the order and the number of people it wants.
+            now: Seconds since the epoch.
+
+        Raises:
+            InputError: There is a queue of this name.
+        """
+        with database.transaction() as run:
+            if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
+                raise InputError(f"{database.name} has a queue {form.name!r}. Choose another name.")
+            at = _stamp(now())
+            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, _json(form.to_dict()))
+            count = _add(run, form.name, items)
+            _note(run, form.name, at, "", "made", f"{count} items")
+        return cls(database, form.name, now)
+
+    def extend(self, items: Iterable[tuple[QueueItem, float, int]], by: str = "") -> int:
+        """Add items, which touches nothing that was said; returns how many."""
+        with self._database.transaction() as run:
+            count = _add(run, self.name, items)
+            _note(run, self.name, self._at, by, "extended", f"{count} items")
+        return count
+
+    def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
+        """A new token for a person, who may be known already; an older one is out at once.
+
+        Raises:
+            InputError: It is no name.
+        """
+        if not person.isprintable() or not 0 < len(person) <= MOST_NAME:
+            raise InputError(f"A name has 1 to {MOST_NAME} characters that can be printed.")
+        token = token_urlsafe(24)
+        with self._database.transaction() as run:
+            run(
+                "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
+                "DO UPDATE SET token = excluded.token, role = excluded.role, revoked = NULL",
+                self.name, person, role, _hash(token), self._at,
+            )  # fmt: skip
+            _note(run, self.name, self._at, by, "invited", f"{person} as {role}")
+        return token
+
+    def revoke(self, person: str, by: str = "") -> None:
+        """Take a person's token back; what they said stays, and their open items are free.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+        """
+        with self._database.transaction() as run:
+            if not run(
+                "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
+                self._at, self.name, person,
+            ):  # fmt: skip
+                known = [
+                    one for (one,) in run("SELECT person FROM people WHERE queue = ?", self.name)
+                ]
+                raise UnknownName("person", person, known)
+            self._free(run, "person = ?", person)
+            _note(run, self.name, self._at, by, "revoked", person)
+
+    def people(self) -> list[QueuePerson]:
+        """Everybody who was invited."""
+        with self._database.transaction() as run:
+            rows = run(
+                "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person",
+                self.name,
+            )
+        return [QueuePerson(*row) for row in rows]
+
+    def next(self, person: str) -> QueueItem | None:
+        """The item that a person has, or is now given; None if nothing is left for them."""
+        with self._database.transaction() as run:
+            return self._next(run, person)
+
+    def item(self, number: int) -> QueueItem:
+        """An item by its number.
+
+        Raises:
+            UnknownName: The queue has no such item.
+        """
+        with self._database.transaction() as run:
+            return self._item(run, number)
+
+    def save(self, person: str, number: int, answers: ItemAnswers, once: str) -> QueueItem | None:
+        """Keep what a person said of an item; returns their next one.
+
+        Args:
+            person: Who says it.
+            number: The item, which they were given.
+            answers: What they say.
+            once: A word of the client's own for this save; with the same word again nothing is
+                added, so that a save whose reply was lost can be repeated.
+
+        Raises:
+            InputError: They were not given this item.
+        """
+        with self._database.transaction() as run:
+            self._keep(run, person, number, answers, once)
+            return self._next(run, person)
+
+    def skip(self, person: str, number: int) -> QueueItem | None:
+        """Let somebody else have the item; it comes back to this person after all others.
+
+        Raises:
+            InputError: They were not given this item.
+        """
+        with self._database.transaction() as run:
+            if self._state(run, person, number) == "given":
+                self._turn(run, person, number, "skipped")
+                self._count(run, number, -1)
+                _note(run, self.name, self._at, person, "skipped", str(number))
+            return self._next(run, person)
+
+    def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
+        """Take back what a person said last, to say it anew; None if there is nothing."""
+        with self._database.transaction() as run:
+            last = run(
+                "SELECT s.item, s.answers FROM said s JOIN turns t ON t.queue = s.queue AND "
+                "t.person = s.person AND t.item = s.item WHERE s.queue = ? AND s.person = ? AND "
+                "t.state = 'said' ORDER BY s.number DESC LIMIT 1",
+                self.name, person,
+            )  # fmt: skip
+            if not last:
+                return None
+            ((number, answers),) = last
+            self._turn(run, person, number, "given")
+            _note(run, self.name, self._at, person, "undone", str(number))
+            return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
+
+    def said(self) -> list[SavedItem]:
+        """The last word of each person on each item, unless it was taken back."""
+        with self._database.transaction() as run:
+            rows = run(
+                "SELECT s.item, i.id, s.person, p.role, s.at, s.answers, i.probability FROM said s "
+                "JOIN turns t ON t.queue = s.queue AND t.person = s.person AND t.item = s.item "
+                "JOIN items i ON i.queue = s.queue AND i.item = s.item "
+                "JOIN people p ON p.queue = s.queue AND p.person = s.person "
+                "WHERE s.queue = ? AND t.state = 'said' AND s.number = (SELECT max(number) "
+                "FROM said o WHERE o.queue = s.queue AND o.person = s.person AND o.item = s.item) "
+                "ORDER BY s.number",
+                self.name,
+            )
+        return [
+            SavedItem(
+                item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)), probability
+            )
+            for item, id, person, role, at, answers, probability in rows
+        ]
+
+    def progress(self) -> list[PersonProgress]:
+        """How far each annotator is."""
+        with self._database.transaction() as run:
+            self._expire(run)
+            rows = run(
+                "SELECT p.person, "
+                "(SELECT count(*) FROM turns t WHERE t.queue = p.queue AND t.person = p.person "
+                "AND t.state = 'said'), "
+                "(SELECT count(*) FROM turns t WHERE t.queue = p.queue AND t.person = p.person "
+                "AND t.state = 'skipped'), "
+                "(SELECT count(*) FROM items i WHERE i.queue = p.queue AND i.taken < i.wanted AND "
+                "NOT EXISTS (SELECT 1 FROM turns t WHERE t.queue = i.queue AND t.person = p.person "
+                "AND t.item = i.item AND t.state IN ('said', 'given'))) "
+                "FROM people p WHERE p.queue = ? AND p.role = 'annotator' ORDER BY p.at, p.person",
+                self.name,
+            )
+        return [PersonProgress(*row) for row in rows]
+
+    def events(self) -> list[QueueEvent]:
+        """Every change, the oldest first; what was said is in ``said``."""
+        with self._database.transaction() as run:
+            rows = run(
+                "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number",
+                self.name,
+            )
+        return [QueueEvent(*row) for row in rows]
+
+    @property
+    def _at(self) -> str:
+        return _stamp(self._now())
+
+    def _next(self, run: Run, person: str) -> QueueItem | None:
+        self._expire(run)
+        here = (self.name, person)
+        given = run(
+            "SELECT item FROM turns WHERE queue = ? AND person = ? AND state = 'given' "
+            "ORDER BY until DESC LIMIT 1",
+            *here,
+        )
+        if given:
+            self._turn(run, person, given[0][0], "given")
+            return self._item(run, given[0][0])
+        found = run(
+            "SELECT item FROM items i WHERE queue = ? AND taken < wanted AND NOT EXISTS "
+            "(SELECT 1 FROM turns t WHERE t.queue = i.queue AND t.person = ? AND t.item = i.item) "
+            "ORDER BY place, item LIMIT 1",
+            *here,
+        ) or run(
+            "SELECT t.item FROM turns t JOIN items i ON i.queue = t.queue AND i.item = t.item "
+            "WHERE t.queue = ? AND t.person = ? AND t.state IN ('skipped', 'late') "
+            "AND i.taken < i.wanted ORDER BY t.until, t.item LIMIT 1",
+            *here,
+        )
+        if not found:
+            return None
+        ((number,),) = found
+        self._turn(run, person, number, "given")
+        self._count(run, number, 1)
+        return self._item(run, number)
+
+    def _keep(self, run: Run, person: str, number: int, answers: ItemAnswers, once: str) -> None:
+        state = self._state(run, person, number)
+        if not run(
+            "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
+            self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+        ):  # fmt: skip
+            return
+        self._turn(run, person, number, "said")
+        if state in ("skipped", "late"):
+            self._count(run, number, 1)
+
+    def _state(self, run: Run, person: str, number: int) -> str:
+        """What became of somebody's turn.
+
+        Raises:
+            InputError: They were never given the item.
+        """
+        found = run(
+            "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
+            self.name, person, number,
+        )  # fmt: skip
+        if not found:
+            raise InputError(f"Item {number} of {self.name} was not given to {person}.")
+        return str(found[0][0])
+
+    def _turn(self, run: Run, person: str, number: int, state: str) -> None:
+        run(
+            "INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (queue, person, item) "
+            "DO UPDATE SET state = excluded.state, until = excluded.until",
+            self.name, person, number, state,
+            self._now() + (HELD if state == "given" else 0),
+        )  # fmt: skip
+
+    def _count(self, run: Run, number: int, more: int) -> None:
+        run(
+            "UPDATE items SET taken = taken + ? WHERE queue = ? AND item = ?",
+            more, self.name, number,
+        )  # fmt: skip
+
+    def _expire(self, run: Run) -> None:
+        self._free(run, "until < ?", self._now())
+
+    def _free(self, run: Run, which: str, value: object) -> None:
+        """Give back the items that these turns hold."""
+        freed = run(
+            f"UPDATE turns SET state = 'late' WHERE queue = ? AND state = 'given' AND {which} "
+            "RETURNING item",
+            self.name, value,
+        )  # fmt: skip
+        for (number,) in freed:
+            self._count(run, number, -1)
+
+    def _item(self, run: Run, number: int) -> QueueItem:
+        found = run(
+            "SELECT id, shown, probability FROM items WHERE queue = ? AND item = ?",
+            self.name, number,
+        )  # fmt: skip
+        if not found:
+            raise UnknownName("item", str(number), (), hint=f"It is not in the queue {self.name}.")
+        ((id, shown, probability),) = found
+        return QueueItem.of(number, id, json.loads(shown), probability)
+
+
+def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
+    """The queue and the person of a token; None if there is none, or it was revoked."""
+    with database.transaction() as run:
+        found = run("SELECT queue, person, role, revoked FROM people WHERE token = ?", _hash(token))
+    if not found or found[0][3] is not None:
+        return None
+    ((queue, *person),) = found
+    return queue, QueuePerson(*person)
+
+
+def _add(run: Run, queue: str, items: Iterable[tuple[QueueItem, float, int]]) -> int:
+    count = 0
+    for one, place, wanted in items:
+        run(
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
+            queue, one.item, one.id, _json(one.content()), place, one.probability, wanted,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def _note(run: Run, queue: str, at: str, person: str, what: str, about: str) -> None:
+    run(
+        "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
+        queue, at, person, what, about,
+    )  # fmt: skip
+
+
+def _json(data: Any) -> str:
+    # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
+    return json.dumps(data)
+
+
+def _hash(token: str) -> str:
+    """What is kept of a token, so that who reads the store cannot use it; of a word, its length."""
+    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
