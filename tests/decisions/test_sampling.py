@@ -9,19 +9,19 @@ import pytest
 
 import ragstone
 from ragstone.decisions.sampling.annotators import shared_out
+from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.sampling.draw import Sample, draw_sample
 from ragstone.decisions.sampling.label_sheet import (
     LabelSheet,
-    RequestedLabel,
     label_sheet,
-    labels_asked,
     write_sheet,
 )
 from ragstone.decisions.sampling.strata import verdicts
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Quality, guideline_of
+from ragstone.labels.queue.form import AskedLabel
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain
@@ -342,11 +342,11 @@ def test_a_metric_asks_for_the_labels_it_needs(
 
 
 def test_labels_that_are_named_go_first() -> None:
-    assert labels_asked(["support"], None) == (RequestedLabel("support", "claim"),)
+    assert labels_asked(["support"], None) == (AskedLabel("support", "claim"),)
     assert labels_asked(["support"], parse_metric("context_recall")) == (
-        RequestedLabel("support", "statement"),
+        AskedLabel("support", "statement"),
     )
-    assert labels_asked((), "my_own") == (RequestedLabel("my_own", "answer"),)
+    assert labels_asked((), "my_own") == (AskedLabel("my_own", "answer"),)
     with pytest.raises(InputError, match="asked=NAME"):
         labels_asked((), None)
     with pytest.raises(InputError, match="answer, note"):
@@ -407,7 +407,7 @@ def test_annotators_read_the_guideline_in_their_language(
     assert sheet.notes == ()
     with pytest.raises(UnknownName, match="No language is called 'French'"):
         label_sheet(sample, run, asked, "French")
-    only = "ragstone.decisions.sampling.label_sheet.is_in"
+    only = "ragstone.decisions.sampling.asked_labels.is_in"
     monkeypatch.setattr(only, lambda kind, _: kind is not Quality)
     assert [*map(explain, label_sheet(sample, run, asked, "German").notes)] == [
         "No guideline in German for quality: the English one is given."

@@ -118,8 +118,9 @@ def sample(
     Exit status: 0 done, 2 invalid input.
     """
     from ragstone.decisions.calibrating.labelled_run import people_of
+    from ragstone.decisions.sampling.asked_labels import labels_asked
     from ragstone.decisions.sampling.draw import draw_sample
-    from ragstone.decisions.sampling.label_sheet import label_sheet, labels_asked, write_sheet
+    from ragstone.decisions.sampling.label_sheet import label_sheet, write_sheet
     from ragstone.decisions.sampling.strata import VERDICT
     from ragstone.decisions.scored import Scored
     from ragstone.report.pages.sample import sample_page

@@ -9,7 +9,8 @@ import pytest
 from ragstone.decisions.sampling.designs import SampleStratum
 from ragstone.decisions.sampling.draw import Sample, SampleSettings
 from ragstone.decisions.sampling.expected_width import ExpectedWidth
-from ragstone.decisions.sampling.label_sheet import LabelSheet, RequestedLabel
+from ragstone.decisions.sampling.label_sheet import LabelSheet
+from ragstone.labels.queue.form import AskedLabel
 from ragstone.report.page import Bar, Count, Number, Page, RowName, quiet
 from ragstone.report.pages.sample import sample_page
 from ragstone.report.render.terminal import as_text
@@ -41,8 +42,8 @@ def sample(annotators: list[list[str]] | None = None, **known: Any) -> Sample:
 
 
 def sheet(*who: str, **known: Any) -> LabelSheet:
-    asked = (RequestedLabel("helpful", "answer"), RequestedLabel("support", "claim"),
-             RequestedLabel("support", "statement"))  # fmt: skip
+    asked = (AskedLabel("helpful", "answer"), AskedLabel("support", "claim"),
+             AskedLabel("support", "statement"))  # fmt: skip
     frame = pl.DataFrame({"annotator": list(who)}, schema={"annotator": pl.String})
     facts: dict[str, Any] = {"frame": frame, "asked": asked, "notes": ()} | known
     return LabelSheet(**facts)
@@ -207,8 +208,8 @@ def test_labels_of_unequal_chances_count_as_fewer() -> None:
 
 
 def test_a_label_is_asked_of_each_of_its_units_once() -> None:
-    asked = (RequestedLabel("support", "claim"), RequestedLabel("tone", "answer"),
-             RequestedLabel("support", "statement"))  # fmt: skip
+    asked = (AskedLabel("support", "claim"), AskedLabel("tone", "answer"),
+             AskedLabel("support", "statement"))  # fmt: skip
     words = said(page(sample(), sheet(asked=asked)))
     assert "labels support (of each claim and statement), tone (of each answer)" in words
 

@@ -1,0 +1,141 @@
+"""Asked labels: what people are asked of a sample, of which parts, and what they have to read."""
+
+from collections.abc import Sequence
+
+from ragstone.argument import argument
+from ragstone.errors import InputError, UnknownName
+from ragstone.examples.labels import Unit
+from ragstone.judgements import (
+    ASKS,
+    KINDS,
+    Kind,
+    answered_by,
+    instructions_for_people,
+    is_in,
+    kind_of,
+    languages,
+)
+from ragstone.judges.human import HumanJudge
+from ragstone.labels.queue.form import AskedLabel
+from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
+from ragstone.reason import reason
+
+UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
+
+HEAD = ("id", "annotator", "inclusion_probability", "stratum")
+TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
+TAIL = ("note", "discard")
+
+
+def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:
+    """The labels to ask for, with their units.
+
+    Without any named, those from which the metric can be computed: labels of the taxonomy,
+    verdicts on its claims or statements, and where there are none the metric's own value.
+
+    Args:
+        labels: Names of labels: of the taxonomy, ``support`` and ``agreement`` (of claims, or of
+            what the metric needs), a metric, or a word of one's own.
+        metric: What the sample was drawn for; its name alone where it is not loaded.
+
+    Raises:
+        InputError: Neither labels nor a metric, or a name that a column of the sheet has.
+    """
+    needed = _needed(metric) if isinstance(metric, Metric) else []
+    if not labels:
+        if metric is None:
+            raise InputError(
+                f"A label sheet needs to know what to ask: {argument('asked', 'NAME')}, such as "
+                f"{argument('asked', 'helpful')}, or {argument('metric', 'NAME')}."
+            )
+        return tuple(needed) or (AskedLabel(str(metric), "answer"),)
+    taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
+    if taken:
+        raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")
+    asked = []
+    for label in dict.fromkeys(labels):
+        units = [one.unit for one in needed if one.label == label]
+        asked += [AskedLabel(label, unit) for unit in units or [_usual_unit(label)]]
+    return tuple(asked)
+
+
+def instructions_of(asked: Sequence[AskedLabel], language: str) -> tuple[str, tuple[str, ...]]:
+    """What is asked, in Markdown, for the people who say it; and remarks on it.
+
+    Empty where that is a word of the user's own.
+
+    Args:
+        asked: From ``labels_asked``.
+        language: A kind without a guideline in this language has its English one.
+
+    Raises:
+        UnknownName: No guideline is in this language.
+    """
+    language = language.capitalize()
+    if language not in languages():
+        known = ", ".join(languages())
+        raise UnknownName("language", language, languages(), hint=f"There are {known}.")
+    kinds = kinds_asked(asked)
+    left = [kind.name for kind in kinds if not is_in(kind, language)]
+    notes = [reason("no_translation", language=language, kinds="\n".join(left))] if left else []
+    parts = [instructions_for_people(kind, columns, language) for kind, columns in kinds.items()]
+    return "\n".join(parts), tuple(notes)
+
+
+def _needed(metric: Metric) -> list[AskedLabel]:
+    """What people must say for the metric's rule; nothing where it needs more than people's word.
+
+    The outcome of an answer is one word, which is asked for itself.
+    """
+    if isinstance(metric, RubricScore):
+        return [AskedLabel(f"rating.{metric.criterion}", "answer")]
+    if isinstance(metric, AspectVerdict):
+        return [AskedLabel(f"critique.{metric.aspect}", "answer")]
+    by_people = HumanJudge().asks | answered_by("counting")
+    if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
+        return []
+    facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
+    facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
+    found = []
+    for name in (name for name in ASKS if name in metric.asks):
+        ask, kind = ASKS[name], kind_of(name)
+        for column in kind.filled_by(ask):
+            if ask.over is not None and column.label:
+                fact = column.fact or column.name
+                if kind.about == "proposition" or (ask.over, fact) in facts:
+                    found.append(AskedLabel(column.label, ask.over.unit))
+    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
+
+
+def _usual_unit(label: str) -> Unit:
+    """Of the first ask that people can answer with it; the answer for a word of one's own."""
+    units = [
+        ask.over.unit
+        for name, ask in ASKS.items()
+        for column in kind_of(name).filled_by(ask)
+        if ask.over is not None and column.label == label
+    ]
+    return next(iter(units), "answer")
+
+
+def kinds_asked(asked: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
+    """The kinds that are asked about, with the columns that are; none for the user's own words."""
+    labels = {one.label for one in asked}
+    topics = {label.partition(".")[0] for label in labels}
+    return {
+        kind: columns
+        for name, kind in KINDS.items()
+        if (columns := [column for column, label in kind.labels().items() if label in labels])
+        or (name in topics and kind.having("topic"))
+    }
+
+
+def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
+    """What is to be read: what the judges of these kinds read, all of it for a user's own word."""
+    kinds = kinds_asked(asked)
+    known = {label for kind in kinds for label in kind.labels().values()}
+    if not all(one.label in known for one in asked):
+        return {*TEXTS}
+    shown = {text for kind in kinds for text in kind.shows}
+    shown |= {"answer"} & {one.unit for one in asked}
+    return shown | ({"answer"} if "sentences" in shown else set())
