@@ -10,6 +10,7 @@ which one (``context``: its id or its position from 1; ``claim``, ``statement``:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -31,6 +32,8 @@ from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
 from .judged import judged
 from .platforms import rows_of_platform
+from .queue.database import FILE, POSTGRES, open_labels
+from .queue.records import queue_records
 from .rated import Ends
 from .table import LabelTable
 
@@ -49,6 +52,8 @@ def read_label_table(
 
     A file whose records have a field ``labels`` is a dataset; its labels are read as by
     ``labels_of``. Exports of Argilla and Label Studio are read as they are, a row an annotator.
+    What people said in queues is read from ``labels.sqlite``, or PostgreSQL by its address; one
+    queue alone with ``#QUEUE`` behind it.
 
     Args:
         paths: One file, or several that are read as one.
@@ -122,6 +127,10 @@ def records_of(
     Raises:
         DataError: There is no such file.
     """
+    place, _, queue = name.partition("#")
+    if place.startswith(POSTGRES) or place.endswith(FILE):
+        yield from _in_queues(place, queue)
+        return
     path = on_disk(path)
     if path.is_dir():
         for number, example in enumerate(read(path), start=1):
@@ -135,6 +144,14 @@ def records_of(
             continue
         rows = None if isinstance(record, BadRow) else rows_of_platform(record)
         yield from [(line, record)] if rows is None else ((line, row) for row in rows)
+
+
+def _in_queues(place: str, queue: str) -> Iterator[tuple[None, Mapping[str, Any]]]:
+    if not place.startswith(POSTGRES) and not Path(place).is_file():
+        raise DataError([Fault(place, None, "", "a store of labels", "none of this name")])
+    with closing(open_labels(place)) as database:
+        for record in queue_records(database, queue):
+            yield None, record
 
 
 def _of_file(

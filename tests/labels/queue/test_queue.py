@@ -32,7 +32,7 @@ def item(number: int) -> QueueItem:
 
 
 def said(helpful: bool, note: str = "") -> ItemAnswers:
-    return ItemAnswers({("answer", ""): {"helpful": helpful}}, note)
+    return ItemAnswers({("answer", ""): {"helpful": "yes" if helpful else "no"}}, note)
 
 
 Make = Callable[..., Queue]
@@ -302,7 +302,7 @@ queue = Queue(open_labels(sys.argv[1]), "grounding")
 one = queue.next("ann")
 while one is not None:
     number = one.item
-    one = queue.save("ann", number, ItemAnswers({("answer", ""): {"helpful": True}}), str(number))
+    one = queue.save("ann", number, ItemAnswers({("answer", ""): {"helpful": "yes"}}), str(number))
     print(number, flush=True)
 """
 

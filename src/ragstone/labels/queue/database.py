@@ -24,8 +24,9 @@ POSTGRES = ("postgresql://", "postgres://")
 TABLES = (
     "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
     "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
-    "shown TEXT NOT NULL, place DOUBLE PRECISION NOT NULL, probability DOUBLE PRECISION, "
-    "wanted INTEGER NOT NULL, taken INTEGER NOT NULL, PRIMARY KEY (queue, item))",
+    "shown TEXT NOT NULL, parts TEXT NOT NULL, place DOUBLE PRECISION NOT NULL, "
+    "probability DOUBLE PRECISION, wanted INTEGER NOT NULL, taken INTEGER NOT NULL, "
+    "PRIMARY KEY (queue, item))",
     "CREATE INDEX open_items ON items (queue, place, item) WHERE taken < wanted",
     "CREATE TABLE people (queue TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, "
     "token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person))",

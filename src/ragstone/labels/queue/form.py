@@ -17,11 +17,15 @@ class AskedLabel:
     Attributes:
         label: Its name, as in files of labels.
         unit: What of an item it is about.
+        choices: What can be said, as in files; empty where people write words of their own.
+        help: When it is said, by choice; of a label that is yes or no, when it is yes.
         required: Whether an item can be saved without it.
     """
 
     label: str
     unit: Unit
+    choices: tuple[str, ...] = ()
+    help: Mapping[str, str] = field(default_factory=dict)
     required: bool = True
 
 
@@ -60,7 +64,9 @@ class QueueForm:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
         """The form of this plain data."""
-        asked = tuple(AskedLabel(**one) for one in data["asked"])
+        asked = tuple(
+            AskedLabel(**{**one, "choices": tuple(one["choices"])}) for one in data["asked"]
+        )
         return cls(**{**data, "asked": asked})
 
 
@@ -97,31 +103,19 @@ class QueueItem:
     parts: tuple[ItemPart, ...]
     probability: float | None = None
 
-    def content(self) -> dict[str, Any]:
-        """What is kept of it as JSON."""
-        return {"shown": dict(self.shown), "parts": [asdict(one) for one in self.parts]}
-
-    @classmethod
-    def of(
-        cls, item: int, id: str, content: Mapping[str, Any], probability: float | None
-    ) -> "QueueItem":
-        """The item of what is kept of it."""
-        parts = tuple(ItemPart(**one) for one in content["parts"])
-        return cls(item, id, content["shown"], parts, probability)
-
 
 @dataclass(frozen=True, slots=True)
 class ItemAnswers:
     """What one person said of one item.
 
     Attributes:
-        labels: By part, a tuple of unit and name, the value of each label.
+        labels: By part, a tuple of unit and name, what is said of each label, one of its choices.
         note: Of the item.
         discarded: Why nothing can be said of it; empty if something is.
         spans: Words of texts that a label rests on: part, label, text, start and end in characters.
     """
 
-    labels: Mapping[tuple[str, str], Mapping[str, Any]] = field(default_factory=dict)
+    labels: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
     note: str = ""
     discarded: str = ""
     spans: tuple[Mapping[str, Any], ...] = ()

@@ -7,7 +7,7 @@ only grows: the last word of a person on an item counts.
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_urlsafe
@@ -16,7 +16,7 @@ from typing import Any
 from ragstone.errors import InputError, UnknownName
 
 from .database import LabelDatabase, Run
-from .form import ItemAnswers, QueueForm, QueueItem, Role
+from .form import ItemAnswers, ItemPart, QueueForm, QueueItem, Role
 
 HELD = 900.0
 """Seconds for which an item is somebody's."""
@@ -193,6 +193,15 @@ class Queue:
         """
         with self._database.transaction() as run:
             return self._item(run, number)
+
+    def parts(self) -> dict[int, list[tuple[str, str]]]:
+        """Unit and name of the parts of each item."""
+        with self._database.transaction() as run:
+            rows = run("SELECT item, parts FROM items WHERE queue = ?", self.name)
+        return {
+            number: [(one["unit"], one["name"]) for one in json.loads(parts)]
+            for number, parts in rows
+        }
 
     def save(self, person: str, number: int, answers: ItemAnswers, once: str) -> QueueItem | None:
         """Keep what a person said of an item; returns their next one.
@@ -375,13 +384,14 @@ class Queue:
 
     def _item(self, run: Run, number: int) -> QueueItem:
         found = run(
-            "SELECT id, shown, probability FROM items WHERE queue = ? AND item = ?",
+            "SELECT id, shown, parts, probability FROM items WHERE queue = ? AND item = ?",
             self.name, number,
         )  # fmt: skip
         if not found:
             raise UnknownName("item", str(number), (), hint=f"It is not in the queue {self.name}.")
-        ((id, shown, probability),) = found
-        return QueueItem.of(number, id, json.loads(shown), probability)
+        ((id, shown, parts, probability),) = found
+        own = tuple(ItemPart(**one) for one in json.loads(parts))
+        return QueueItem(number, id, json.loads(shown), own, probability)
 
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
@@ -398,8 +408,9 @@ def _add(run: Run, queue: str, items: Iterable[tuple[QueueItem, float, int]]) ->
     count = 0
     for one, place, wanted in items:
         run(
-            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, 0)",
-            queue, one.item, one.id, _json(one.content()), place, one.probability, wanted,
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
+            queue, one.item, one.id, _json(dict(one.shown)), _json(list(map(asdict, one.parts))),
+            place, one.probability, wanted,
         )  # fmt: skip
         count += 1
     return count

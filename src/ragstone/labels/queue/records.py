@@ -1,0 +1,39 @@
+"""Records: what people said in queues, as the rows of a label file."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from .database import LabelDatabase
+from .queue import Queue, queues
+
+
+def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str, Any]]:
+    """A row for each person and part of an item, as ``read_label_table`` reads them.
+
+    Args:
+        database: The store.
+        name: Of a queue; empty for all of them.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    names = [name] if name else [one.name for one in queues(database)]
+    for one in names:
+        yield from _of_queue(Queue(database, one))
+
+
+def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
+    labels = [one.label for one in queue.form.asked]
+    parts = queue.parts()
+    for one in queue.said():
+        for unit, name in parts[one.item]:
+            said = one.answers.labels.get((unit, name), {})
+            yield {
+                "id": one.id,
+                "annotator": one.person,
+                **({} if unit == "answer" else {unit: name}),
+                **{label: said.get(label) for label in labels},
+                "inclusion_probability": one.probability,
+                "note": one.answers.note or None,
+                "discard": one.answers.discarded or None,
+            }
