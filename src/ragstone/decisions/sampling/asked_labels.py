@@ -1,10 +1,11 @@
 """Asked labels: what people are asked of a sample, of which parts, and what they have to read."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
-from ragstone.examples.labels import Unit
+from ragstone.examples.labels import LABELS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
     KINDS,
@@ -25,6 +26,12 @@ UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
 HEAD = ("id", "annotator", "inclusion_probability", "stratum")
 TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
 TAIL = ("note", "discard")
+
+TOPICS: Mapping[str, tuple[str, ...]] = {
+    "rating": ("1", "2", "3", "4", "5"),
+    "critique": ("yes", "no"),
+}
+"""What is said of a criterion or an aspect, which the label names behind a point."""
 
 
 def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:
@@ -139,3 +146,30 @@ def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
     shown = {text for kind in kinds for text in kind.shows}
     shown |= {"answer"} & {one.unit for one in asked}
     return shown | ({"answer"} if "sentences" in shown else set())
+
+
+def with_choices(asked: Sequence[AskedLabel]) -> tuple[AskedLabel, ...]:
+    """The labels with what can be said of each, and when; own words have neither."""
+    return tuple(_with_choices(one) for one in asked)
+
+
+def _with_choices(asked: AskedLabel) -> AskedLabel:
+    topic = asked.label.partition(".")[0]
+    if topic in TOPICS:
+        return replace(asked, choices=TOPICS[topic])
+    places: tuple[Unit, ...] = (asked.unit, "record") if asked.unit == "answer" else (asked.unit,)
+    known = next((LABELS[unit] for unit in places if asked.label in LABELS.get(unit, {})), None)
+    if known is None:
+        return asked
+    column = next(
+        kind.columns[name]
+        for kind in KINDS.values()
+        for name, label in kind.labels().items()
+        if label == asked.label
+    )
+    values = known[asked.label]
+    if values == YES_NO:
+        return replace(asked, choices=("yes", "no"), help={"yes": column.doc})
+    meant = {str(value): means for value, means in column.values.items()}
+    choices = tuple(map(str, values))
+    return replace(asked, choices=choices, help={one: meant.get(one, "") for one in choices})

@@ -25,7 +25,7 @@ class AskedLabel:
     label: str
     unit: Unit
     choices: tuple[str, ...] = ()
-    help: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict, hash=False)
     required: bool = True
 
 
