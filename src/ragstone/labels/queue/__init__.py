@@ -1,1 +1,8 @@
-"""Queues of items that people label: who is given what, what they said, who changed what."""
+"""Queues of items that people label: who is given what, what they said, who changed what.
+
+database   labels.sqlite, or PostgreSQL
+form       what is asked, of what, and what one person said of one item
+queue      gives items out, and keeps what is said
+check      what is wrong with what somebody says
+records    what was said, as the rows of a label file
+"""
