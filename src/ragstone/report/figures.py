@@ -57,6 +57,10 @@ METHODS = {
     ),
     "rogan_gladen": ("R.–Gladen", "corrected by the judge's sensitivity and specificity"),
     "betting_sequence": ("betting", "valid however often you look while labels come in"),
+    "asymptotic_sequence": (
+        "sequence",
+        "valid, for many labels, however often you look while they come in",
+    ),
     "item_bootstrap": ("bootstrap", "agreement, resampling items"),
     "linearised_wilson": ("lin. Wilson", "κ: Wilson on the effective number of rows"),
     "basic_bootstrap": ("basic", "bootstrap, reflected about the estimate"),

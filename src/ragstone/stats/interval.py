@@ -24,6 +24,7 @@ Method = Literal[
     "item_bootstrap",
     "linearised_wilson",
     "betting_sequence",
+    "asymptotic_sequence",
     "bradley_terry",
     "delong",
 ]
