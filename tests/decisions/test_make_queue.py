@@ -67,7 +67,7 @@ def test_the_riskiest_come_first(tmp_path: Path) -> None:
     ("asked", "count", "fault"),
     [
         (form(), 0, "no example has what is to be labelled: answer"),
-        (form(per_item=0), 1, "per_item"),
+        (form(per_item=0), 1, "1 person or more, got 0"),
         (form(overlap=1.5), 1, "overlap"),
         (form(order="risk"), 1, "needs the scores of a run"),
     ],

@@ -9,7 +9,9 @@ from ragstone.examples.labels import LABELS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
     KINDS,
+    Critique,
     Kind,
+    Rating,
     answered_by,
     instructions_for_people,
     is_in,
@@ -28,8 +30,8 @@ TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "referen
 TAIL = ("note", "discard")
 
 TOPICS: Mapping[str, tuple[str, ...]] = {
-    "rating": ("1", "2", "3", "4", "5"),
-    "critique": ("yes", "no"),
+    Rating.name: ("1", "2", "3", "4", "5"),
+    Critique.name: ("yes", "no"),
 }
 """What is said of a criterion or an aspect, which the label names behind a point."""
 

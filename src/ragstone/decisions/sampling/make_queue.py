@@ -36,11 +36,11 @@ def make_queue(
         units = ", ".join(dict.fromkeys(one.unit for one in form.asked))
         faults.append(f"no example has what is to be labelled: {units}")
     if form.per_item < 1:
-        faults.append(f"{argument('per_item', form.per_item)} is not 1 or more")
+        faults.append(f"an item needs 1 person or more, got {form.per_item}")
     if not 0 <= form.overlap <= 1:
         faults.append(f"{argument('overlap', form.overlap)} is not from 0 to 1")
     if form.order == "risk" and risk is None:
-        faults.append(f"{argument('order', 'risk')} needs the scores of a run")
+        faults.append("the order by risk needs the scores of a run")
     if faults:
         raise InputError(f"The queue cannot be made: {'; '.join(faults)}.")
     return Queue.make(database, form, _placed(form, kept, risk or {}))
