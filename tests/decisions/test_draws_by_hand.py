@@ -10,12 +10,14 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.decisions.quantity import reasons_of
+from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.expected_width import expected_errors
-from ragstone.decisions.sampling.label_sheet import RequestedLabel, label_sheet, labels_asked
+from ragstone.decisions.sampling.label_sheet import label_sheet
 from ragstone.decisions.sampling.strata import deviations
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
+from ragstone.labels.queue.form import AskedLabel
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain
 from ragstone.run import Run
@@ -109,7 +111,7 @@ def test_one_stratum_of_several_may_not_vary(two: Scored) -> None:
 
 def test_a_metric_of_sufficient_contexts_asks_whether_they_suffice() -> None:
     found = labels_asked((), parse_metric("sufficiency_rate"))
-    assert found == (RequestedLabel("evidence_sufficient", "context"),)
+    assert found == (AskedLabel("evidence_sufficient", "context"),)
 
 
 def claims(out: Path, answers: Sequence[str]) -> tuple[Any, Any]:
@@ -147,7 +149,7 @@ class Stated(Run):
 
 def test_statements_are_those_of_the_first_reference(tmp_path: Path) -> None:
     run, sample = claims(tmp_path / "run", ["It is 90 metres long."])
-    sheet = label_sheet(sample, Stated(run.path), [RequestedLabel("support", "statement")])
+    sheet = label_sheet(sample, Stated(run.path), [AskedLabel("support", "statement")])
     assert sheet.frame.select("statement", "text").rows() == [("1", "The pier is long.")]
 
 
