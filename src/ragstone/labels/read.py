@@ -127,7 +127,10 @@ def records_of(
     Raises:
         DataError: There is no such file.
     """
-    place, _, queue = name.partition("#")
+    place, queue = name, ""
+    if not name.endswith(FILE):
+        # A folder's name may have the mark in it.
+        place, _, queue = name.rpartition("#") if "#" in name else (name, "", "")
     if place.startswith(POSTGRES) or place.endswith(FILE):
         yield from _in_queues(place, queue)
         return

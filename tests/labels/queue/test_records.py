@@ -70,8 +70,10 @@ def test_a_written_table_reads_back_the_same(tmp_path: Path) -> None:
 
 
 def test_one_queue_of_several_is_named(tmp_path: Path) -> None:
-    file = labelled(tmp_path)
-    labelled(tmp_path, "second")
+    (tmp_path / "a#b").mkdir()
+    file = labelled(tmp_path / "a#b")
+    labelled(tmp_path / "a#b", "second")
+    assert read_label_table(file).n_set_aside == 12
     assert len(read_label_table(f"{file}#second").used) == 12
     with pytest.raises(UnknownName, match="third"):
         read_label_table(f"{file}#third")

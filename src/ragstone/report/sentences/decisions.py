@@ -257,6 +257,14 @@ SENTENCES: Mapping[str, Sentence] = {
         "made of means, so there is no difference question by question; "
         f"{facts['baseline']!r} leaves it out."
     ),
+    # What somebody says of an item of a queue.
+    "not_a_choice": lambda facts: (
+        f"say one of: {', '.join(several(facts, 'choices'))}"
+        if "choices" in facts
+        else "say it in a word or two"
+    ),
+    "word_too_long": lambda facts: f"at most {count(facts, 'most')} characters",
+    "note_too_long": lambda facts: f"a note has at most {count(facts, 'most')} characters",
     # Calibrations.
     "labels_break_rules": lambda facts: (
         f"Hard rules that labels break: {count(facts)}; they are used as given."
