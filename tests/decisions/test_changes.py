@@ -1,11 +1,15 @@
 """Which questions changed between two systems, by hand."""
 
+from collections.abc import Collection
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 from ragstone.decisions.comparing.changes import question_changes
 from ragstone.errors import UnknownName
 
-from .conftest import MISSING, Make
+from .conftest import MISSING, MadeRun, Make
 
 NEW = {"faithfulness": [1, 0, 0.5, None, MISSING], "contradiction": [1, 0, 0, 0, 0]}
 OLD = {"faithfulness": [0, 0.25, 0.5, 0.5, 0.5], "contradiction": [0, 1, 0, 0, 0]}
@@ -44,3 +48,32 @@ def test_a_question_that_one_of_them_did_not_answer_is_left_out(run: Make) -> No
     two = run({"new": {"mrr": [1, 0, 1]}, "old": {"mrr": [0, 0]}})
     found = question_changes(two, a="new", b="old", metric="mrr")
     assert found["question_id"].to_list() == ["q1", "q0"]
+
+
+class AnsweredTwice(MadeRun):
+    """The answers to q0 and q1 are answers to one question; what has no value says whose it is."""
+
+    def __init__(self, path: Path, **systems: list[float | str | None]) -> None:
+        super().__init__(path, {name: {"mrr": scores} for name, scores in systems.items()})
+        self.rows = [(id, "q", system, metric, score) for id, _, system, metric, score in self.rows]
+
+    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
+        own = pl.when(pl.col("reason").is_not_null()).then(pl.format("{} why", "example_id"))
+        return super().scores(metrics).with_columns(reason=own)
+
+
+@pytest.mark.parametrize(
+    ("scores", "is_", "why"),
+    [
+        ([MISSING, None], "missing", "q0-new why"),
+        ([None, MISSING], "missing", "q1-new why"),
+        ([None, None], "undefined", "q0-new why"),
+        ([MISSING, 1], "value", None),
+    ],
+)
+def test_of_several_answers_the_missing_one_says_why_a_question_is_missing(
+    tmp_path: Path, scores: list[float | str | None], is_: str, why: str | None
+) -> None:
+    run = AnsweredTwice(tmp_path, new=scores, old=[1, 1])
+    found = question_changes(run, a="new", b="old", metric="mrr")
+    assert found.select("a_is", "a_why").rows() == [(is_, why)]

@@ -67,11 +67,16 @@ def question_changes(
 
 
 def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Series]:
-    """What a side scored on each question, whether it did, and why not."""
+    """What a side scored on each question, whether it did, and why not.
+
+    Of several answers to a question a missing one says why, otherwise the first without a value.
+    """
     valued, missing = pl.Series(values.valued), pl.Series(values.missing)
     status = pl.Series(np.where(missing, "missing", np.where(valued, "value", "undefined")))
-    said = side.scored.of(metric)["reason"].gather(side.rows)
-    reasons = dict(zip(side.places.tolist(), said.to_list(), strict=True))
+    rows = side.scored.of(metric)[side.rows].with_columns(place=side.places)
+    owed = pl.col("status").fill_null("missing") == "missing"
+    said = rows.sort(~owed, pl.col("reason").is_null(), maintain_order=True)
+    reasons = dict(said.unique("place", keep="first").select("place", "reason").iter_rows())
     why = pl.Series(map(reasons.get, range(len(valued))), dtype=pl.String).set(valued, None)
     value = pl.Series(values.value).set(~valued, None)
     return {name: value, f"{name}_is": status, f"{name}_why": why}
