@@ -14,15 +14,19 @@ from starlette.testclient import TestClient
 from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.errors import InputError
+from ragstone.report import charts
+from ragstone.report.page import Series
 from ragstone.run import heartbeat
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.progress import Progress
 from ragstone.web.asked import Asked
 from ragstone.web.marks import change_marks
-from ragstone.web.pages.runs import A_PAGE, _compared, _metrics
+from ragstone.web.pages.runs import A_PAGE, _compared, _metrics, _trends
 from ragstone.web.runs_folder import RunsFolder
 
 from .conftest import SECRET, client_of
+
+DATA = SimpleNamespace(source="questions.jsonl")
 
 
 @pytest.fixture
@@ -151,6 +155,33 @@ def test_runs_of_one_data_set_are_drawn_one_after_the_other(
 ) -> None:
     assert "over the runs of" in two.get("/").text
     assert "over the runs of" not in client.get("/").text
+
+
+def test_an_interval_that_ends_at_0_is_drawn_to_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As is one without ends: at its value."""
+    drawn: list[Series] = []
+
+    def draw(one: Series, _: int) -> str:
+        drawn.append(one)
+        return ""
+
+    monkeypatch.setattr(charts, "series", draw)
+    ends = [(0.4, 0.0, 0.8), (-0.4, -0.8, 0.0), (0.0, 0.0, 0.0), (0.4, None, None)]
+    found: list[Any] = [
+        SimpleNamespace(path=Path(f"run{at}"), form=SimpleNamespace(created=str(at), data=DATA))
+        for at in range(len(ends))
+    ]
+    estimates: Any = {
+        one.path: [
+            SimpleNamespace(metric="gain", group={}, value=value, low=low, high=high, clusters=2)
+        ]
+        for one, (value, low, high) in zip(found, ends, strict=True)
+    }
+    list(_trends(found, estimates, "gain"))
+    assert [(one.value, one.low, one.high) for one in drawn[0].points] == [
+        *ends[:3],
+        (0.4, 0.4, 0.4),
+    ]
 
 
 def test_a_verdict_stands_beside_how_many_answers_have_the_score(two: TestClient) -> None:

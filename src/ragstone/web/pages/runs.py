@@ -360,23 +360,27 @@ def _trends(
     found: Sequence[FoundRun], estimates: Mapping[Path, Sequence[Estimate]], metric: str
 ) -> Iterator[Trend]:
     """A line for each data set with several runs of the metric, over all their answers."""
-    by_data: dict[str, list[tuple[FoundRun, Estimate]]] = {}
+    by_data: dict[str, list[tuple[FoundRun, Estimate, SeriesPoint]]] = {}
     for one in sorted(found, key=lambda run: run.form.created if run.form else ""):
         whole = next((e for e in estimates[one.path] if e.metric == metric and not e.group), None)
         if one.form and whole and whole.value is not None:
-            by_data.setdefault(one.form.data.source, []).append((one, whole))
+            ones = by_data.setdefault(one.form.data.source, [])
+            ones.append((one, whole, _point(len(ones), whole.value, whole)))
     for source, ones in by_data.items():
         if len(ones) < 2:
             continue
-        points = tuple(
-            SeriesPoint(place, e.value or 0.0, e.low or e.value or 0.0, e.high or e.value or 0.0)
-            for place, (_, e) in enumerate(ones)
-        )
+        points = tuple(point for *_, point in ones)
         scale = scale_for(metric) or Scale(
             min(one.low for one in points), max(one.high for one in points)
         )
         name = on_one_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
-        rows = tuple((one.path.name, number(e.value or 0.0), interval_of(e)) for one, e in ones)
+        rows = tuple((one.path.name, number(p.value), interval_of(e)) for one, e, p in ones)
         yield Trend(name, short_name(metric), drawn(charts.series(series, 120)), rows)
+
+
+def _point(at: float, value: float, one: Estimate) -> SeriesPoint:
+    """A mean with its interval; without one, both ends lie at the mean."""
+    low = value if one.low is None else one.low
+    return SeriesPoint(at, value, low, value if one.high is None else one.high)
