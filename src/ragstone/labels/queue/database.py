@@ -24,9 +24,11 @@ POSTGRES = ("postgresql://", "postgres://")
 TABLES = (
     "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
     "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
-    "shown TEXT NOT NULL, parts TEXT NOT NULL, place DOUBLE PRECISION NOT NULL, "
-    "probability DOUBLE PRECISION, wanted INTEGER NOT NULL, taken INTEGER NOT NULL, "
-    "PRIMARY KEY (queue, item))",
+    "shown TEXT NOT NULL, hidden TEXT NOT NULL, parts TEXT NOT NULL, "
+    "probability DOUBLE PRECISION, people INTEGER NOT NULL, doubt DOUBLE PRECISION, "
+    "place DOUBLE PRECISION NOT NULL, weight DOUBLE PRECISION NOT NULL, "
+    "passed DOUBLE PRECISION NOT NULL, earlier INTEGER NOT NULL, "
+    "wanted INTEGER NOT NULL, taken INTEGER NOT NULL, PRIMARY KEY (queue, item))",
     "CREATE INDEX open_items ON items (queue, place, item) WHERE taken < wanted",
     "CREATE TABLE people (queue TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, "
     "token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person))",
@@ -40,7 +42,12 @@ TABLES = (
     "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
     "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
 )
-"""``said`` only grows: what somebody changes or takes back stays beside what they said first."""
+"""``said`` only grows: what somebody changes or takes back stays beside what they said first.
+
+Of an item, ``people`` is how many label it once it is among those that are given out, ``wanted``
+how many do now, ``taken`` how many have it or said something. ``passed`` is the probability that it
+was not labelled in an earlier phase of the routing, ``earlier`` whether it was given out in one.
+"""
 
 LAYOUT = SqliteLayout(
     owner=0x52616C62,

@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragstone.examples.labels import Unit
+
+from .routing import Route
 
 Order = Literal["random", "risk"]
 Role = Literal["annotator", "adjudicator", "owner"]
@@ -40,6 +42,11 @@ class QueueForm:
         per_item: How many people label an item that several label.
         overlap: The share of items that several people label.
         order: In which items are given out.
+        route: Which are likelier to be given out first, in the random order.
+        most: How many examples are given out; None: all.
+        chosen: By what the examples were chosen, where that was not chance, such as a filter on
+            their scores; empty where they are all examples, or drawn.
+        together: Whether all parts of an example are labelled on one screen.
         instructions: The queue's own, shown with the guideline.
         guidelines: By language.
         opened: Whether everybody sees who said what.
@@ -52,6 +59,10 @@ class QueueForm:
     per_item: int = 1
     overlap: float = 1.0
     order: Order = "random"
+    route: Route = "random"
+    most: int | None = None
+    chosen: str = ""
+    together: bool = False
     instructions: str = ""
     guidelines: Mapping[str, str] = field(default_factory=dict)
     opened: bool = False
@@ -92,9 +103,13 @@ class QueueItem:
     Attributes:
         item: Its number in the queue.
         id: Of the example.
-        shown: The texts to read, by name: question, history, policy, answer, contexts, reference.
+        shown: The texts to read, by name: question, history, policy, answer, answers (of a pair),
+            contexts, reference.
         parts: What is labelled.
-        probability: That the sample contains it; None if nothing was drawn.
+        probability: That the sample from which the queue was made contains it; None if nothing was
+            drawn.
+        hidden: What nobody sees: of a pair of answers, ``rival``, the system compared with, and
+            ``first``, whether the example's own answer is shown first.
     """
 
     item: int
@@ -102,6 +117,27 @@ class QueueItem:
     shown: Mapping[str, Any]
     parts: tuple[ItemPart, ...]
     probability: float | None = None
+    hidden: Mapping[str, Any] = field(default_factory=dict)
+
+
+class PlacedItem(NamedTuple):
+    """An item with what decides when it is given out.
+
+    Attributes:
+        item: The item.
+        place: The smaller, the earlier.
+        people: How many label it.
+        weight: Of its example in the present routing, see ``routing``.
+        doubt: How much the judge is in doubt on its example, from 0 to 1; None if it is not known.
+        is_in: Whether it is given out at all.
+    """
+
+    item: QueueItem
+    place: float
+    people: int
+    weight: float = 1.0
+    doubt: float | None = None
+    is_in: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,17 +6,20 @@ only grows: the last word of a person on an item counts.
 
 import json
 import time
-from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
 
+from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
 
 from .database import LabelDatabase, Run
-from .form import ItemAnswers, ItemPart, QueueForm, QueueItem, Role
+from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
+from .routed import inclusion_probabilities, limit, reroute
+from .routing import Route
 
 HELD = 900.0
 """Seconds for which an item is somebody's."""
@@ -45,7 +48,6 @@ class SavedItem:
     role: Role
     at: str
     answers: ItemAnswers
-    probability: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +107,7 @@ class Queue:
         cls,
         database: LabelDatabase,
         form: QueueForm,
-        items: Iterable[tuple[QueueItem, float, int]],
+        items: Iterable[PlacedItem | tuple[QueueItem, float, int]],
         now: Callable[[], float] = time.time,
     ) -> "Queue":
         """Make a queue.
@@ -128,12 +130,93 @@ class Queue:
             _note(run, form.name, at, "", "made", f"{count} items")
         return cls(database, form.name, now)
 
-    def extend(self, items: Iterable[tuple[QueueItem, float, int]], by: str = "") -> int:
-        """Add items, which touches nothing that was said; returns how many."""
+    def extend(
+        self, items: Iterable[PlacedItem | tuple[QueueItem, float, int]], by: str = ""
+    ) -> int:
+        """Add items of examples that are not there yet; returns how many.
+
+        Args:
+            items: Their numbers are given anew.
+            by: Who adds them.
+        """
         with self._database.transaction() as run:
-            count = _add(run, self.name, items)
+            known = {id for (id,) in run("SELECT id FROM items WHERE queue = ?", self.name)}
+            ((last,),) = run("SELECT max(item) FROM items WHERE queue = ?", self.name)
+            more = [
+                one for one in (PlacedItem(*each) for each in items) if one.item.id not in known
+            ]
+            count = _add(run, self.name, (
+                one._replace(item=replace(one.item, item=last + 1 + at))
+                for at, one in enumerate(more)
+            ))  # fmt: skip
             _note(run, self.name, self._at, by, "extended", f"{count} items")
         return count
+
+    def limit(self, most: int | None, by: str = "") -> None:
+        """Give out this many examples, all without a number; what was given out stays so."""
+        with self._database.transaction() as run:
+            limit(run, self.name, most)
+            self._change(run, replace(self.form, most=most))
+            _note(run, self.name, self._at, by, "limited", "all" if most is None else str(most))
+
+    def route(self, route: Route, by: str = "") -> None:
+        """Give out the examples that are left by another rule; those labelled keep their chances.
+
+        Raises:
+            InputError: How much the judge is in doubt is not known, or the order is by risk.
+        """
+        if self.form.order == "risk":
+            raise InputError(
+                f"{self.name!r} gives its items out in the order of their risk, which leaves "
+                "nothing to route. Make a queue in random order."
+            )
+        with self._database.transaction() as run:
+            if route == "doubt" and not run(
+                "SELECT 1 FROM items WHERE queue = ? AND doubt IS NOT NULL LIMIT 1", self.name
+            ):
+                raise InputError(
+                    f"{self.name!r} does not know where the judge is in doubt. Make a queue of a "
+                    f"run with {argument('metric', 'METRIC')}."
+                )
+            ((phases,),) = run(
+                "SELECT count(*) FROM events WHERE queue = ? AND what = 'routed'", self.name
+            )
+            reroute(run, self.name, route, self.form.seed + 1 + phases)
+            limit(run, self.name, self.form.most)
+            self._change(run, replace(self.form, route=route))
+            _note(run, self.name, self._at, by, "routed", route)
+
+    def ask(self, label: AskedLabel, by: str = "") -> None:
+        """Ask for another label from now on; what was said stays as it is.
+
+        Raises:
+            InputError: It is asked for already, or of parts that no item has.
+        """
+        if any((one.label, one.unit) == (label.label, label.unit) for one in self.form.asked):
+            raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
+        if not any(label.unit == unit for parts in self.parts().values() for unit, _ in parts):
+            raise InputError(f"No item of the queue {self.name!r} has a {label.unit} to label.")
+        with self._database.transaction() as run:
+            self._change(run, replace(self.form, asked=(*self.form.asked, label)))
+            _note(run, self.name, self._at, by, "asked", label.label)
+
+    def inclusion(self) -> dict[int, float] | None:
+        """How likely each item was to be labelled, from 0 to 1.
+
+        None where labels do not stand for all examples: these were chosen and not drawn, or are
+        labelled in the order of their risk and not all of them are.
+        """
+        with self._database.transaction() as run:
+            if self.form.chosen:
+                return None
+            found = inclusion_probabilities(run, self.name)
+            if self.form.order == "risk" and run(
+                "SELECT 1 FROM items i WHERE queue = ? AND NOT EXISTS (SELECT 1 FROM turns t "
+                "WHERE t.queue = i.queue AND t.item = i.item AND t.state = 'said') LIMIT 1",
+                self.name,
+            ):
+                return None
+        return found
 
     def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
         """A new token for a person, who may be known already; an older one is out at once.
@@ -203,6 +286,44 @@ class Queue:
             for number, parts in rows
         }
 
+    def pairs(self) -> dict[int, Mapping[str, Any]]:
+        """What is hidden of the items that are pairs of answers."""
+        with self._database.transaction() as run:
+            rows = run(
+                "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'", self.name
+            )
+        return {number: json.loads(hidden) for number, hidden in rows}
+
+    def fill(self, person: str, number: int, answers: ItemAnswers, by: str = "") -> bool:
+        """Take over what a person said elsewhere; returns whether it was new.
+
+        They are in the queue then, without a link until they are invited. What they said here of
+        the item stays.
+        """
+        once = f"{person}\n{number}\n{_json(answers.to_dict())}"
+        with self._database.transaction() as run:
+            run(
+                "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
+                "ON CONFLICT (queue, person) DO NOTHING",
+                self.name, person, _hash(token_urlsafe(24)), self._at,
+            )  # fmt: skip
+            there = run(
+                "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
+                self.name, person, number,
+            )  # fmt: skip
+            if there == [("said",)]:
+                return False
+            if there != [("given",)]:
+                self._count(run, number, 1)
+            self._turn(run, person, number, "said")
+            run(
+                "INSERT INTO said (queue, person, item, at, once, answers) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
+                self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+            )  # fmt: skip
+            _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
+        return True
+
     def save(self, person: str, number: int, answers: ItemAnswers, once: str) -> QueueItem | None:
         """Keep what a person said of an item; returns their next one.
 
@@ -253,7 +374,7 @@ class Queue:
         """The last word of each person on each item, unless it was taken back."""
         with self._database.transaction() as run:
             rows = run(
-                "SELECT s.item, i.id, s.person, p.role, s.at, s.answers, i.probability FROM said s "
+                "SELECT s.item, i.id, s.person, p.role, s.at, s.answers FROM said s "
                 "JOIN turns t ON t.queue = s.queue AND t.person = s.person AND t.item = s.item "
                 "JOIN items i ON i.queue = s.queue AND i.item = s.item "
                 "JOIN people p ON p.queue = s.queue AND p.person = s.person "
@@ -263,10 +384,8 @@ class Queue:
                 self.name,
             )
         return [
-            SavedItem(
-                item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)), probability
-            )
-            for item, id, person, role, at, answers, probability in rows
+            SavedItem(item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)))
+            for item, id, person, role, at, answers in rows
         ]
 
     def progress(self) -> list[PersonProgress]:
@@ -295,6 +414,10 @@ class Queue:
                 self.name,
             )
         return [QueueEvent(*row) for row in rows]
+
+    def _change(self, run: Run, form: QueueForm) -> None:
+        run("UPDATE queues SET form = ? WHERE queue = ?", _json(form.to_dict()), self.name)
+        self.form = form
 
     @property
     def _at(self) -> str:
@@ -384,14 +507,15 @@ class Queue:
 
     def _item(self, run: Run, number: int) -> QueueItem:
         found = run(
-            "SELECT id, shown, parts, probability FROM items WHERE queue = ? AND item = ?",
+            "SELECT id, shown, parts, probability, hidden FROM items "
+            "WHERE queue = ? AND item = ?",
             self.name, number,
         )  # fmt: skip
         if not found:
             raise UnknownName("item", str(number), (), hint=f"It is not in the queue {self.name}.")
-        ((id, shown, parts, probability),) = found
+        ((id, shown, parts, probability, hidden),) = found
         own = tuple(ItemPart(**one) for one in json.loads(parts))
-        return QueueItem(number, id, json.loads(shown), own, probability)
+        return QueueItem(number, id, json.loads(shown), own, probability, json.loads(hidden))
 
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
@@ -404,13 +528,14 @@ def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | 
     return queue, QueuePerson(*person)
 
 
-def _add(run: Run, queue: str, items: Iterable[tuple[QueueItem, float, int]]) -> int:
+def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
     count = 0
-    for one, place, wanted in items:
+    for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
         run(
-            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)",
-            queue, one.item, one.id, _json(dict(one.shown)), _json(list(map(asdict, one.parts))),
-            place, one.probability, wanted,
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
+            queue, item.item, item.id, _json(dict(item.shown)), _json(dict(item.hidden)),
+            _json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
+            people if is_in else 0,
         )  # fmt: skip
         count += 1
     return count

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from .database import LabelDatabase
+from .pairs import preferred
 from .queue import Queue, queues
 
 
@@ -23,17 +24,19 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
 
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
-    labels = [one.label for one in queue.form.asked]
-    parts = queue.parts()
+    asked: dict[str, str | None] = dict.fromkeys(one.label for one in queue.form.asked)
+    parts, pairs, chances = queue.parts(), queue.pairs(), queue.inclusion() or {}
     for one in queue.said():
         for unit, name in parts[one.item]:
-            said = one.answers.labels.get((unit, name), {})
+            said = {**asked, **one.answers.labels.get((unit, name), {})}
+            if pair := pairs.get(one.item):
+                said = preferred(said, pair)
             yield {
                 "id": one.id,
                 "annotator": one.person,
                 **({} if unit == "answer" else {unit: name}),
-                **{label: said.get(label) for label in labels},
-                "inclusion_probability": one.probability,
+                **said,
+                "inclusion_probability": chances.get(one.item),
                 "note": one.answers.note or None,
                 "discard": one.answers.discarded or None,
             }
