@@ -1,11 +1,13 @@
 """Intervals of agreement that hold at every look together, beside pencil, jackknife and chance."""
 
-from math import log, sqrt
+from math import sqrt
 
 import numpy as np
 import pytest
 
+from ragstone.errors import InputError
 from ragstone.stats.agreement.cohen import mean_kappa
+from ragstone.stats.agreement.fleiss import fleiss
 from ragstone.stats.agreement.krippendorff import alpha
 from ragstone.stats.agreement.ratings import (
     Coefficient,
@@ -14,6 +16,7 @@ from ragstone.stats.agreement.ratings import (
     read_ratings,
 )
 from ragstone.stats.agreement.sequence import agreement_sequence, item_effects
+from ragstone.stats.every_look import look_quantile
 
 
 def two(n: int, seed: int, yes: float = 0.4, right: float = 0.85) -> RatingMatrix:
@@ -53,9 +56,7 @@ def test_the_interval_is_as_wide_as_the_formula_says() -> None:
     found = agreement_sequence(ratings, observed_agreement)
     assert found is not None
     squares = agree * 0.2**2 + differ * 0.8**2 + 0.8**2
-    r2 = (-2 * log(0.05) + log(-2 * log(0.05)) + 1) / 50
-    width = sqrt(2 * (50 * r2 + 1) / (50**2 * r2) * log(sqrt(50 * r2 + 1) / 0.05))
-    half = sqrt(squares / 50) * width
+    half = sqrt(squares) / 50 * look_quantile(50, 0.95)
     assert (found.low, found.high) == pytest.approx((0.8 - half, min(1, 0.8 + half)))
     assert (found.level, found.method) == (0.95, "asymptotic_sequence")
 
@@ -70,6 +71,50 @@ def test_too_little_is_known_for_a_sequence() -> None:
     assert agreement_sequence(read_ratings([rare, other]), mean_kappa) is not None
     same = [True, False] * 50
     assert agreement_sequence(read_ratings([same, same]), mean_kappa) is None
+
+
+def test_items_of_a_cluster_count_together() -> None:
+    # Every item four times: as wide as its four copies as one, but for the larger number of looks.
+    alone = two(80, seed=5)
+    copies = read_ratings([row.tolist() * 4 for row in alone.codes])
+    found = agreement_sequence(copies, mean_kappa, clusters=list(range(80)) * 4)
+    once = agreement_sequence(alone, mean_kappa)
+    assert found is not None
+    assert once is not None
+    wider = look_quantile(320, 0.95) / look_quantile(80, 0.95)
+    assert found.high - found.low == pytest.approx(wider * (once.high - once.low), rel=1e-6)
+    few = [at % 49 for at in range(320)]
+    assert agreement_sequence(copies, mean_kappa, clusters=few) is None
+    with pytest.raises(InputError, match="cluster"):
+        agreement_sequence(copies, mean_kappa, clusters=[1])
+
+
+def test_items_with_one_label_tell_of_chance_alone() -> None:
+    # 60 items by two people; 200 by one, who nearly always says yes, which makes chance larger.
+    ann = [1] * 40 + [0] * 20
+    ben = [1] * 25 + [0] * 35
+    only = [1] * 190 + [0] * 10
+    ratings = read_ratings([ann + only, ben + [None] * 200])
+    found = agreement_sequence(ratings, fleiss)
+    assert found is not None
+    yes = (65 / 120 * 60 + 190) / 260
+    chance = yes**2 + (1 - yes) ** 2
+    assert (found.low + found.high) / 2 == pytest.approx((45 / 60 - chance) / (1 - chance))
+
+
+@pytest.mark.parametrize("coefficient", [fleiss, alpha("nominal"), alpha("ordinal")])
+def test_who_said_what_is_nothing_to_a_coefficient_of_labels(coefficient: Coefficient) -> None:
+    rng = np.random.default_rng(8)
+    said = np.where(rng.random((6, 300)) < 0.4, rng.integers(1, 4, (6, 300)), np.nan)
+    ratings = read_ratings(said.tolist())
+    anonymous = ratings.anonymous
+    assert anonymous.annotators == int(ratings.raters.max())
+    assert (anonymous.counts == ratings.counts).all()
+    assert value(coefficient, anonymous) == pytest.approx(value(coefficient, ratings))
+    one, other = (agreement_sequence(who, coefficient) for who in (anonymous, ratings))
+    assert one is not None
+    assert other is not None
+    assert (one.low, one.high) == pytest.approx((other.low, other.high))
 
 
 def test_it_narrows_as_labels_come_and_stays_within_bounds() -> None:

@@ -28,7 +28,8 @@ correcting/  a judge's mean corrected by labels: post-stratification, PPI++, Rog
 planning/    sample sizes, power, labels needed, random sampling
 simplex      weights that are not negative and sum to 1
 
-Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest.
+Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest,
+every_look.
 """
 
 from .agreement.coefficients import percent_agreement

@@ -79,6 +79,17 @@ class RatingMatrix:
         return RatingMatrix(self.labels, self.codes[:, self.is_shared], self.at[self.is_shared])
 
     @cached_property
+    def anonymous(self) -> "RatingMatrix":
+        """The same labels of each item, in order, whoever gave them; of as many as gave the most.
+
+        For coefficients that do not ask who said what: there are far fewer different items then.
+        """
+        last = np.where(self.codes == GAP, len(self.labels), self.codes)
+        most = int(self.raters.max(initial=0))
+        codes = np.sort(last, axis=0)[:most]
+        return RatingMatrix(self.labels, np.where(codes == len(self.labels), GAP, codes), self.at)
+
+    @cached_property
     def counts(self) -> Floats:
         """How often each item got each label, shape (items, labels)."""
         table = np.zeros((self.items, len(self.labels)))
