@@ -4,11 +4,14 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ragstone.errors import InputError
+from ragstone.labels.queue.database import open_labels
+from ragstone.labels.queue.queue import queues
 from ragstone.result_file import write_result
 
 
@@ -62,3 +65,17 @@ def test_a_program_that_runs_stays(tmp_path: Path) -> None:
         finally:
             running.kill()
     assert program.stat().st_size == size
+
+
+@pytest.mark.parametrize("name", ["labels.sqlite", "of-a-team.db"])
+def test_a_database_stays_with_what_is_not_yet_written_into_it(tmp_path: Path, name: str) -> None:
+    (tmp_path / "live").mkdir()
+    with closing(open_labels(tmp_path / "live" / name)) as labels:
+        assert queues(labels) == []
+        shutil.copytree(tmp_path / "live", tmp_path / "copy")
+    files = {one: one.read_bytes() for one in (tmp_path / "copy").iterdir()}
+    assert {one.name for one in files} == {name, f"{name}-wal", f"{name}-shm"}
+    for one, held in files.items():
+        with pytest.raises(InputError, match="database"):
+            write_result(one, "a report")
+        assert one.read_bytes() == held

@@ -4,20 +4,23 @@ import json
 from pathlib import Path
 
 from ragstone.errors import InputError, room_for
+from ragstone.run_entry import RunEntry
 
-MANIFEST = "run.json"
-OF_EVERY_RUN = (MANIFEST, "journal.sqlite", "overrules.sqlite")
+DATABASE = b"SQLite format 3\0"
+"""How every SQLite file begins."""
+BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
+DEEPEST = 3
+"""Folders from a run's own to its deepest file, that of a table of a block."""
 
 
 def write_result(file: Path, content: str | bytes) -> None:
     """Write the file, and its folder if that is missing; a part of it is not left behind.
 
     Raises:
-        InputError: It is a file of a run, which nothing could bring back.
+        InputError: It is a file of a run, or a database, which nothing could bring back.
         DiskFull: There is no room for it.
     """
-    if run := _run_of(file):
-        raise InputError(f"{file} is part of the run {run} and stays as it is. Name another file.")
+    _refuse_what_is_kept(file)
     data = content.encode() if isinstance(content, str) else content
     with room_for(file):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -32,16 +35,35 @@ def write_result(file: Path, content: str | bytes) -> None:
             raise
 
 
+def _refuse_what_is_kept(file: Path) -> None:
+    whole = file.resolve()
+    if run := _run_of(whole):
+        raise InputError(f"{file} is part of the run {run} and stays as it is. Name another file.")
+    names = [whole.name, *(whole.name.removesuffix(end) for end in BESIDE_A_DATABASE)]
+    if any(_is_database(whole.with_name(name)) for name in names if name):
+        raise InputError(f"{file} is part of a database and stays as it is. Name another file.")
+
+
 def _run_of(file: Path) -> Path | None:
     """The folder of the run that has the file among its own."""
-    whole = file.resolve()
-    for folder in whole.parents[:2]:
-        manifest = folder / MANIFEST
-        if whole.is_file() and manifest.is_file():
-            try:
-                tables = tuple(json.loads(manifest.read_bytes())["files"])
-            except (ValueError, KeyError, TypeError):
-                tables = ()
-            if whole.relative_to(folder).as_posix() in (*OF_EVERY_RUN, *tables):
+    for folder in file.parents[:DEEPEST]:
+        manifest = folder / RunEntry.MANIFEST
+        if manifest.is_file():
+            inside = file.relative_to(folder)
+            if inside.parts[0] in set(RunEntry) or inside.as_posix() in _listed(manifest):
                 return folder
     return None
+
+
+def _listed(manifest: Path) -> list[str]:
+    try:
+        return list(json.loads(manifest.read_bytes())["files"])
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
+def _is_database(file: Path) -> bool:
+    if not file.is_file():
+        return False
+    with file.open("rb") as opened:
+        return opened.read(len(DATABASE)) == DATABASE

@@ -10,6 +10,7 @@ from ragstone.reason import Reason
 from ragstone.run import Run
 from ragstone.run.forms import Data
 from ragstone.run.remarks import of_sizes
+from ragstone.run_entry import RunEntry
 
 from .figures import counted, short_name
 from .page import Phrase, Words, strong
@@ -57,18 +58,18 @@ def notes_on_data(data: Data, run: Path) -> Iterator[str]:
     if rejected := data.rejected:
         lie = "lies" if rejected == 1 else "lie"
         yield (
-            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/rejected.jsonl. "
+            f"{rejected:,} bad {_rows(rejected)} left out and {lie} in {run}/{RunEntry.REJECTED}. "
             f"The first: {data.rejected_for[0]}."
         )
     broken = data.label_violations
     if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         yield (
             f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
-            f"a hard rule, scored as given: {run}/label_violations.jsonl."
+            f"a hard rule, scored as given: {run}/{RunEntry.VIOLATIONS}."
         )
     if ties := data.label_ties:
         stay = "label stays" if ties == 1 else "labels stay"
-        yield f"{ties:,} {stay} open, for annotators are split: {run}/label_ties.jsonl."
+        yield f"{ties:,} {stay} open, for annotators are split: {run}/{RunEntry.TIES}."
     if unknown := data.labels_of_nothing:
         yield f"label files name examples that are not there, such as {', '.join(unknown)}."
 

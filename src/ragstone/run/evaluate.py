@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.errors import DiskFull, InputError, room_for
 from ragstone.examples import Examples
 from ragstone.reason import reason
+from ragstone.run_entry import RunEntry
 
 from .chat_judges import able_to_ask
 from .evaluation import Evaluation
@@ -174,7 +175,7 @@ def _carry_out(
     if not again:
         evaluation.begin()
     examples, label_files = prepared.examples, prepared.label_files
-    violations = ViolationList(folder.path / "label_violations.jsonl")
+    violations = ViolationList(folder.path / RunEntry.VIOLATIONS)
     evaluation.judge(
         violations.watch(label_files.join(iter(examples))),
         lambda done: _fraction(prepared, done),
@@ -182,8 +183,8 @@ def _carry_out(
         debug=request.debug,
     )
     ties = label_files.ties()
-    write_lines(folder.path / "rejected.jsonl", _rejected(examples))
-    write_lines(folder.path / "label_ties.jsonl", ties)
+    write_lines(folder.path / RunEntry.REJECTED, _rejected(examples))
+    write_lines(folder.path / RunEntry.TIES, ties)
     data = {
         "source": examples.source,
         "format": examples.format,

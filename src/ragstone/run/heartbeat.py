@@ -12,10 +12,12 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ragstone.run_entry import RunEntry
+
 from .progress import Progress
 from .written import write_json
 
-FILE = "progress.json"
+FILE = RunEntry.HEARTBEAT
 PAUSE = 1.0
 """Seconds between two beats."""
 

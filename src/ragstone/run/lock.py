@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ragstone.argument import argument
 from ragstone.errors import RunConflict
+from ragstone.run_entry import RunEntry
 
 from .calls.entries import FILE as JOURNAL
 from .overrules.store import FILE as OVERRULES
 from .places import MANIFEST, PARTS, READY
 from .written import UNFINISHED
 
-LOCK = ".lock"
 OUT = argument("out", "FOLDER")
 
 
@@ -37,7 +37,7 @@ def locked(folder: Path) -> Iterator[None]:
         raise RunConflict(
             f"{folder} is not empty and holds no run. Name another folder with {OUT}."
         )
-    descriptor = _opened(folder / LOCK)
+    descriptor = _opened(folder / RunEntry.LOCK)
     try:
         if not _lock(descriptor):
             raise RunConflict(
@@ -57,7 +57,7 @@ def _before_a_run(entry: Path) -> bool:
     if entry.name == PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
     kept = entry.name.startswith((JOURNAL, OVERRULES))
-    return kept or entry.name in (LOCK, MANIFEST + UNFINISHED)
+    return kept or entry.name in (RunEntry.LOCK, MANIFEST + UNFINISHED)
 
 
 def _opened(lock: Path) -> int:

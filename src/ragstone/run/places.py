@@ -1,14 +1,14 @@
 """Places: the paths of files in a run's folder."""
 
 from ragstone.judgements import KINDS
+from ragstone.run_entry import RunEntry
 
 from .forms import tables
 
-MANIFEST = "run.json"
+MANIFEST = RunEntry.MANIFEST
 ESTIMATES = "estimates.json"
-PARTS = "parts"
-READY = "rescored.ready"
-"""Where all new files of a run lie whole, before they take the place of the old ones."""
+PARTS = RunEntry.PARTS
+READY = RunEntry.READY
 
 
 def place(name: str) -> str:

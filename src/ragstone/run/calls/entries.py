@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 
 from ragstone.models.chat import Usage
+from ragstone.run_entry import RunEntry
 from ragstone.sqlite import (
     UNREADABLE,
     SqliteLayout,
@@ -22,7 +23,7 @@ from ragstone.sqlite import (
     open_to_read,
 )
 
-FILE = "journal.sqlite"
+FILE = RunEntry.JOURNAL
 
 LAYOUT = SqliteLayout(
     owner=0x5261_674A,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from ragstone.errors import InputError
+from ragstone.run_entry import RunEntry
 from ragstone.sqlite import (
     UNREADABLE,
     SqliteLayout,
@@ -31,7 +32,7 @@ from .overrule import Overrule, Undone
 
 T = TypeVar("T")
 
-FILE = "overrules.sqlite"
+FILE = RunEntry.OVERRULES
 
 LAYOUT = SqliteLayout(
     owner=0x52616F76,
