@@ -107,6 +107,22 @@ def test_what_they_say_together_is_written(labels: Path, tmp_path: Path) -> None
     assert read_label_table(out).used.height == 12 + 12 - 1
 
 
+def test_it_says_how_much_was_adjudicated_and_what(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(
+        "id,annotator,helpful\nq1,ann,1\nq1,ben,0\nq1,adjudicator:cleo,0\n"
+        "q2,ann,1\nq2,ben,1\nq2,adjudicator:cleo,1\n"
+    )
+    found = told(path)
+    assert (found["annotators"], found["adjudicators"]) == (["ann", "ben"], ["cleo"])
+    assert found["adjudication"] == {"n": 2, "compared": 1, "as_majority": 1}
+    assert found["labels"][0]["n_ties"] == 0
+    shown = call(path).stdout
+    assert "adjudicated  2 labels by cleo; as the majority 1 of 1 times" in shown
+    assert "4 labels by 2 annotators" in shown
+    assert "decided: false" in shown
+
+
 def test_broken_rules_are_flagged(tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("id,annotator,source_cited,fabricated_source\nq1,ann,0,1\nq1,ben,1,1\n")

@@ -244,6 +244,17 @@ def test_preferences_are_read_by_question_and_by_id(tmp_path: Path, scored: Scor
     assert [(one.value, one.annotators) for one in found] == [(1.0, 2), (-2.0, 1)]
 
 
+def test_of_opinions_those_of_adjudicators_count_alone(tmp_path: Path, scored: Scored) -> None:
+    pair = {"id_a": "0-a", "id_b": "0-b"}
+    file = write(tmp_path / "p.jsonl", [
+        pair | {"preference": 2, "annotator": "ann"},
+        pair | {"preference": 1, "annotator": "ben"},
+        pair | {"preference": -1, "annotator": "adjudicator:cleo"},
+    ])  # fmt: skip
+    found = judged_of(read_opinions(file), scored)
+    assert [(one.value, one.annotators) for one in found] == [(-1.0, 1)]
+
+
 def test_preferences_are_read_from_csv(tmp_path: Path, scored: Scored) -> None:
     file = tmp_path / "p.csv"
     file.write_text("question_id,system_a,system_b,preference,annotator\nq0,a,b,-1,ann\n")

@@ -238,7 +238,7 @@ def test_programs_read_a_whole_column() -> None:
         "n_divided": 1,
         "dividing": [
             {"example_id": "q0", "unit": None, "labels": {"ann": "1", "ben": "2"}, "notes": {},
-             "spread": 1},
+             "spread": 1, "decided": None},
         ],
         "n_ties": 1,
         "ties": [{"example_id": "q0", "unit": None, "labels": {"ann": 1, "ben": 2}}],

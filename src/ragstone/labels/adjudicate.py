@@ -9,6 +9,7 @@ import polars as pl
 
 from ragstone.examples import majority
 
+from .last_word import by_adjudicators
 from .names import named
 from .scale import Scale
 from .words import number_in_words, plain_value
@@ -24,12 +25,16 @@ ADJUDICATED = {
     "inclusion_probability": pl.Float64,
     "n_votes": pl.UInt32,
     "tie": pl.Boolean,
+    "adjudicated": pl.Boolean,
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """The label that one annotator gave one unit in one column."""
+    """The label that one annotator gave one unit in one column.
+
+    Of a unit that an adjudicator discarded, kind, column and value may be empty.
+    """
 
     kind: str
     column: str
@@ -37,6 +42,7 @@ class Vote:
     annotator: str
     value: str
     number: float | None
+    discarded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,22 @@ class Tie:
         return str(named(self.kind, self.column))
 
 
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """What adjudicators decided.
+
+    Attributes:
+        n: Labels of a unit that they decided.
+        compared: Those of them on which the annotators have a majority; on an interval scale there
+            is none.
+        as_majority: Those of them that were decided as the majority.
+    """
+
+    n: int
+    compared: int
+    as_majority: int
+
+
 def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
     """Combine labels into one: the majority or a tie; on an interval scale, the mean.
 
@@ -85,31 +107,55 @@ def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
     return Settled(value, None if value is None else dict(votes)[value])
 
 
-def adjudicated(used: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
-    """One row for each unit and column, see ``LabelTable.adjudicated``."""
+def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
+    """One row for each unit and column of labels that count, see ``LabelTable.adjudicated``."""
     keys = ["example_id", "kind", "column", "unit"]
-    units = used.group_by(keys, maintain_order=True).agg(
-        "value", "number", pl.col("inclusion_probability").drop_nulls().first()
+    units = counted.group_by(keys, maintain_order=True).agg(
+        "value",
+        "number",
+        pl.col("inclusion_probability").drop_nulls().first(),
+        by_adjudicators().first().alias("adjudicated"),
     )
     rows = []
-    for id, kind, column, unit, values, numbers, inclusion in units.iter_rows():
+    for id, kind, column, unit, values, numbers, inclusion, decided in units.iter_rows():
         votes = list(zip(values, numbers, strict=True))
         one = settle(votes, scales[kind, column])
-        said = (one.value, one.number, inclusion, len(votes), one.tie)
+        said = (one.value, one.number, inclusion, len(votes), one.tie, decided)
         rows.append((id, kind, column, unit, *said))
     return pl.DataFrame(rows, schema=ADJUDICATED, orient="row")
 
 
-def ties(used: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
+def ties(counted: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
     """The votes on each unit and column that ``settled`` leaves undecided."""
     keys = ["example_id", "kind", "column", "unit"]
     split = settled.filter("tie").select(keys)
-    votes = split.join(used, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
+    votes = split.join(counted, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
     said = votes.group_by(keys, maintain_order=True).agg("annotator", "value", "number")
     return [
         Tie(id, kind, column, unit, tuple(annotators), tuple(map(plain_value, values, numbers)))
         for id, kind, column, unit, annotators, values, numbers in said.iter_rows()
     ]
+
+
+def adjudication(
+    counted: pl.DataFrame, by_annotators: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]
+) -> Adjudication:
+    """How much was decided, see ``Adjudication``."""
+    keys = ["example_id", "kind", "column", "unit"]
+    decided = adjudicated(counted.filter(by_adjudicators()), scales).filter(~pl.col("tie"))
+    asked = by_annotators.join(decided.select(keys), on=keys, how="semi", nulls_equal=True)
+    majority = adjudicated(
+        asked.filter(
+            pl.Series(
+                [scales[key] != "interval" for key in asked.select("kind", "column").iter_rows()],
+                dtype=pl.Boolean,
+            )
+        ),
+        scales,
+    ).filter(~pl.col("tie"))
+    both = majority.join(decided, on=keys, how="inner", nulls_equal=True)
+    same = both.filter(pl.col("value") == pl.col("value_right"))
+    return Adjudication(decided.height, both.height, same.height)
 
 
 def _number(value: float) -> Settled:

@@ -1,7 +1,7 @@
 """Agree: how far the annotators of label files agree, as one result with a page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
@@ -36,6 +36,8 @@ class LabelAgreement(HasPage):
             "source": self.labels.source,
             "n_rows": self.labels.frame.height,
             "annotators": list(self.labels.annotators),
+            "adjudicators": list(self.labels.adjudicators),
+            "adjudication": asdict(self.labels.adjudication),
             "discarded": self.labels.discarded,
             "set_aside": self.labels.set_aside,
             "broken_rules": [one.to_dict() for one in self.broken],

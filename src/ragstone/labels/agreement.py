@@ -83,6 +83,8 @@ class Dividing:
     notes: Mapping[str, str]
     spread: float
     """Share of the pairs that differ; for numbers, the mean squared difference of the pairs."""
+    decided: str | None = None
+    """The label that an adjudicator gave it."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +173,7 @@ class ColumnAgreement:
                     "labels": dict(one.labels),
                     "notes": dict(one.notes),
                     "spread": one.spread,
+                    "decided": one.decided,
                 }
                 for one in self.dividing
             ],
@@ -206,7 +209,8 @@ def agreement_of(
     """How well annotators agree, for each column of a table.
 
     Args:
-        table: Labels; discarded rows and rows set aside are ignored.
+        table: Labels; discarded rows and rows set aside are ignored. Adjudicators are no
+            annotators: what they decide changes no figure here.
         columns: Only these columns, by their name in label files or in the judgement.
         scales: Maps a column's name to its scale, to override ``scale_of``.
         clusters: Maps an example to its cluster, such as its question; intervals resample whole
@@ -220,14 +224,16 @@ def agreement_of(
         UnknownName: There is no such column or scale.
         InputError: An ordinal or interval scale for labels that are not numbers.
     """
-    known = {named(*key).shown: key for key in table.columns}
+    keys = table.by_annotators.select("kind", "column").unique(maintain_order=True)
+    known = {named(*key).shown: key for key in keys.iter_rows()}
     chosen = _chosen(table, known, scales or {})
     wanted = [_key(name, known) for name in columns] or list(known.values())
     ties: dict[tuple[str, str], list[Tie]] = {}
     for tie in table.ties({column: scale for (_, column), scale in chosen.items()}):
         ties.setdefault((tie.kind, tie.column), []).append(tie)
+    decided = _decided(table)
     return tuple(
-        _Column(table.of(*key), chosen[key], clusters or {}).agreement(
+        _Column(table.of(*key), chosen[key], clusters or {}, decided.get(key, {})).agreement(
             *key, tuple(ties.get(key, ())), seed, resamples, level, limit
         )
         for key in dict.fromkeys(wanted)
@@ -237,8 +243,14 @@ def agreement_of(
 class _Column:
     """The labels of one column as a table of annotators and items."""
 
-    def __init__(self, rows: pl.DataFrame, scale: Scale, clusters: Mapping[str, Hashable]) -> None:
-        self.scale = scale
+    def __init__(
+        self,
+        rows: pl.DataFrame,
+        scale: Scale,
+        clusters: Mapping[str, Hashable],
+        decided: Mapping[Item, str],
+    ) -> None:
+        self.scale, self.decided = scale, decided
         self.names = list(rows["annotator"].unique(maintain_order=True))
         self.items: dict[Item, int] = {}
         cells: list[tuple[int, int]] = []
@@ -379,9 +391,20 @@ class _Column:
                     {self.names[who]: self.words[who, item] for who in said},
                     {self.names[who]: note for who in said if (note := self.notes[who, item])},
                     float(apart[at]),
+                    self.decided.get(ids[item]),
                 )
             )
         return tuple(found)
+
+
+def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
+    """The labels that adjudicators gave, by kind and column."""
+    found: dict[tuple[str, str], dict[Item, str]] = {}
+    rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
+    columns = ("kind", "column", "example_id", "unit", "value")
+    for kind, column, id, unit, value in rows.select(columns).iter_rows():
+        found.setdefault((kind, column), {})[id, unit] = value
+    return found
 
 
 def coincidences(ratings: RatingMatrix) -> Floats:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import compress
 from typing import Any
 
 import polars as pl
@@ -14,6 +15,7 @@ from ragstone.reason import reason
 
 from .adjudicate import Settled, Vote, settle
 from .given import unit_kind
+from .last_word import Word, that_count
 from .names import is_about_contexts, label_of
 from .scale import scale_of
 from .set_aside import NO_CONTEXT, NO_EXAMPLE
@@ -98,19 +100,23 @@ def _settled(
     example: Example, votes: Sequence[Vote], place: Place
 ) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
     """The combined labels of each unit, by rank, and faults for units that do not exist."""
-    given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
+    there: list[tuple[str | None, Vote]] = []
     unknown: dict[str, None] = {}
     ranks = ranks_of(example)
     for vote in votes:
-        if not is_joined(vote.kind, vote.column):
+        if not vote.discarded and not is_joined(vote.kind, vote.column):
             continue
         unit = vote.unit
         if unit is not None and is_about_contexts(vote.kind, unit):
             unit = ranks.get(unit)
         if vote.unit is not None and (unit is None or _beyond(unit, example)):
-            unknown[vote.unit] = None
+            unknown |= {} if vote.discarded else {vote.unit: None}
         else:
-            given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
+            there.append((unit, vote))
+    given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
+    words = (Word(at, (one.kind, one.column), one.annotator, one.discarded) for at, one in there)
+    for unit, vote in compress(there, that_count(words)):
+        given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
     faults = [_unknown(example, unit, place) for unit in unknown]
     settled = {}
     for (kind, column, unit), said in given.items():

@@ -11,10 +11,11 @@ from ragstone.errors import Fault
 from ragstone.examples import Example
 from ragstone.examples.systems import id_of
 
-from .adjudicate import Tie, Vote, adjudicated, ties
+from .adjudicate import Adjudication, Tie, Vote, adjudicated, adjudication, ties
 from .broken_rules import BrokenRule, broken_rules
 from .completeness import UNIT, Completeness, completeness_of
 from .join import joined, placed
+from .last_word import ADJUDICATOR, by_adjudicators, rows_that_count
 from .names import named
 from .scale import Scale, scale_of
 from .set_aside import SET_ASIDE
@@ -38,7 +39,8 @@ and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``resp
 metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used only
 for agreement. ``unit`` says which part of an example it is about: the rank of a context (or its id,
 until the examples are known), ``claim 1``, ``statement 2``; null for the answer. ``annotator`` is
-empty if the file names none. ``value`` is the label in words (``true``, ``supported``, ``3``),
+empty if the file names none, and ``adjudicator:NAME`` if it is one who decides what annotators
+leave divided. ``value`` is the label in words (``true``, ``supported``, ``3``),
 ``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
 probability that a sample contains the example; null if all examples were labelled. ``discarded``
 says why a row does not count; such rows are kept but not used; Ragstone gives the reasons of
@@ -95,10 +97,26 @@ class LabelTable:
         """Number of rows that do not count although nobody discarded them."""
         return sum(self.set_aside.values())
 
+    @cached_property
+    def by_annotators(self) -> pl.DataFrame:
+        """The rows that count among annotators, whatever an adjudicator said afterwards."""
+        return self.used.filter(~by_adjudicators())
+
+    @cached_property
+    def counted(self) -> pl.DataFrame:
+        """The rows of which the combined labels are made, see ``last_word``."""
+        return rows_that_count(self._spoken)
+
     @property
     def annotators(self) -> tuple[str, ...]:
-        """The annotators, in the order of the data."""
-        return tuple(self.used["annotator"].unique(maintain_order=True))
+        """The annotators, in the order of the data; no adjudicator is one."""
+        return tuple(self.by_annotators["annotator"].unique(maintain_order=True))
+
+    @property
+    def adjudicators(self) -> tuple[str, ...]:
+        """Those who decided what annotators left divided, in the order of the data, by name."""
+        names = self._spoken.filter(by_adjudicators())["annotator"].unique(maintain_order=True)
+        return tuple(names.str.strip_prefix(ADJUDICATOR))
 
     @property
     def columns(self) -> tuple[tuple[str, str], ...]:
@@ -106,45 +124,57 @@ class LabelTable:
         return tuple(self.used.select("kind", "column").unique(maintain_order=True).iter_rows())
 
     def of(self, kind: str, column: str) -> pl.DataFrame:
-        """The rows of one column that count."""
-        return self.used.filter(pl.col("kind") == kind, pl.col("column") == column)
+        """The rows of one column that count among annotators."""
+        return self.by_annotators.filter(pl.col("kind") == kind, pl.col("column") == column)
 
     @cached_property
     def completeness(self) -> tuple[Completeness, ...]:
-        """How far each annotator got with each label; nothing is asked of a discarded row."""
+        """How far each annotator got with each label; nothing is asked of a discarded row.
+
+        Adjudicators are not asked for all labels.
+        """
         stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
-        return completeness_of(self.frame.filter(stays), self.blank)
+        asked = ~by_adjudicators()
+        return completeness_of(self.frame.filter(stays, asked), self.blank.filter(asked))
 
     @cached_property
     def scales(self) -> Mapping[tuple[str, str], Scale]:
-        """The scale of each column, see ``scale_of``."""
-        parts = self.used.partition_by("kind", "column", as_dict=True, maintain_order=True)
+        """The scale of each column, see ``scale_of``; by annotators' labels, if there are any."""
         return {
             (str(kind), str(column)): scale_of(str(kind), str(column), part["number"])
-            for (kind, column), part in parts.items()
+            for rows in (self.used, self.by_annotators)
+            for (kind, column), part in rows.partition_by(
+                "kind", "column", as_dict=True, maintain_order=True
+            ).items()
         }
 
     def adjudicated(self, scales: Mapping[str, Scale] | None = None) -> pl.DataFrame:
         """One row per unit and column: the annotators' combined label.
 
         The majority label; a tie is reported and left undecided. On an interval scale, such as
-        that of a metric, the mean.
+        that of a metric, the mean. Where adjudicators said something, only theirs counts; of
+        several, the majority. A unit that an adjudicator discards has no label.
 
         Args:
             scales: Maps a name to its scale, to override ``scale_of``.
 
         Returns:
             ``example_id``, ``kind``, ``column``, ``unit``, ``value``, ``number``,
-            ``inclusion_probability``, ``n_votes``, ``tie``.
+            ``inclusion_probability``, ``n_votes``, ``tie``, ``adjudicated``.
         """
         chosen = dict(self.scales)
         for name, scale in (scales or {}).items():
             chosen |= {key: scale for key in chosen if name in (key[1], named(*key).shown)}
-        return adjudicated(self.used, chosen)
+        return adjudicated(self.counted, chosen)
 
     def ties(self, scales: Mapping[str, Scale] | None = None) -> list[Tie]:
-        """Every unit and column on which the annotators are split, with each one's label."""
-        return ties(self.used, self.adjudicated(scales))
+        """Every unit and column on which those who count are split, with each one's label."""
+        return ties(self.counted, self.adjudicated(scales))
+
+    @cached_property
+    def adjudication(self) -> Adjudication:
+        """How much adjudicators decided, and how often as the majority."""
+        return adjudication(self.counted, self.by_annotators, self.scales)
 
     def join(self, example: Example) -> Example:
         """The example with the annotators' combined labels of its contexts, answer and claims.
@@ -228,9 +258,16 @@ class LabelTable:
     def _votes(self) -> dict[str, list[Vote]]:
         found: dict[str, list[Vote]] = {}
         columns = ["kind", "column", "unit", "annotator", "value", "number"]
-        for id, *vote in self.used.select("example_id", *columns).iter_rows():
+        rows = self._spoken.with_columns(pl.col("discarded").is_not_null())
+        for id, *vote in rows.select("example_id", *columns, "discarded").iter_rows():
             found.setdefault(id, []).append(Vote(*vote))
         return found
+
+    @cached_property
+    def _spoken(self) -> pl.DataFrame:
+        """The rows that count, and those with which adjudicators discard a unit."""
+        theirs = by_adjudicators() & ~pl.col("discarded").is_in(SET_ASIDE)
+        return self.frame.filter(pl.col("discarded").is_null() | theirs)
 
     def _place(self, **wanted: Any) -> tuple[str, int | None]:
         """File and line of the first row with these values."""

@@ -104,7 +104,7 @@ class ExampleRows:
         carried = self.run.examples(["id", "labels"]).filter(pl.col("labels") != "{}")
         records = ({"id": id, "labels": json.loads(labels)} for id, labels in carried.iter_rows())
         try:
-            said = labels_of(records).used.select(*KEYS, people="value")
+            said = labels_of(records).counted.select(*KEYS, people="value")
         except InputError:
             return found
         if said.is_empty():

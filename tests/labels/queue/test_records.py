@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import DataError, UnknownName
+from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.labels import agreement, read_label_table, write_labels
 from ragstone.labels.queue.database import FILE, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
@@ -67,6 +67,26 @@ def test_a_written_table_reads_back_the_same(tmp_path: Path) -> None:
     write_labels(table, tmp_path / "labels.csv")
     again = read_label_table(tmp_path / "labels.csv")
     assert again.used.sort(again.used.columns).equals(table.used.sort(table.used.columns))
+
+
+def test_who_adjudicates_is_named_so_and_decides(tmp_path: Path) -> None:
+    file = labelled(tmp_path)
+    queue = Queue(open_labels(file), "first")
+    queue.invite("cleo", "adjudicator")
+    said = ItemAnswers({("answer", ""): {"helpful": "no"}})
+    assert queue.fill("cleo", 0, said)
+    table = read_label_table(file)
+    assert (table.annotators, table.adjudicators) == (("ann", "ben"), ("cleo",))
+    assert [(tie.example_id, tie.name) for tie in table.ties()] == [("e1", "helpful")]
+    decided = table.adjudicated().filter("adjudicated")
+    assert decided.select("example_id", "unit", "value").rows() == [("e0", None, "false")]
+    assert not any("without_label" in note for note in table.notes)
+
+
+def test_nobody_is_invited_under_the_name_of_an_adjudicator(tmp_path: Path) -> None:
+    queue = Queue(open_labels(labelled(tmp_path)), "first")
+    with pytest.raises(InputError, match="adjudicator:eve"):
+        queue.invite("adjudicator:eve")
 
 
 def test_one_queue_of_several_is_named(tmp_path: Path) -> None:

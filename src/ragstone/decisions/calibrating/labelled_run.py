@@ -141,7 +141,7 @@ class LabelledRun:
 
     def _asked(self, metric: Metric | str) -> pl.Series:
         """Examples with labels that the metric depends on."""
-        rows = self.labels.used
+        rows = self.labels.counted
         valued = (pl.col("kind") == METRIC) & (pl.col("column") == str(metric))
         asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
         kinds = {ask.partition("/")[0] for ask in asks}
@@ -214,6 +214,8 @@ class LabelledRun:
         yield from self.labels.notes
         if broken := len(self.labels.broken_rules()):
             yield reason("labels_break_rules", n=broken)
+        if decided := self.labels.adjudication.n:
+            yield reason("labels_adjudicated", n=decided)
         if ties := int(self.labels.adjudicated()["tie"].sum()):
             yield reason("label_ties", n=ties)
         if discarded := self.labels.n_discarded:

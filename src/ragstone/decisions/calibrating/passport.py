@@ -94,4 +94,4 @@ def read_passport(path: str | Path) -> Passport:
 def fingerprint_of_labels(labels: LabelTable) -> str:
     """The fingerprint of the labels, whatever file they are in."""
     columns = ["example_id", "kind", "column", "unit", "annotator", "value"]
-    return fingerprint(*labels.used.select(columns).sort(columns).iter_rows())
+    return fingerprint(*labels.counted.select(columns).sort(columns).iter_rows())

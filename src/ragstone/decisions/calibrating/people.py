@@ -39,7 +39,7 @@ def people_scores(
     """The value of each metric by people's labels; one row per example and metric with a value.
 
     A value that a person gave of the metric itself goes first. Else the metric's own rule is
-    evaluated over the majority of people's judgements, of which it needs at least one; what
+    evaluated over people's combined judgements, of which it needs at least one; what
     follows from these by logic is derived as in any run.
 
     Args:
@@ -132,7 +132,7 @@ def _by_rule(
 def weights_of(labels: LabelTable) -> pl.DataFrame:
     """``weight`` of each labelled example: its inverse sampling probability; null if unknown."""
     chance = pl.col("inclusion_probability").drop_nulls().first()
-    return labels.used.group_by("example_id").agg((1 / chance).alias(WEIGHT))
+    return labels.counted.group_by("example_id").agg((1 / chance).alias(WEIGHT))
 
 
 def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:

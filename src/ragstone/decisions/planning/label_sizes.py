@@ -343,7 +343,7 @@ def _compared(scored: Scored, metric: str, rows: pl.DataFrame, labels: LabelTabl
     """The judge's and people's value of each example with both, and its ``weight``: 1 / chance."""
     known = scored.metric(metric)
     labels = labels.known_as(scored.facets.select("example_id", "system").iter_rows())
-    ids = labels.used["example_id"].unique()
+    ids = labels.counted["example_id"].unique()
     examples = from_frame(scored.run.examples(where=pl.col("id").is_in(ids.implode())))
     placed = labels.on(examples)
     units = units_of(scored.run.excerpt(ids))

@@ -16,6 +16,7 @@ Ratings name one example with any number; higher is better::
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import compress
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from ragstone.examples.fields import squash
 from ragstone.examples.files import Meter
 from ragstone.examples.problem import BadRow, Problem, shown
 from ragstone.examples.streams import on_disk
+from ragstone.labels.last_word import Word, that_count
 from ragstone.labels.read import source_of
 
 
@@ -70,7 +72,8 @@ class JointOpinion:
     """People's combined opinion of a pair of examples, or of one example.
 
     ``a`` and ``b`` are row indexes in ``Scored.facets``, several if a system answered a question
-    several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators.
+    several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators, or over
+    those of them who are adjudicators, if any.
     """
 
     a: tuple[int, ...]
@@ -152,10 +155,12 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
         faults += [Fault(opinions.source, one.line, *problem) for problem in problems]
     if faults:
         raise DataError(faults, hint=f"The run is {scored.run.path}.")
-    return [
-        JointOpinion(a, b, sum(votes.values()) / len(votes), len(votes))
-        for (a, b), votes in said.items()
-    ]
+    found = []
+    for (a, b), votes in said.items():
+        words = (Word(None, None, annotator, discarded=False) for annotator in votes)
+        values = list(compress(votes.values(), that_count(words)))
+        found.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
+    return found
 
 
 def _opinion(

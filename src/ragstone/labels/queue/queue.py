@@ -15,6 +15,7 @@ from typing import Any
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
+from ragstone.labels.last_word import is_adjudicator
 
 from .database import LabelDatabase, Run
 from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
@@ -226,6 +227,8 @@ class Queue:
         """
         if not person.isprintable() or not 0 < len(person) <= MOST_NAME:
             raise InputError(f"A name has 1 to {MOST_NAME} characters that can be printed.")
+        if is_adjudicator(person):
+            raise InputError(f"{person!r} is no name: labels call adjudicators so.")
         token = token_urlsafe(24)
         with self._database.transaction() as run:
             run(

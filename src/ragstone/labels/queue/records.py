@@ -3,6 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ragstone.labels.last_word import adjudicator
+
 from .database import LabelDatabase
 from .pairs import preferred
 from .queue import Queue, queues
@@ -10,6 +12,8 @@ from .queue import Queue, queues
 
 def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str, Any]]:
     """A row for each person and part of an item, as ``read_label_table`` reads them.
+
+    An adjudicator has rows for the parts of which they said something, and is named as one.
 
     Args:
         database: The store.
@@ -28,12 +32,16 @@ def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     parts, pairs, chances = queue.parts(), queue.pairs(), queue.inclusion() or {}
     for one in queue.said():
         for unit, name in parts[one.item]:
-            said = {**asked, **one.answers.labels.get((unit, name), {})}
+            given = one.answers.labels.get((unit, name), {})
+            decides = one.role == "adjudicator"
+            if decides and not given and not one.answers.discarded:
+                continue
+            said = {**asked, **given}
             if pair := pairs.get(one.item):
                 said = preferred(said, pair)
             yield {
                 "id": one.id,
-                "annotator": one.person,
+                "annotator": adjudicator(one.person) if decides else one.person,
                 **({} if unit == "answer" else {unit: name}),
                 **said,
                 "inclusion_probability": chances.get(one.item),

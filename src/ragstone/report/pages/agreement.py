@@ -226,7 +226,9 @@ def _dividing(item: Dividing) -> OutlineItem:
         OutlineItem(quiet(f"{annotator_name(annotator)}: {note}"))
         for annotator, note in item.notes.items()
     )
-    return OutlineItem((f"{item.example_id}{unit}", "  ", Phrase(votes, "name")), notes)
+    decided = () if item.decided is None else (quiet("  decided: "), strong(item.decided))
+    said = (f"{item.example_id}{unit}", "  ", Phrase(votes, "name"), *decided)
+    return OutlineItem(said, notes)
 
 
 def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:

@@ -1,6 +1,7 @@
 """Labels page: what label files hold and what is still to be filled in."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,8 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
         out: The file or folder to which they were written.
     """
     broken = labels.broken_rules()
-    facts = list(label_facts(labels, labels.annotators, labels.used.height, broken))
+    n = labels.by_annotators.height
+    facts = list(label_facts(labels, labels.annotators, n, broken))
     if out is not None:
         facts.append(Note("written to", strong(str(out))))
     sections = [section(Facts(tuple(facts)))]
@@ -58,8 +60,10 @@ def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
     def record() -> dict[str, Any]:
         return {
             "source": labels.source,
-            "n_labels": labels.used.height,
+            "n_labels": n,
             "annotators": list(labels.annotators),
+            "adjudicators": list(labels.adjudicators),
+            "adjudication": asdict(labels.adjudication),
             "completeness": [one.to_dict() for one in labels.completeness],
             "discarded": labels.discarded,
             "set_aside": labels.set_aside,
@@ -88,6 +92,8 @@ def label_facts(
     counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
     yield Note("labels", strong(labels.source))
     yield Note("", f"{counts}: {', '.join(shown)}" if names else counts)
+    if labels.adjudicators:
+        yield Note("adjudicated", _adjudicated(labels))
     for word, left, why in (
         ("discarded", labels.n_discarded, labels.discarded),
         ("set aside", labels.n_set_aside, labels.set_aside),
@@ -103,6 +109,14 @@ def label_facts(
         rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
         said = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
         yield Note(rule.replace("_", " "), Phrase(said, "caution"))
+
+
+def _adjudicated(labels: LabelTable) -> str:
+    """How many labels were decided, by whom, and how often as most had said."""
+    found = labels.adjudication
+    who = ", ".join(map(annotator_name, labels.adjudicators))
+    same = f"; as the majority {found.as_majority:,} of {found.compared:,} times"
+    return f"{counted(found.n, 'label')} by {who}{same if found.compared else ''}"
 
 
 def annotator_name(name: str) -> str:

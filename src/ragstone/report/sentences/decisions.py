@@ -269,6 +269,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "labels_break_rules": lambda facts: (
         f"Hard rules that labels break: {count(facts)}; they are used as given."
     ),
+    "labels_adjudicated": lambda facts: (
+        f"Labels that an adjudicator decided: {count(facts)}; what others said of these is not "
+        "used."
+    ),
     "label_ties": lambda facts: f"Ties between annotators: {count(facts)}; they count for nobody.",
     "labels_discarded": lambda facts: (
         f"Labels that people discarded: {count(facts)}; they are not used."
