@@ -12,15 +12,28 @@ from starlette.middleware.gzip import GZipMiddleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Scope
 
 from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
 
-from .asked import Asked, fields_of
+from .asked import Asked, fields_of, queue_path
+from .door import SEATS, Refusal
 from .drawing import asset, asset_path, assets, render
-from .pages import compare, example, examples, judge, overruling, report, run, runs, suite
+from .pages import (
+    compare,
+    example,
+    examples,
+    judge,
+    links,
+    overruling,
+    report,
+    run,
+    runs,
+    suite,
+)
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
+from .visitor import LEAVE
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
 
 Answer = WebPage | WebFile | Elsewhere
@@ -28,6 +41,7 @@ Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
 READ: Mapping[str, Reading] = {
+    "/a/{token}": links.come,
     "/compare": compare.compare_page,
     "/": runs.runs_page,
     "/runs/{run}/judge": judge.judge_page,
@@ -40,6 +54,7 @@ READ: Mapping[str, Reading] = {
 """The page at each address; the most particular first."""
 
 WRITE: Mapping[str, Writing] = {
+    LEAVE: links.leave,
     "/": runs.change,
     "/runs/{run}/examples/{id:text}": overruling.correct,
     "/runs/{run}": examples.change,
@@ -91,7 +106,7 @@ def make_app(place: RunsFolder, access: Access) -> ASGIApp:
             405: lambda request, _: _nothing(place, access, request),
         },
     )
-    return Safe(app, access)
+    return Safe(app, access, place.person, lambda scope, why: _closed(place, access, scope, why))
 
 
 def _answer(
@@ -104,7 +119,9 @@ def _answer(
     found: Answer
     try:
         # What a form does may ask a model, for which no page should wait.
-        with place.calm.in_turn() if request.method == "GET" else place.calm.busy():
+        # Nor does who labels wait for the owner's pages.
+        alone = request.method == "GET" and asked.person is None
+        with place.calm.in_turn() if alone else place.calm.busy():
             fields_of(request.url.query)
             found = page(asked)
             answer = _answered(place, access, asked, found)
@@ -112,7 +129,7 @@ def _answer(
         found = _refused(error)
         answer = _answered(place, access, asked, found)
     except Exception as error:
-        LOG.exception("%s %s", request.method, asked.path)
+        LOG.exception("%s %s", request.method, _logged(asked.path))
         found = _broken(error)
         answer = _answered(place, access, asked, found)
     for name, (value, path) in found.cookies.items():
@@ -132,6 +149,7 @@ def _answered(place: RunsFolder, access: Access, asked: Asked, page: Answer) -> 
         "here": page.here,
         "place": place,
         "secret": access.secret,
+        "queue_path": queue_path,
         "theme": {"light": "light", "dark": "dark"}.get(asked.cookies.get("theme", "")),
         "alone": False,
     }
@@ -151,6 +169,19 @@ def _broken(error: Exception) -> WebPage:
         f"{type(error).__name__}; the terminal in which ragstone view runs says where.",
     ]
     return WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
+
+
+def _closed(place: RunsFolder, access: Access, scope: Scope, why: Refusal) -> Response:
+    """The page for somebody who is not let in."""
+    page = WebPage("closed.html", why.title, {"why": why, "leave": LEAVE}, status=why.status)
+    answer = _answered(place, access, Asked.of(Request(scope)), page)
+    answer.headers.update(why.headers)
+    return answer
+
+
+def _logged(path: str) -> str:
+    """A path without a token."""
+    return f"{SEATS}…" if path.startswith(SEATS) else path
 
 
 def _status_of(error: RagstoneError) -> int:

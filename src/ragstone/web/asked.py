@@ -9,6 +9,12 @@ from starlette.requests import Request
 
 from ragstone.errors import InputError
 
+from .door import PERSON
+from .visitor import SeatedPerson, Visitor
+
+VISITOR = "ragstone.visitor"
+"""Where a scope says who a request comes from."""
+
 MOST_FIELDS, LONGEST_QUERY = 100, 4_000
 
 
@@ -39,10 +45,12 @@ class Asked:
         path: As it is written in the address.
         names: The parts of the path that name a run, an example, …
         query: The state in the address, in its order.
-        cookies: What the browser keeps.
+        cookies: What the browser keeps, but for a person's token.
         part: The id of the part of the page that the browser is going to replace; empty if it
             shows a whole page.
         match: The version that a write is about; empty if it does not say.
+        person: Who came by a link of their own; None if it is the owner, or nobody.
+        owner: Whether the page is the owner's, with the ways to all others.
     """
 
     path: str
@@ -51,17 +59,22 @@ class Asked:
     cookies: Mapping[str, str] = field(default_factory=dict)
     part: str = ""
     match: str = ""
+    person: SeatedPerson | None = None
+    owner: bool = True
 
     @classmethod
     def of(cls, request: Request) -> Self:
         """What a request asks for."""
+        visitor: Visitor = request.scope.get(VISITOR) or Visitor()
         return cls(
             request.scope["raw_path"].decode("latin-1").partition("?")[0],
             dict(request.path_params),
             tuple(request.query_params.multi_items()),
-            request.cookies,
+            {name: value for name, value in request.cookies.items() if name != PERSON},
             request.headers.get("hx-target", "").rpartition("#")[2],
             request.headers.get("if-match", ""),
+            visitor.person,
+            visitor.owner,
         )
 
     def one(self, name: str, otherwise: str = "") -> str:
@@ -138,3 +151,12 @@ def run_path(run: str, *more: str) -> str:
     '/runs/mtrag/examples/c3%3C%3A%3A%3E5%2Fa'
     """
     return "/".join(["/runs", *(quote(part, safe="") for part in (run, *more))])
+
+
+def queue_path(queue: str, *more: str | int) -> str:
+    """The path of a queue's page, or of one below it.
+
+    >>> queue_path("mtrag", 7)
+    '/annotate/mtrag/7'
+    """
+    return "/".join(["/annotate", *(quote(str(part), safe="") for part in (queue, *more))])

@@ -4,14 +4,17 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 from typing import TypeVar
 
 from ragstone.decisions import compare
 from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.summing_up.failures import FailureGroups, failures
 from ragstone.decisions.summing_up.summary import Summary, summarise
-from ragstone.errors import InputError, RagstoneError
+from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.labels.queue.database import FILE as LABELS
+from ragstone.labels.queue.database import LabelDatabase, open_labels
+from ragstone.labels.queue.queue import Queue, person_of
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 from ragstone.run.overrules.store import FILE as OVERRULES
@@ -24,6 +27,7 @@ from .kept import KeptResults
 from .later import PATIENCE, Later
 from .marks import Marks, change_marks, marks_in
 from .opened import OpenRuns
+from .visitor import SeatedPerson
 from .web_page import NotThere
 
 T = TypeVar("T")
@@ -43,6 +47,8 @@ class RunsFolder:
 
     Args:
         folder: With run folders in it, or a run folder.
+        labels: The store of labels, a file or an address ``postgresql://…``; empty for that in the
+            folder.
 
     Raises:
         InputError: There is no such folder.
@@ -52,7 +58,7 @@ class RunsFolder:
         calm: Whether a page is being made.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, labels: str = "") -> None:
         if not folder.is_dir():
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
@@ -62,6 +68,9 @@ class RunsFolder:
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}
+        self._labels = labels
+        self._store: LabelDatabase | None = None
+        self._opening = Lock()
 
     @property
     def name(self) -> str:
@@ -196,6 +205,44 @@ class RunsFolder:
 
         return self.later.get(key, lambda: self._once(key, FailureGroups, make), patience)
 
+    @property
+    def has_labels(self) -> bool:
+        """Whether there is a store of labels."""
+        return bool(self._labels or self._store) or (self.folder / LABELS).is_file()
+
+    def labels(self) -> LabelDatabase:
+        """The store of labels, made where it is missing.
+
+        Raises:
+            InputError: It cannot be opened, or is no store of labels.
+            MissingDependency: The extra ``postgres`` is not installed.
+        """
+        with self._opening:
+            if self._store is None:
+                self._store = open_labels(self._labels or self.folder)
+            return self._store
+
+    def queue(self, name: str) -> Queue:
+        """A queue of the store.
+
+        Raises:
+            NotThere: No queue is called so.
+            InputError: The store cannot be used.
+        """
+        if self.has_labels:
+            with suppress(UnknownName):
+                return Queue(self.labels(), name)
+        raise NotThere(f"There is no queue called {name!r}.")
+
+    def person(self, token: str) -> SeatedPerson | None:
+        """Who has a token of their own; None if nobody has it, or it was revoked.
+
+        Raises:
+            InputError: The store cannot be used.
+        """
+        found = person_of(self.labels(), token) if self.has_labels else None
+        return SeatedPerson(found[0], found[1].name, found[1].role) if found else None
+
     def prepare(self) -> None:
         """Compute, in the background, what the pages of the newest runs show first."""
         Thread(target=self._prepare, daemon=True).start()
@@ -241,7 +288,7 @@ def _stamp(file: Path) -> Stamp:
 def _glance(file: Path) -> Stamp:
     """The same as far as the system tells it without reading anything."""
     found: list[object] = []
-    for one in (file, file.with_name(OVERRULES), file.with_name(f"{OVERRULES}-wal")):
+    for one in (file, file.parent / OVERRULES, file.parent / f"{OVERRULES}-wal"):
         with suppress(OSError):
             facts = one.stat()
             found += [facts.st_mtime_ns, facts.st_size]

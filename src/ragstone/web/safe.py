@@ -3,19 +3,23 @@
 Every answer carries a Content-Security-Policy without inline script, inline style or eval. A
 request must name this server as its host, so that a page elsewhere cannot reach it through a name
 of its own (DNS rebinding). A write must come from a page of this server and carry the secret that
-its pages have. On another address than the machine's own, a token is asked for once and then kept
-in a cookie.
+its pages have. Who is let in is decided at the ``door``.
 """
 
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from http.cookies import SimpleCookie
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from .asked import VISITOR
+from .door import READING, SEATS, Door, Lookup, Refusal
+from .visitor import Visitor
+from .wrong_tries import WrongTries
 
 POLICY = "; ".join(
     (
@@ -40,8 +44,6 @@ HEADERS = {
     "x-frame-options": "DENY",
 }
 
-READING = ("GET", "HEAD")
-COOKIE = "ragstone-token"
 FIELD = "secret"
 """The form field, or the header with ``X-`` before it, that carries the secret of the pages."""
 
@@ -54,33 +56,40 @@ class Access:
 
     Attributes:
         hosts: The names by which it may be called, each with its port.
-        token: What another machine has to know; empty if only this one can connect.
+        token: What the owner has to know; empty if everybody who can connect is the owner.
         secret: What pages carry and every write has to give back.
+        tries: The wrong tokens that were shown.
     """
 
     hosts: frozenset[str]
     token: str = ""
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    tries: WrongTries = field(default_factory=WrongTries)
 
     def knows(self, secret: str) -> bool:
         """Whether a write carries the secret of the pages."""
         return hmac.compare_digest(self.secret.encode(), secret.encode())
-
-    def admits(self, token: str) -> bool:
-        """Whether a token is the one that is asked for."""
-        return not self.token or hmac.compare_digest(self.token.encode(), token.encode())
 
 
 class Safe:
     """Puts an app behind these rules.
 
     Args:
-        app: The app.
+        app: The app, which finds a ``Visitor`` in the scope under ``VISITOR``.
         access: Who may use it.
+        person: Who has a person's token.
+        refused: The page that says why somebody is not let in.
     """
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self.app, self.access = app, access
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        person: Lookup,
+        refused: Callable[[Scope, Refusal], Response],
+    ) -> None:
+        self.app, self.access, self.refused = app, access, refused
+        self.door = Door(access.token, person, access.tries)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -91,31 +100,32 @@ class Safe:
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
+                if scope["path"].startswith(SEATS):
+                    # The address is a token, which no page it leads to has to be told.
+                    headers["referrer-policy"] = "no-referrer"
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        refusal = self._refusal(scope)
+        refusal = self._wrong_host(scope)
+        if refusal is None:
+            visitor = await self.door.visitor(scope)
+            if isinstance(visitor, Refusal):
+                refusal = self.refused(scope, visitor)
+            elif isinstance(visitor, Visitor):
+                scope = {**scope, VISITOR: visitor}
+            else:
+                refusal = visitor
         if refusal is None and scope["method"] not in READING:
             body, receive = await _whole(receive)
             refusal = self._refused_write(scope, body)
         await (refusal or self.app)(scope, receive, guarded)
 
-    def _refusal(self, scope: Scope) -> Response | None:
-        headers = Headers(scope=scope)
-        if headers.get("host", "").lower() not in self.access.hosts:
+    def _wrong_host(self, scope: Scope) -> Response | None:
+        if Headers(scope=scope).get("host", "").lower() not in self.access.hosts:
             return PlainTextResponse(
                 "This server is not called by that name. Open the address that it printed.\n", 421
             )
-        if self.access.token:
-            given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
-            if given and self.access.admits(given):
-                return _with_cookie(scope, given)
-            kept = SimpleCookie(headers.get("cookie", "")).get(COOKIE)
-            if kept is None or not self.access.admits(kept.value):
-                return PlainTextResponse(
-                    "Open the address with the token that the server printed.\n", 401
-                )
         return None
 
     def _refused_write(self, scope: Scope, body: bytes | None) -> Response | None:
@@ -157,14 +167,3 @@ async def _whole(receive: Receive) -> tuple[bytes | None, Receive]:
         return {"type": "http.request", "body": body, "more_body": False}
 
     return body, again
-
-
-def _with_cookie(scope: Scope, token: str) -> Response:
-    """Move the token from the address, which may be seen and copied, into a cookie."""
-    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    query.pop("token")
-    path = scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/")
-    rest = urlencode(query, doseq=True)
-    answer = RedirectResponse(f"/{path}{'?' if rest else ''}{rest}", 303)
-    answer.set_cookie(COOKIE, token, httponly=True, samesite="strict")
-    return answer

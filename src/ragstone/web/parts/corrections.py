@@ -16,7 +16,7 @@ from ragstone.run.overrules.check import sayable
 from ragstone.run.overrules.overrule import DROPPED, TEXT, Judgement, Overrule
 from ragstone.web.asked import Asked as Request
 from ragstone.web.asked import fields_of
-from ragstone.web.safe import COOKIE as TOKEN
+from ragstone.web.door import OWNER as TOKEN
 
 from .said import look, verdict_of
 

@@ -1,0 +1,180 @@
+"""Door: who a request comes from, by the tokens that it carries, or why it is refused.
+
+The owner's token opens everything; where none is asked for, everybody on this machine is the owner.
+A person's own link opens the addresses of their queue alone. A browser that keeps such a link is
+that person, never the owner, unless it has the owner's token too. Wrong tokens are counted, and a
+client that showed many waits; a right one in a cookie never does.
+"""
+
+import hmac
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlencode
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.types import Scope
+
+from ragstone.errors import RagstoneError
+
+from .visitor import LEAVE, SeatedPerson, Visitor
+from .wrong_tries import WrongTries
+
+READING = ("GET", "HEAD")
+OWNER, PERSON = "ragstone-token", "ragstone-person"
+"""The cookies."""
+
+SEATS = "/a/"
+"""What the path of a person's link begins with."""
+
+Lookup = Callable[[str], SeatedPerson | None]
+"""Who has a token; None if nobody does, or no longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why somebody is not let in, for a page that says so.
+
+    Attributes:
+        title: Of the page.
+        lines: What it says.
+        status: 403, 429 or 503.
+        headers: What goes with it.
+        person: Whose own pages it leads back to.
+        forget: Whether it offers to forget the link that the browser keeps.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    person: SeatedPerson | None = None
+    forget: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """Lets visitors in.
+
+    Attributes:
+        token: The owner's; empty if none is asked for.
+        person: Who has a person's token.
+        tries: The wrong ones.
+    """
+
+    token: str
+    person: Lookup
+    tries: WrongTries
+
+    async def visitor(self, scope: Scope) -> Visitor | Refusal | Response:
+        """Who a request comes from, or what it is answered instead of the page."""
+        path: str = scope["path"]
+        if path.startswith("/static/"):
+            return Visitor()
+        try:
+            return await self._visitor(scope, path)
+        except RagstoneError:
+            return Refusal(
+                "The labels cannot be reached",
+                ("Try again in a moment. What you saved is kept.",),
+                503,
+                {"retry-after": "5"},
+            )
+
+    async def _visitor(self, scope: Scope, path: str) -> Visitor | Refusal | Response:
+        client = (scope.get("client") or ("",))[0]
+        wait = self.tries.wait(client)
+        asked = HTTPConnection(scope)
+        given = parse_qs(scope["query_string"].decode("latin-1")).get("token", [""])[0]
+        if self.token and given and not wait:
+            if self._admits(given):
+                return _with_cookie(scope, given)
+            self.tries.add(client)
+        if path == LEAVE and scope["method"] == "POST":
+            return Visitor()
+        if path.startswith(SEATS) and scope["method"] in READING:
+            if wait:
+                return _later(wait)
+            if await self._who(path.removeprefix(SEATS)) is None:
+                self.tries.add(client)
+            return Visitor()
+        kept, seat = asked.cookies.get(OWNER, ""), asked.cookies.get(PERSON, "")
+        owner = bool(self.token) and self._admits(kept)
+        person = await self._who(seat) if seat else None
+        wrong = (kept and self.token and not owner) or (seat and person is None)
+        if wrong and not wait:
+            self.tries.add(client)
+        if person and person.reaches(path):
+            return Visitor(person=person)
+        if owner or not (self.token or seat):
+            return Visitor(owner=True)
+        if wait and (wrong or (given and self.token)):
+            return _later(wait)
+        if person:
+            return _not_theirs(person)
+        return _out() if seat else _stranger()
+
+    def _admits(self, token: str) -> bool:
+        return hmac.compare_digest(self.token.encode(), token.encode("utf-8", "surrogatepass"))
+
+    async def _who(self, token: str) -> SeatedPerson | None:
+        return await run_in_threadpool(self.person, token)
+
+
+def _later(seconds: int) -> Refusal:
+    return Refusal(
+        "Too many wrong links",
+        (
+            f"Too many links from here were wrong. Try yours again in {seconds} seconds.",
+            "See that it is copied whole.",
+        ),
+        429,
+        {"retry-after": str(seconds)},
+    )
+
+
+def _not_theirs(person: SeatedPerson) -> Refusal:
+    return Refusal(
+        "Your link does not open this page",
+        (
+            "It opens what you label, and nothing else.",
+            "If you are the one who started this server and tried a person's link, forget the "
+            "link here. Then open the address that the server printed.",
+        ),
+        403,
+        person=person,
+        forget=True,
+    )
+
+
+def _out() -> Refusal:
+    return Refusal(
+        "Your link no longer works",
+        (
+            "Ask whoever sent it to you for a new one. What you saved is kept.",
+            "If you are the one who started this server, forget the link here. Then open the "
+            "address that the server printed.",
+        ),
+        403,
+        forget=True,
+    )
+
+
+def _stranger() -> Response:
+    return PlainTextResponse(
+        "Open the address with the token that the server printed, or the link that you were "
+        "sent.\n",
+        401,
+    )
+
+
+def _with_cookie(scope: Scope, token: str) -> Response:
+    """Move the token from the address, which may be seen and copied, into a cookie."""
+    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    query.pop("token")
+    path = scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/")
+    rest = urlencode(query, doseq=True)
+    answer = RedirectResponse(f"/{path}{'?' if rest else ''}{rest}", 303)
+    answer.set_cookie(OWNER, token, httponly=True, samesite="strict")
+    return answer

@@ -1,0 +1,284 @@
+"""What somebody reaches who came by a link of their own: their queue, and nothing else."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from ragstone.errors import InputError
+from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem, Role
+from ragstone.labels.queue.queue import Queue
+from ragstone.web.app import READ, WRITE, make_app
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.safe import Access
+from ragstone.web.wrong_tries import MOST, WITHIN, WrongTries
+
+from .conftest import HOST, SECRET
+
+OWNER = "the owner's t0ken"
+
+
+class Place:
+    """A folder with two queues, the app over it, and a clock."""
+
+    def __init__(self, folder: Path, token: str) -> None:
+        self.seconds = 0.0
+        self.place = RunsFolder(folder)
+        tries = WrongTries(lambda: self.seconds)
+        self.app = make_app(self.place, Access(frozenset({HOST}), token, SECRET, tries))
+        for name in ("one", "two"):
+            asked = (AskedLabel("helpful", "answer", ("yes", "no")),)
+            items = [
+                (QueueItem(n, f"e{n}", {"answer": f"text {n}"}, (ItemPart("answer"),)), n, 1)
+                for n in range(1, 6)
+            ]
+            Queue.make(self.place.labels(), QueueForm(name, asked), items)
+
+    def client(self, *, at: str = "10.0.0.1", **cookies: str) -> TestClient:
+        made = TestClient(self.app, follow_redirects=False, client=(at, 1))
+        for name, value in cookies.items():
+            made.cookies.set(name.replace("_", "-"), value)
+        return made
+
+    def person(self, name: str, queue: str = "one", *, adjudicates: bool = False) -> TestClient:
+        """The browser of somebody who opened their link."""
+        role: Role = "adjudicator" if adjudicates else "annotator"
+        client = self.client()
+        token = self.place.queue(queue).invite(name, role)
+        answer = client.get(f"/a/{token}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/annotate/{queue}")
+        return client
+
+
+@pytest.fixture(params=[OWNER, ""], ids=["with an owner's token", "without"])
+def place(tmp_path: Path, request: pytest.FixtureRequest) -> Place:
+    return Place(tmp_path, request.param)
+
+
+@pytest.fixture
+def guarded(tmp_path: Path) -> Place:
+    return Place(tmp_path, OWNER)
+
+
+PARTS = {"queue": ("one", "two"), "run": ("r",), "suite": ("s",), "item": ("1",), "id": ("e1",)}
+OWN = {"/annotate/one", "/annotate/one/1", "/a/leave"}
+TO_ADJUDICATE = {"/annotate/one/adjudicate", "/annotate/one/adjudicate/1"}
+
+
+def addresses() -> Iterator[tuple[str, str]]:
+    """Each method and address of the app, with names put in for each part; links aside."""
+    for method, paths in (("GET", READ), ("POST", WRITE)):
+        for pattern in paths:
+            found = [re.sub(r":\w+", "", pattern)]
+            for part, names in PARTS.items():
+                found = [one.replace(f"{{{part}}}", name) for one in found for name in names]
+            yield from ((method, one) for one in dict.fromkeys(found) if one != "/a/{token}")
+
+
+def asked(client: TestClient, method: str, path: str) -> int:
+    data = {"secret": SECRET} if method == "POST" else None
+    return int(client.request(method, path, data=data).status_code)
+
+
+@pytest.mark.parametrize("adjudicates", [False, True], ids=["annotator", "adjudicator"])
+def test_a_person_reaches_nothing_but_their_own_queue(place: Place, adjudicates: bool) -> None:
+    client = place.person("Ann", adjudicates=adjudicates)
+    own = OWN | TO_ADJUDICATE if adjudicates else OWN
+    for method, path in addresses():
+        if path in own:
+            continue
+        assert "{" not in path, f"name what stands for the part of {path} in PARTS"
+        assert asked(client, method, path) == 403, (method, path)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/annotate/one/", "/annotate/one/progress", "/annotate/one/1/", "/annotate/one/-1",
+     "/annotate/one/%D9%A1", "/annotate/one/1%0A", "/annotate/one%2F1", "/annotate/one/../two",
+     "/annotate//one", "//annotate/one", "/annotate/ONE", "/annotate/one%00", "/runs", "/nowhere",
+     "/annotate/one/tags", "/annotate/one/adjudicate", "/a", "/annotate"],
+)  # fmt: skip
+def test_no_other_spelling_leads_elsewhere(place: Place, path: str) -> None:
+    client = place.person("Ann")
+    inside = path == "/annotate/one%2F1"
+    status = client.get(path).status_code
+    assert status == 403 or (inside and status in (200, 303, 404))
+
+
+def test_a_person_is_told_where_they_may_go_on(place: Place) -> None:
+    answer = place.person("Ann").get("/")
+    assert 'href="/annotate/one"' in answer.text
+    assert "Your link does not open this page" in answer.text
+    assert str(place.place.folder) not in answer.text
+
+
+def test_what_pages_load_is_open_to_everybody(guarded: Place) -> None:
+    assert guarded.client().get("/static/style.css").status_code == 200
+
+
+def test_a_revoked_link_is_out_at_once(place: Place) -> None:
+    client = place.person("Ann")
+    place.place.queue("one").revoke("Ann")
+    for method, path in addresses():
+        if path != "/a/leave":
+            assert asked(client, method, path) in (403, 429), path
+    assert "no longer works" in place.client(ragstone_person="x", at="10.0.0.2").get("/").text
+
+
+def test_a_new_link_ends_the_one_before(place: Place) -> None:
+    client = place.person("Ann")
+    place.person("Ann")
+    assert client.get("/annotate/one").status_code == 403
+
+
+def test_a_link_that_nobody_has_says_whom_to_ask(place: Place) -> None:
+    queue = place.place.queue("one")
+    old = queue.invite("Ann")
+    queue.revoke("Ann")
+    for token in (old, "guess", "leave", "%00", "%F0%9F%98%80"):
+        answer = place.client().get(f"/a/{token}")
+        assert answer.status_code == 404
+        assert "Ask whoever sent it to you" in answer.text
+        assert f"/{token}" not in answer.text
+        assert "set-cookie" not in answer.headers
+
+
+def test_the_cookie_of_a_link_is_kept_from_scripts_and_from_other_sites(place: Place) -> None:
+    token = place.place.queue("one").invite("Ann")
+    cookie = place.client().get(f"/a/{token}").headers["set-cookie"].lower()
+    for part in ("ragstone-person=", "httponly", "samesite=strict", "path=/", "max-age=31536000"):
+        assert part in cookie
+
+
+def test_a_token_is_told_to_no_page_that_follows(place: Place) -> None:
+    token = place.place.queue("one").invite("Ann")
+    for path in (f"/a/{token}", "/a/guess"):
+        assert place.client().get(path).headers["referrer-policy"] == "no-referrer"
+
+
+def test_a_token_is_not_logged(
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = place.place.queue("one").invite("Ann")
+    client = place.client()
+
+    def mistake(*_: object) -> str:
+        raise AssertionError("of ours")
+
+    monkeypatch.setattr("ragstone.web.pages.links.queue_path", mistake)
+    with caplog.at_level(0, logger="ragstone"):
+        assert client.get(f"/a/{token}").status_code == 500
+    assert "/a/…" in caplog.text
+    assert token not in caplog.text
+
+
+def test_who_leaves_is_no_longer_known(guarded: Place) -> None:
+    client = guarded.person("Ann")
+    answer = client.post("/a/leave", data={"secret": SECRET})
+    assert answer.status_code == 200
+    assert "ragstone-person" not in client.cookies
+    assert client.get("/annotate/one").status_code == 401
+
+
+def test_leaving_needs_the_secret_of_the_pages(place: Place) -> None:
+    client = place.person("Ann")
+    assert client.post("/a/leave").status_code == 403
+    own = {"secret": SECRET}
+    elsewhere = {"origin": "http://evil.example"}
+    assert client.post("/a/leave", data=own, headers=elsewhere).status_code == 403
+    assert "ragstone-person" in client.cookies
+
+
+def test_a_person_writes_only_with_the_secret_and_from_our_pages(place: Place) -> None:
+    client = place.person("Ann")
+    for path in ("/annotate/one", "/annotate/one/1"):
+        assert client.post(path, data={"action": "skip"}).status_code == 403
+        form = {"action": "skip", "secret": SECRET}
+        elsewhere = {"origin": "http://evil.example"}
+        assert client.post(path, data=form, headers=elsewhere).status_code == 403
+
+
+def test_the_owner_stays_the_owner_who_tried_a_link(guarded: Place) -> None:
+    client = guarded.person("Ann")
+    assert client.get("/").status_code == 403
+    client.cookies.set("ragstone-token", OWNER)
+    assert client.get("/").status_code == 200
+
+
+def test_a_link_needs_no_owner_token(guarded: Place) -> None:
+    assert guarded.client().get("/").status_code == 401
+    assert guarded.person("Ann").get("/annotate/one").status_code not in (401, 403)
+
+
+def test_a_store_that_cannot_be_used_lets_nobody_in(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = place.person("Ann")
+
+    def down(*_: object) -> None:
+        raise InputError("postgresql://secret-host: the database cannot be used")
+
+    monkeypatch.setattr("ragstone.web.runs_folder.person_of", down)
+    answer = client.get("/annotate/one")
+    assert answer.status_code == 503
+    assert "What you saved is kept" in answer.text
+    assert "secret-host" not in answer.text
+
+
+WAYS = {
+    "a link": ({}, "/a/guess"),
+    "a person's cookie": ({"ragstone_person": "guess"}, "/annotate/one"),
+    "the owner's cookie": ({"ragstone_token": "guess"}, "/"),
+    "the owner's address": ({}, "/?token=guess"),
+}
+
+
+@pytest.mark.parametrize("way", list(WAYS))
+def test_many_wrong_tokens_have_to_wait(guarded: Place, way: str) -> None:
+    cookies, path = WAYS[way]
+    client = guarded.client(**cookies)
+    for _ in range(MOST):
+        assert client.get(path).status_code in (401, 403, 404)
+        guarded.seconds += 1
+    answer = client.get(path)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, f"{WITHIN - MOST:.0f}")
+    # Who waits as long as told may try once more.
+    guarded.seconds = WITHIN
+    assert client.get(path).status_code in (401, 403, 404)
+    assert client.get(path).status_code == 429
+    assert guarded.client(at="10.0.0.2", **cookies).get(path).status_code != 429
+
+
+def test_a_stranger_locks_nobody_out_who_is_in(guarded: Place) -> None:
+    person, owner = guarded.person("Ann"), guarded.client(ragstone_token=OWNER)
+    token = guarded.place.queue("one").invite("Ben")
+    for _ in range(2 * MOST):
+        guarded.client().get("/a/guess")
+    assert person.get("/annotate/one").status_code not in (401, 403, 429)
+    assert owner.get("/").status_code == 200
+    # Only a link, or an address, that is opened for the first time waits.
+    assert guarded.client().get(f"/a/{token}").status_code == 429
+    assert guarded.client().get(f"/?token={OWNER}").status_code == 429
+    guarded.seconds = WITHIN
+    assert guarded.client().get(f"/a/{token}").status_code == 303
+
+
+def test_a_network_of_ipv6_is_one_client() -> None:
+    tries = WrongTries(lambda: 0.0)
+    for n in range(MOST):
+        tries.add(f"2001:db8::{n:x}")
+    assert tries.wait("2001:db8::ffff") == WITHIN
+    assert tries.wait("2001:db8:0:1::1") == 0
+    assert tries.wait("::ffff:10.0.0.1") == 0
+
+
+def test_clients_without_end_need_no_memory_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ragstone.web.wrong_tries.KNOWN", 3)
+    tries = WrongTries(lambda: 0.0)
+    for _ in range(MOST):
+        tries.add("a")
+    for one in ("b", "c", "d"):
+        tries.add(one)
+    assert tries.wait("a") == 0
