@@ -6,6 +6,7 @@
     │   ├── UnknownName         no metric, judge, suite or format is called that
     │   ├── RunConflict         a run folder that belongs to other data or settings
     │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
+    │   ├── LabelConflict       an item of which its person said something else meanwhile
     │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
@@ -161,6 +162,22 @@ class RunConflict(InputError):
     ) -> None:
         self.differing = dict(differing or {})
         super().__init__(message)
+
+
+class LabelConflict(InputError):
+    """Somebody said something else of an item, in another window, after they opened it in this one.
+
+    Attributes:
+        item: Its number in the queue.
+        at: When they did.
+        version: Of what they said, to be given as ``seen``.
+    """
+
+    def __init__(self, item: int, at: str, version: int) -> None:
+        self.item = item
+        self.at = at
+        self.version = version
+        super().__init__(f"Item {item} was saved at {at} from another window.")
 
 
 class OverruleConflict(InputError):

@@ -1,8 +1,16 @@
 """What cannot be kept is said at once, all of it; what is odd is only asked about."""
 
+from itertools import combinations, product
+
 import pytest
 
-from ragstone.labels.queue.check import AnswerFault, answer_faults
+from ragstone.examples.labels import LABELS, Unit
+from ragstone.labels.queue.check import (
+    MOST_SPANS,
+    AnswerFault,
+    answer_faults,
+    forbidden_pairs,
+)
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 
 YES_NO = ("yes", "no")
@@ -94,3 +102,76 @@ def test_a_part_that_the_item_has_not_and_a_long_note_are_refused() -> None:
 
 def test_a_fault_blocks_unless_it_says_otherwise() -> None:
     assert AnswerFault(ANSWER, "", "lacking").severity == "block"
+
+
+@pytest.mark.parametrize("unit", ["answer", "context"])
+def test_the_pairs_that_are_forbidden_are_those_that_the_check_finds(unit: Unit) -> None:
+    form = QueueForm("f", tuple(AskedLabel(label, unit, YES_NO) for label in LABELS[unit]))
+    pairs = forbidden_pairs(form)
+    assert pairs
+    part: tuple[str, str] = (unit, "")
+    item = QueueItem(1, "e", {}, (ItemPart(unit),))
+    for one, two in combinations(LABELS[unit], 2):
+        for values in product(YES_NO, repeat=2):
+            said = dict(zip((one, two), values, strict=True))
+            found = {
+                (fault.why, fault.severity)
+                for fault in answer_faults(form, item, ItemAnswers({part: said}))
+                if fault.why != "lacking"
+            }
+            told = {
+                (pair.why, pair.severity) for pair in pairs if pair.said.items() <= said.items()
+            }
+            assert found == told, said
+
+
+def test_only_rules_between_labels_that_are_asked_are_told() -> None:
+    form = QueueForm("f", (AskedLabel("source_cited", "answer", YES_NO),))
+    assert forbidden_pairs(form) == []
+
+
+SHOWN_TEXT = "A pier 𝄞 of 90 m."
+SPAN = {
+    "part": ["answer", ""],
+    "label": "tone",
+    "text": "answer",
+    "start": 2,
+    "end": len(SHOWN_TEXT),
+}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({}, None),
+        ({"part": ["context", "1"], "label": "misleading", "text": "contexts/1"}, None),
+        ({"end": len(SHOWN_TEXT) + 1}, "no_such_words"),
+        ({"start": -1}, "no_such_words"),
+        ({"end": 2}, "no_such_words"),
+        ({"start": True}, "no_such_words"),
+        ({"start": "2"}, "no_such_words"),
+        ({"text": "policy"}, "no_such_words"),
+        ({"text": ["answer"]}, "no_such_words"),
+        ({"more": 1}, "no_such_words"),
+        ({"label": "helpful"}, "not_asked"),
+        ({"label": ["tone"]}, "not_asked"),
+        ({"part": ["context", "9"]}, "no_such_part"),
+        ({"part": "answer"}, "no_such_part"),
+        ({"part": None}, "no_such_part"),
+    ],
+)
+def test_words_that_a_label_rests_on_are_in_a_text_of_the_item(
+    change: dict[str, object], why: str | None
+) -> None:
+    shown = {"answer": SHOWN_TEXT, "contexts": [{"name": "1", "text": SHOWN_TEXT}]}
+    item = QueueItem(1, "e", shown, ITEM.parts)
+    answers = ItemAnswers(SAID, spans=({**SPAN, **change},))
+    assert [one.why for one in answer_faults(FORM, item, answers)] == ([why] if why else [])
+
+
+def test_there_are_only_so_many_marked_words() -> None:
+    item = QueueItem(1, "e", {"answer": SHOWN_TEXT}, ITEM.parts)
+    most = ItemAnswers(SAID, spans=(SPAN,) * MOST_SPANS)
+    assert answer_faults(FORM, item, most) == []
+    (one,) = answer_faults(FORM, item, ItemAnswers(SAID, spans=(SPAN,) * (MOST_SPANS + 1)))
+    assert one.why.startswith("too_many_spans")

@@ -3,6 +3,8 @@
 database   labels.sqlite, or PostgreSQL
 form       what is asked, of what, and what one person said of one item
 queue      gives items out, and keeps what is said
+own        what one person did, which is all that they may see
+texts      what people read, by name, so that words of it can be pointed to
 check      what is wrong with what somebody says
 records    what was said, as the rows of a label file
 """

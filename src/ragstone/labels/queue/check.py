@@ -3,14 +3,21 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragstone.examples.labels import FIELDS, Severity, violations
+from ragstone.examples.labels import FIELDS, RULES, Severity, Unit, violations
 from ragstone.reason import reason
 
 from .form import AskedLabel, ItemAnswers, QueueForm, QueueItem
+from .texts import texts_of
 
 YES_NO = ("yes", "no")
 LONGEST_WORD, LONGEST_NOTE = 200, 10_000
 """Characters of a label in somebody's own words, and of a note."""
+
+MOST_SPANS = 200
+"""Places in the texts of an item that its labels rest on."""
+
+SPAN = ("part", "label", "text", "start", "end")
+"""What each of them says: unit and name of the part, its label, and characters of a text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +35,41 @@ class AnswerFault:
     label: str
     why: str
     severity: Severity = "block"
+
+
+@dataclass(frozen=True, slots=True)
+class ForbiddenPair:
+    """Two values of a unit's labels that contradict each other.
+
+    Attributes:
+        unit: The unit.
+        said: The two labels, each with its value.
+        why: The name of the rule, as a reason.
+        severity: As of a fault.
+    """
+
+    unit: Unit
+    said: Mapping[str, str]
+    why: str
+    severity: Severity
+
+
+def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
+    """What the rules between the labels of a form forbid, for a page that checks while one labels.
+
+    ``answer_faults`` finds the same.
+    """
+    asked = {(one.unit, one.label) for one in form.asked}
+    return [
+        ForbiddenPair(
+            rule.unit,
+            {rule.given: YES_NO[0], rule.then: YES_NO[rule.says]},
+            reason(rule.name),
+            rule.severity,
+        )
+        for rule in RULES.values()
+        if {(rule.unit, rule.given), (rule.unit, rule.then)} <= asked
+    ]
 
 
 def answer_faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> list[AnswerFault]:
@@ -56,6 +98,33 @@ def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[
                 if one.required and label not in said:
                     yield AnswerFault((unit, name), label, reason("lacking"))
         yield from _broken((unit, name), said)
+    yield from _misplaced(form, item, answers)
+
+
+def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
+    """Spans of nothing that is there."""
+    whole = ("answer", "")
+    if len(answers.spans) > MOST_SPANS:
+        yield AnswerFault(whole, "", reason("too_many_spans", most=MOST_SPANS))
+        return
+    texts = texts_of(item) if answers.spans else {}
+    parts = [[one.unit, one.name] for one in item.parts]
+    labels = {(one.unit, one.label) for one in form.asked}
+    for span in answers.spans:
+        part, label = span.get("part"), span.get("label")
+        start, end, text = span.get("start"), span.get("end"), texts.get(str(span.get("text")))
+        if part not in parts:
+            yield AnswerFault(whole, "", reason("no_such_part"))
+        elif (part[0], str(label)) not in labels:
+            yield AnswerFault((part[0], part[1]), str(label), reason("not_asked"))
+        elif not (
+            text is not None
+            and {*span} == {*SPAN}
+            and type(start) is int
+            and type(end) is int
+            and 0 <= start < end <= len(text)
+        ):
+            yield AnswerFault((part[0], part[1]), str(label), reason("no_such_words"))
 
 
 def _not_a_choice(asked: AskedLabel, value: object) -> str:

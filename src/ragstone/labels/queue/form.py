@@ -148,7 +148,8 @@ class ItemAnswers:
         labels: By part, a tuple of unit and name, what is said of each label, one of its choices.
         note: Of the item.
         discarded: Why nothing can be said of it; empty if something is.
-        spans: Words of texts that a label rests on: part, label, text, start and end in characters.
+        spans: Words of texts that a label rests on: ``part``, a list of unit and name, ``label``,
+            ``text``, a name of ``texts_of``, ``start`` and ``end`` in characters.
     """
 
     labels: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)

@@ -14,7 +14,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import InputError, LabelConflict, UnknownName
 from ragstone.labels.last_word import is_adjudicator
 
 from .database import LabelDatabase, Run
@@ -327,7 +327,14 @@ class Queue:
             _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
         return True
 
-    def save(self, person: str, number: int, answers: ItemAnswers, once: str) -> QueueItem | None:
+    def save(
+        self,
+        person: str,
+        number: int,
+        answers: ItemAnswers,
+        once: str,
+        seen: int | None = None,
+    ) -> QueueItem | None:
         """Keep what a person said of an item; returns their next one.
 
         Args:
@@ -336,12 +343,15 @@ class Queue:
             answers: What they say.
             once: A word of the client's own for this save; with the same word again nothing is
                 added, so that a save whose reply was lost can be repeated.
+            seen: The version that they saw of what they said before, see ``OwnWork``; None if it
+                does not matter.
 
         Raises:
             InputError: They were not given this item.
+            LabelConflict: They said something else of it after they saw it.
         """
         with self._database.transaction() as run:
-            self._keep(run, person, number, answers, once)
+            self._keep(run, person, number, answers, once, seen)
             return self._next(run, person)
 
     def skip(self, person: str, number: int) -> QueueItem | None:
@@ -455,8 +465,18 @@ class Queue:
         self._count(run, number, 1)
         return self._item(run, number)
 
-    def _keep(self, run: Run, person: str, number: int, answers: ItemAnswers, once: str) -> None:
+    def _keep(
+        self,
+        run: Run,
+        person: str,
+        number: int,
+        answers: ItemAnswers,
+        once: str,
+        seen: int | None,
+    ) -> None:
         state = self._state(run, person, number)
+        if seen is not None:
+            self._refuse_other(run, person, number, answers, once, seen)
         if not run(
             "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
@@ -466,6 +486,25 @@ class Queue:
         self._turn(run, person, number, "said")
         if state in ("skipped", "late"):
             self._count(run, number, 1)
+
+    def _refuse_other(
+        self, run: Run, person: str, number: int, answers: ItemAnswers, once: str, seen: int
+    ) -> None:
+        """Refuse to say something else of an item than what was said since it was seen.
+
+        Raises:
+            LabelConflict: That it is.
+        """
+        said = run(
+            "SELECT number, at, answers, once FROM said "
+            "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
+            self.name, person, number,
+        )  # fmt: skip
+        if not said or said[0][0] == seen or _hash(once) in [one[3] for one in said]:
+            return
+        version, at, last, _ = said[0]
+        if json.loads(last) != answers.to_dict():
+            raise LabelConflict(number, at, version)
 
     def _state(self, run: Run, person: str, number: int) -> str:
         """What became of somebody's turn.

@@ -258,6 +258,19 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{facts['baseline']!r} leaves it out."
     ),
     # What somebody says of an item of a queue.
+    "lacking": plain("nothing is said yet"),
+    "not_asked": plain("the queue does not ask this"),
+    "no_such_part": plain("the item has no such part"),
+    "no_such_words": plain("the marked words are not in the text"),
+    "too_many_spans": lambda facts: f"at most {count(facts, 'most')} places can be marked",
+    "evidence_requires_relevance": plain(
+        "A context that holds the evidence is also about the topic"
+    ),
+    "evidence_excludes_misleading": plain(
+        "A context that holds the evidence is seldom misleading, too"
+    ),
+    "contradiction_requires_unsupported": plain("A contradicted claim is also unsupported"),
+    "fabricated_requires_cited": plain("A made-up source is also a cited one"),
     "not_a_choice": lambda facts: (
         f"say one of: {', '.join(several(facts, 'choices'))}"
         if "choices" in facts
