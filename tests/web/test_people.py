@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
 from ragstone.errors import InputError
@@ -282,3 +283,10 @@ def test_clients_without_end_need_no_memory_without_end(monkeypatch: pytest.Monk
     for one in ("b", "c", "d"):
         tries.add(one)
     assert tries.wait("a") == 0
+
+
+def test_others_are_sent_to_an_address_that_is_theirs_too() -> None:
+    access = Access(frozenset(), others="http://192.168.1.7:8421")
+    assert access.address(URL("http://127.0.0.1:8421/annotate")) == "http://192.168.1.7:8421"
+    assert access.address(URL("https://labels.example/annotate")) == "https://labels.example"
+    assert Access(frozenset()).address(URL("http://[::1]:8421/")) == "http://[::1]:8421"

@@ -1,12 +1,15 @@
 """``ragstone view [DIR]``: the runs in a browser."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from .output import say
 from .progress import bar
+
+if TYPE_CHECKING:
+    from ragstone.web.serving import Served
 
 
 def view(
@@ -24,6 +27,11 @@ def view(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
+    labels: Annotated[
+        str,
+        typer.Option(metavar="STORE", help="Store of human labels, if it is not labels.sqlite in "
+                     "DIR: a file, or an address postgresql://…"),
+    ] = "",
     static: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Folder for the app as files, to be opened from the disk, "
@@ -37,7 +45,7 @@ def view(
     With --static: each run with its lists, and its examples, or the 1,000 worst of more
     than 5,000. The files need no server; searching and noting are left out.
 
-    Exit status: 0 stopped or written, 2 no such folder, or the port is taken.
+    Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
     """
     if static is not None:
         from ragstone.run import Progress
@@ -55,8 +63,8 @@ def view(
         return
     from ragstone.web.serving import view as serve
 
-    serve(folder, port=port, host=host, browser=not no_browser, told=_say)
+    serve(folder, labels=labels, port=port, host=host, browser=not no_browser, told=_say)
 
 
-def _say(address: str) -> None:
-    typer.echo(f"Ragstone is at {address}")
+def _say(served: "Served") -> None:
+    typer.echo(f"Ragstone is at {served.owner}")

@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Scope
 from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
 
 from .asked import Asked, fields_of, queue_path
-from .door import SEATS, Refusal
+from .door import Refusal
 from .drawing import asset, asset_path, assets, render
 from .pages import (
     compare,
@@ -33,7 +33,7 @@ from .pages import (
 )
 from .runs_folder import RunsFolder
 from .safe import Access, Safe
-from .visitor import LEAVE
+from .visitor import LEAVE, SEATS
 from .web_page import Elsewhere, NotThere, WebFile, WebPage
 
 Answer = WebPage | WebFile | Elsewhere
@@ -115,7 +115,7 @@ def _answer(
     request: Request,
     page: Callable[[Asked], Answer],
 ) -> Response:
-    asked = Asked.of(request)
+    asked = Asked.of(request, access.address(request.url))
     found: Answer
     try:
         # What a form does may ask a model, for which no page should wait.

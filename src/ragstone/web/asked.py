@@ -51,6 +51,7 @@ class Asked:
         match: The version that a write is about; empty if it does not say.
         person: Who came by a link of their own; None if it is the owner, or nobody.
         owner: Whether the page is the owner's, with the ways to all others.
+        server: What the addresses begin with that other people open.
     """
 
     path: str
@@ -61,9 +62,10 @@ class Asked:
     match: str = ""
     person: SeatedPerson | None = None
     owner: bool = True
+    server: str = ""
 
     @classmethod
-    def of(cls, request: Request) -> Self:
+    def of(cls, request: Request, server: str = "") -> Self:
         """What a request asks for."""
         visitor: Visitor = request.scope.get(VISITOR) or Visitor()
         return cls(
@@ -75,6 +77,7 @@ class Asked:
             request.headers.get("if-match", ""),
             visitor.person,
             visitor.owner,
+            server,
         )
 
     def one(self, name: str, otherwise: str = "") -> str:

@@ -18,15 +18,12 @@ from starlette.types import Scope
 
 from ragstone.errors import RagstoneError
 
-from .visitor import LEAVE, SeatedPerson, Visitor
+from .visitor import LEAVE, SEATS, SeatedPerson, Visitor
 from .wrong_tries import WrongTries
 
 READING = ("GET", "HEAD")
 OWNER, PERSON = "ragstone-token", "ragstone-person"
 """The cookies."""
-
-SEATS = "/a/"
-"""What the path of a person's link begins with."""
 
 Lookup = Callable[[str], SeatedPerson | None]
 """Who has a token; None if nobody does, or no longer."""

@@ -12,13 +12,14 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs
 
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import URL, Headers, MutableHeaders
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .asked import VISITOR
-from .door import READING, SEATS, Door, Lookup, Refusal
-from .visitor import Visitor
+from .door import READING, Door, Lookup, Refusal
+from .serving import NAMES
+from .visitor import SEATS, Visitor
 from .wrong_tries import WrongTries
 
 POLICY = "; ".join(
@@ -59,16 +60,28 @@ class Access:
         token: What the owner has to know; empty if everybody who can connect is the owner.
         secret: What pages carry and every write has to give back.
         tries: The wrong tokens that were shown.
+        others: What the addresses begin with that other people open, where it is not what the
+            owner opens.
     """
 
     hosts: frozenset[str]
     token: str = ""
     secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
     tries: WrongTries = field(default_factory=WrongTries)
+    others: str = ""
 
     def knows(self, secret: str) -> bool:
         """Whether a write carries the secret of the pages."""
         return hmac.compare_digest(self.secret.encode(), secret.encode())
+
+    def address(self, asked: URL) -> str:
+        """What the addresses begin with that other people open.
+
+        Args:
+            asked: What the owner opened: a name that is not of this machine alone does for others.
+        """
+        alone = asked.netloc.rpartition(":")[0] in NAMES
+        return self.others if self.others and alone else f"{asked.scheme}://{asked.netloc}"
 
 
 class Safe:

@@ -1,10 +1,15 @@
 """Visitor: who a request comes from, and which addresses are theirs."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from ragstone.labels.queue.form import Role
+if TYPE_CHECKING:
+    from ragstone.labels.queue.form import Role
 
-LEAVE = "/a/leave"
+SEATS = "/a/"
+"""What the path of a person's link begins with."""
+
+LEAVE = f"{SEATS}leave"
 """Where a browser is made to forget a person's link."""
 
 
@@ -20,7 +25,7 @@ class SeatedPerson:
 
     queue: str
     name: str
-    role: Role
+    role: "Role"
 
     def reaches(self, path: str) -> bool:
         """Whether an address is one of theirs.
