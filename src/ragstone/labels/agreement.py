@@ -1,7 +1,7 @@
 """Agreement: how far annotators agree on each column, and on which items they differ."""
 
-from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -52,6 +52,17 @@ class Annotator:
     agreement: float | None
     interval: Interval | None
     difference: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "annotator": self.name,
+            "n_labels": self.n_labels,
+            "n": self.n,
+            "agreement": self.agreement,
+            **ends_of(self.interval),
+            "difference": self.difference,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +116,8 @@ class ColumnAgreement:
         dividing: The items on which annotators disagree most.
         ties: Items without a majority, which are left undecided.
         seed: Random seed of the intervals.
+        ratings: The labels, of all items.
+        clusters: The cluster of each item.
     """
 
     kind: str
@@ -123,6 +136,8 @@ class ColumnAgreement:
     resamples: int
     level: float
     limit: int | None
+    ratings: RatingMatrix = field(repr=False)
+    clusters: Sequence[Hashable] = field(repr=False)
 
     @property
     def name(self) -> str:
@@ -146,17 +161,7 @@ class ColumnAgreement:
             "n_clusters": self.n_clusters,
             "n_divided": self.n_divided,
             "n_ties": len(self.ties),
-            "annotators": [
-                {
-                    "annotator": one.name,
-                    "n_labels": one.n_labels,
-                    "n": one.n,
-                    "agreement": one.agreement,
-                    **ends_of(one.interval),
-                    "difference": one.difference,
-                }
-                for one in self.annotators
-            ],
+            "annotators": [one.to_dict() for one in self.annotators],
             "values": [
                 {
                     "value": one.value,
@@ -270,7 +275,8 @@ class _Column:
         self.clusters = [clusters.get(id, f"\0{id}") for id, _ in self.items]
         given = self.words if scale == "nominal" else self.numbers
         self.given: list[list[Hashable]] = given.tolist()
-        self.ratings = read_ratings(self.given).shared
+        self.rated = read_ratings(self.given)
+        self.ratings = self.rated.shared
 
     def agreement(
         self,
@@ -307,6 +313,8 @@ class _Column:
             resamples,
             level,
             limit,
+            self.rated,
+            self.clusters,
         )
 
     def _annotator(self, at: int, level: float) -> Annotator:

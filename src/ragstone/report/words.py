@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ragstone.argument import argument, call, in_python, marked
 from ragstone.reason import SAID, Reason
 
-from .sentences import data, decisions, evidence, runs
+from .sentences import data, decisions, evidence, labels, runs
 from .sentences.facts import Facts, Sentence
 
 MODEL = argument("judge", "openai:MODEL")
@@ -266,6 +266,7 @@ def _unlike(facts: Facts) -> str:
 SENTENCES: Mapping[str, Sentence] = {
     **data.SENTENCES,
     **decisions.SENTENCES,
+    **labels.SENTENCES,
     **runs.SENTENCES,
     **evidence.SENTENCES,
     LACKS: _not_judged,

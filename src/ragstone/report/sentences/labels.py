@@ -1,0 +1,23 @@
+"""Labels: what is said of figures that are looked at while people label."""
+
+from collections.abc import Mapping
+
+from .facts import Sentence, count, plain
+
+SENTENCES: Mapping[str, Sentence] = {
+    "looked_at_again": lambda facts: (
+        "labels are still coming, and this interval is for one look; from "
+        f"{count(facts, 'first')} on ({count(facts)} so far) it will hold at every look"
+    ),
+    "alike_so_far": plain(
+        "labels are still coming, and this interval is for one look; it will hold at every look "
+        "once more labels differ from the most frequent one"
+    ),
+    "riskiest_first": plain(
+        "the riskiest are labelled first, so until all are labelled this is of them and not of all"
+    ),
+    "chances_known_in_part": plain(
+        "with which probability it came to be labelled is known of some and not of others"
+    ),
+    "all_split": plain("people are split on every one"),
+}
