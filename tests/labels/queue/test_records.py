@@ -72,9 +72,7 @@ def test_a_written_table_reads_back_the_same(tmp_path: Path) -> None:
 def test_who_adjudicates_is_named_so_and_decides(tmp_path: Path) -> None:
     file = labelled(tmp_path)
     queue = Queue(open_labels(file), "first")
-    queue.invite("cleo", "adjudicator")
-    said = ItemAnswers({("answer", ""): {"helpful": "no"}})
-    assert queue.fill("cleo", 0, said)
+    queue.decide("cleo", 0, ItemAnswers({("answer", ""): {"helpful": "no"}}), "once")
     table = read_label_table(file)
     assert (table.annotators, table.adjudicators) == (("ann", "ben"), ("cleo",))
     assert [(tie.example_id, tie.name) for tie in table.ties()] == [("e1", "helpful")]

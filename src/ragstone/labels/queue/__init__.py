@@ -6,5 +6,6 @@ queue      gives items out, and keeps what is said
 own        what one person did, which is all that they may see
 texts      what people read, by name, so that words of it can be pointed to
 check      what is wrong with what somebody says
+divided    what people differ on, and what adjudicators decide
 records    what was said, as the rows of a label file
 """

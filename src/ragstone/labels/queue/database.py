@@ -39,10 +39,15 @@ TABLES = (
     "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
     "UNIQUE (queue, person, once))",
     "CREATE INDEX said_of ON said (queue, item, person)",
+    "CREATE TABLE decided (number {serial}, queue TEXT NOT NULL, person TEXT NOT NULL, "
+    "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
+    "UNIQUE (queue, person, once))",
+    "CREATE INDEX decided_of ON decided (queue, item, person)",
     "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
     "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
 )
-"""``said`` only grows: what somebody changes or takes back stays beside what they said first.
+"""``said``, and ``decided`` by adjudicators, only grow: what somebody changes or takes back stays
+beside what they said first.
 
 Of an item, ``people`` is how many label it once it is among those that are given out, ``wanted``
 how many do now, ``taken`` how many have it or said something. ``passed`` is the probability that it

@@ -157,6 +157,11 @@ class ItemAnswers:
     discarded: str = ""
     spans: tuple[Mapping[str, Any], ...] = ()
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether they neither give a label nor discard the item."""
+        return not self.discarded and not any(self.labels.values())
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {

@@ -41,7 +41,7 @@ class QueuePerson:
 
 @dataclass(frozen=True, slots=True)
 class SavedItem:
-    """What a person said of an item, and when."""
+    """What a person said of an item, and when; as an adjudicator, or as an annotator."""
 
     item: int
     id: str
@@ -383,23 +383,56 @@ class Queue:
             _note(run, self.name, self._at, person, "undone", str(number))
             return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
 
+    def decide(self, person: str, number: int, answers: ItemAnswers, once: str) -> None:
+        """Keep what an adjudicator decides of an item.
+
+        Args:
+            person: Who decides. What they said of it as an annotator stays beside it.
+            number: The item.
+            answers: The labels that they decide; none of them takes their decision back.
+            once: As in ``save``.
+
+        Raises:
+            UnknownName: The queue has no such item.
+        """
+        with self._database.transaction() as run:
+            self._item(run, number)
+            if run(
+                "INSERT INTO decided (queue, person, item, at, once, answers) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
+                "RETURNING number",
+                self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+            ):  # fmt: skip
+                what = "undecided" if answers.is_empty else "decided"
+                _note(run, self.name, self._at, person, what, str(number))
+
     def said(self) -> list[SavedItem]:
-        """The last word of each person on each item, unless it was taken back."""
+        """The last word of each person on each item, unless it was taken back.
+
+        Who decided an item and labelled it, too, has two.
+        """
         with self._database.transaction() as run:
             rows = run(
-                "SELECT s.item, i.id, s.person, p.role, s.at, s.answers FROM said s "
+                "SELECT s.item, i.id, s.person, 'annotator', s.at, s.answers FROM said s "
                 "JOIN turns t ON t.queue = s.queue AND t.person = s.person AND t.item = s.item "
                 "JOIN items i ON i.queue = s.queue AND i.item = s.item "
-                "JOIN people p ON p.queue = s.queue AND p.person = s.person "
                 "WHERE s.queue = ? AND t.state = 'said' AND s.number = (SELECT max(number) "
                 "FROM said o WHERE o.queue = s.queue AND o.person = s.person AND o.item = s.item) "
                 "ORDER BY s.number",
                 self.name,
+            ) + run(
+                "SELECT d.item, i.id, d.person, 'adjudicator', d.at, d.answers FROM decided d "
+                "JOIN items i ON i.queue = d.queue AND i.item = d.item "
+                "WHERE d.queue = ? AND d.number = (SELECT max(number) FROM decided o "
+                "WHERE o.queue = d.queue AND o.person = d.person AND o.item = d.item) "
+                "ORDER BY d.number",
+                self.name,
             )
-        return [
+        found = [
             SavedItem(item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)))
             for item, id, person, role, at, answers in rows
         ]
+        return [one for one in found if one.role == "annotator" or not one.answers.is_empty]
 
     def progress(self) -> list[PersonProgress]:
         """How far each annotator is."""
