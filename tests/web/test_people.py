@@ -290,3 +290,20 @@ def test_others_are_sent_to_an_address_that_is_theirs_too() -> None:
     assert access.address(URL("http://127.0.0.1:8421/annotate")) == "http://192.168.1.7:8421"
     assert access.address(URL("https://labels.example/annotate")) == "https://labels.example"
     assert Access(frozenset()).address(URL("http://[::1]:8421/")) == "http://[::1]:8421"
+
+
+FROM_A_MAIL = {
+    "sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"
+}  # fmt: skip
+
+
+def test_who_follows_a_link_on_another_site_is_asked_to_come_again_from_here(
+    guarded: Place,
+) -> None:
+    answer = guarded.client().get("/annotate/one?a=1&token=x", headers=FROM_A_MAIL)
+    assert 'content="0; url=/annotate/one?a=1"' in answer.text
+    assert "nav" not in answer.text
+    there = f"http://{HOST}//evil.example/'><script>"
+    away = guarded.client().get(there, headers=FROM_A_MAIL).text
+    assert 'content="0; url=/evil.example/&#x27;' in away
+    assert "<script>" not in away

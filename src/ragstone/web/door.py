@@ -9,11 +9,12 @@ client that showed many waits; a right one in a cookie never does.
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from html import escape
 from urllib.parse import parse_qs, urlencode
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
 from ragstone.errors import RagstoneError
@@ -97,6 +98,8 @@ class Door:
                 self.tries.add(client)
             return Visitor()
         kept, seat = asked.cookies.get(OWNER, ""), asked.cookies.get(PERSON, "")
+        if not (kept or seat) and _from_another_site(asked.headers):
+            return _once_more(scope)
         owner = bool(self.token) and self._admits(kept)
         person = await self._who(seat) if seat else None
         wrong = (kept and self.token and not owner) or (seat and person is None)
@@ -166,12 +169,37 @@ def _stranger() -> Response:
     )
 
 
+def _from_another_site(headers: Mapping[str, str]) -> bool:
+    """Whether somebody followed a link on a page that is not ours, such as that of their mail."""
+    return (
+        headers.get("sec-fetch-site") == "cross-site"
+        and headers.get("sec-fetch-mode") == "navigate"
+        and headers.get("sec-fetch-dest") == "document"
+    )
+
+
+def _once_more(scope: Scope) -> Response:
+    """A page that asks for the same address, for a browser keeps our cookies from other sites."""
+    here = escape(_address(scope))
+    return HTMLResponse(
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Ragstone</title>'
+        f'<meta http-equiv="refresh" content="0; url={here}"></head>'
+        f'<body><p><a href="{here}">Go on</a></p></body></html>',
+        headers={"cache-control": "no-store"},
+    )
+
+
 def _with_cookie(scope: Scope, token: str) -> Response:
     """Move the token from the address, which may be seen and copied, into a cookie."""
-    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
-    query.pop("token")
-    path = scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/")
-    rest = urlencode(query, doseq=True)
-    answer = RedirectResponse(f"/{path}{'?' if rest else ''}{rest}", 303)
+    answer = RedirectResponse(_address(scope), 303)
     answer.set_cookie(OWNER, token, httponly=True, samesite="strict")
     return answer
+
+
+def _address(scope: Scope) -> str:
+    """What was asked for, on this server, without a token."""
+    query = parse_qs(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    query.pop("token", None)
+    path = scope["raw_path"].decode("latin-1").partition("?")[0].lstrip("/")
+    rest = urlencode(query, doseq=True)
+    return f"/{path}{'?' if rest else ''}{rest}"

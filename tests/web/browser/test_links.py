@@ -1,0 +1,76 @@
+"""The links that people get, opened in a real browser."""
+
+import socket
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import uvicorn
+from playwright.sync_api import Browser
+
+from ragstone.labels.queue.form import QueueForm
+from ragstone.labels.queue.queue import Queue
+from ragstone.web.app import make_app
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.safe import Access
+
+
+@pytest.fixture(params=["t0ken", ""], ids=["with an owner's token", "without"])
+def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, RunsFolder]]:
+    """The address of an app, and what it shows."""
+    taken = socket.create_server(("127.0.0.1", 0))
+    host = f"127.0.0.1:{taken.getsockname()[1]}"
+    place = RunsFolder(tmp_path)
+    made = make_app(place, Access(frozenset({host}), request.param))
+    server = uvicorn.Server(uvicorn.Config(made, log_config=None, lifespan="off"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
+    thread.start()
+    yield f"http://{host}", place
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def mail() -> Iterator[str]:
+    """The address of a page on another site, which links to the address in its query."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            address = self.path.partition("?")[2]
+            self.wfile.write(f'<a href="{address}">your link</a>'.encode())
+
+        def log_message(self, format: str, *_: object) -> None:
+            pass
+
+    server = HTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://localhost:{server.server_port}/?"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_link_in_a_mail_that_is_read_in_the_browser_leads_to_the_queue(
+    app: tuple[str, RunsFolder], mail: str, chromium: Browser
+) -> None:
+    address, place = app
+    token = Queue.make(place.labels(), QueueForm("q", ()), []).invite("Ann")
+    context = chromium.new_context()
+    page = context.new_page()
+    page.goto(f"{mail}{address}/a/{token}")
+    page.click("a")
+    page.wait_for_url(f"{address}/annotate/q")
+    page.wait_for_selector("main")
+    assert page.locator("nav a").count() == 0
+    # Nor does a link without a token make somebody a stranger, or the owner.
+    page.goto(f"{mail}{address}/annotate/q")
+    page.click("a")
+    page.wait_for_selector("main")
+    assert page.url == f"{address}/annotate/q"
+    assert page.locator("nav a").count() == 0
+    context.close()
