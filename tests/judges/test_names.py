@@ -46,6 +46,12 @@ def test_labels_may_come_from_a_file(tmp_path: Path) -> None:
         parse_judges([f"human:{tmp_path / 'none.csv'}"])
 
 
+def test_an_address_is_no_file_of_labels_and_its_password_is_not_repeated() -> None:
+    with pytest.raises(InputError, match="reads labels from a file") as caught:
+        parse_judges(["human:postgresql://ann:s3cret@host/labels"])
+    assert "s3cret" not in caught.value.text
+
+
 def test_an_unknown_judge_is_refused_with_a_suggestion() -> None:
     with pytest.raises(UnknownName, match="local"):
         parse_judges(["locale"])

@@ -117,6 +117,12 @@ def _named(
 def _label_files(names: Sequence[str]) -> Iterator[Path]:
     for name in names:
         kind, _, file = name.partition(":")
+        if kind == HUMAN and "://" in file:
+            # The address, which may have a password in it, is not repeated.
+            raise InputError(
+                f"{argument('judge', 'human:FILE')} reads labels from a file. Write those of the "
+                "database to a file first."
+            )
         if kind == HUMAN and file:
             if not on_disk(file).is_file():
                 raise InputError(f"{argument('judge', name)}: there is no file {file}.")

@@ -1,8 +1,7 @@
 """Clusters: which labelled examples are not independent, such as answers to one question."""
 
 from collections.abc import Mapping, Sequence
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Any
 
 from ragstone.errors import InputError
@@ -13,6 +12,7 @@ from ragstone.examples.records import RecordReader
 from ragstone.examples.systems import id_of
 
 from .in_data import system_in
+from .queue.address import shown_source
 from .read import records_of
 
 QUESTION = "question_id"
@@ -35,7 +35,7 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
     found: dict[str, str] = {}
     for path in paths:
         reader = RecordReader({})
-        for line, record in records_of(Path(path), fspath(path)):
+        for line, record in records_of(path):
             if isinstance(record, BadRow):
                 continue
             problems: list[Problem] = []
@@ -48,7 +48,7 @@ def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) 
             if system is not None and (cluster is not None or field is None):
                 found.setdefault(id_of(id, system), cluster or id)
     if field is not None and not found:
-        raise InputError(f"No row of {', '.join(str(path) for path in paths)} has a field {field}.")
+        raise InputError(f"No row of {', '.join(map(shown_source, paths))} has a field {field}.")
     return found
 
 

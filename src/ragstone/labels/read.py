@@ -10,7 +10,6 @@ which one (``context``: its id or its position from 1; ``claim``, ``statement``:
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
@@ -32,8 +31,9 @@ from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
 from .judged import judged
 from .platforms import rows_of_platform
-from .queue.database import FILE, POSTGRES, open_labels
+from .queue.address import StoreAddress, shown_source
 from .queue.records import queue_records
+from .queue.snapshot import labels_as_they_are
 from .rated import Ends
 from .table import LabelTable
 
@@ -69,14 +69,14 @@ def read_label_table(
             not a label, a file without labels.
     """
     several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
-    names = [fspath(path) for path in several]
+    names = [shown_source(path) for path in several]
     columns = dict(columns or {})
     rows: list[GivenRow] = []
     faults: list[Fault] = []
     seen: dict[str, None] = {}
     meter = Meter()
     for path in several:
-        found, wrong = _of_file(Path(path), fspath(path), columns, seen, meter)
+        found, wrong = _of_file(path, columns, seen, meter)
         rows += found
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
@@ -120,21 +120,22 @@ def labels_of(
 
 
 def records_of(
-    path: Path, name: str, meter: Meter | None = None
+    source: str | PathLike[str], meter: Meter | None = None
 ) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
-    """Line and record of each row of a label file or dataset.
+    """Line and record of each row of a label file, dataset or store.
 
     Raises:
         DataError: There is no such file.
     """
-    place, queue = name, ""
-    if not name.endswith(FILE):
-        # A folder's name may have the mark in it.
-        place, _, queue = name.rpartition("#") if "#" in name else (name, "", "")
-    if place.startswith(POSTGRES) or place.endswith(FILE):
-        yield from _in_queues(place, queue)
+    store = StoreAddress.of(source)
+    if store is not None:
+        with labels_as_they_are(store) as database:
+            if database is not None:
+                for said in queue_records(database, store.queue):
+                    yield None, said
         return
-    path = on_disk(path)
+    name = fspath(source)
+    path = on_disk(Path(name))
     if path.is_dir():
         for number, example in enumerate(read(path), start=1):
             yield number, {"id": example.id, "labels": dict(example.labels),
@@ -149,21 +150,14 @@ def records_of(
         yield from [(line, record)] if rows is None else ((line, row) for row in rows)
 
 
-def _in_queues(place: str, queue: str) -> Iterator[tuple[None, Mapping[str, Any]]]:
-    if not place.startswith(POSTGRES) and not Path(place).is_file():
-        raise DataError([Fault(place, None, "", "a store of labels", "none of this name")])
-    with closing(open_labels(place)) as database:
-        for record in queue_records(database, queue):
-            yield None, record
-
-
 def _of_file(
-    path: Path, name: str, columns: Mapping[str, str], seen: dict[str, None], meter: Meter
+    source: str | PathLike[str], columns: Mapping[str, str], seen: dict[str, None], meter: Meter
 ) -> Given:
+    name = shown_source(source)
     rows: list[GivenRow] = []
     faults: list[Fault] = []
     is_empty = True
-    for line, record in records_of(path, name, meter):
+    for line, record in records_of(source, meter):
         problems: Sequence[Problem]
         if isinstance(record, BadRow):
             problems = record.problems

@@ -12,7 +12,7 @@ from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.summing_up.failures import FailureGroups, failures
 from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.errors import InputError, RagstoneError, UnknownName
-from ragstone.labels.queue.database import FILE as LABELS
+from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.queue import Queue, person_of
 from ragstone.run import Run

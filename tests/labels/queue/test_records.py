@@ -6,7 +6,8 @@ import pytest
 
 from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.labels import agreement, read_label_table, write_labels
-from ragstone.labels.queue.database import FILE, open_labels
+from ragstone.labels.queue.address import FILE
+from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue
 

@@ -1,6 +1,8 @@
 """Queues of items that people label: who is given what, what they said, who changed what.
 
+address    which store, and which queue of it, a text names
 database   labels.sqlite, or PostgreSQL
+snapshot   the same, to read alone
 form       what is asked, of what, and what one person said of one item
 queue      gives items out, and keeps what is said
 own        what one person did, which is all that they may see

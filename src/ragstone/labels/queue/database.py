@@ -15,11 +15,10 @@ from ragstone.argument import argument
 from ragstone.errors import InputError, MissingDependency
 from ragstone.sqlite import SqliteLayout, explained, is_damaged, open_file, storable
 
+from .address import FILE, POSTGRES, is_readable, unreadable, without_password
+
 if TYPE_CHECKING:
     from psycopg import Connection
-
-FILE = "labels.sqlite"
-POSTGRES = ("postgresql://", "postgres://")
 
 TABLES = (
     "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
@@ -114,7 +113,7 @@ class SqliteLabels:
         try:
             self._connection = open_file(file, LAYOUT)
         except sqlite3.Error as error:
-            raise self._fault(error) from error
+            raise sqlite_fault(error, file) from error
 
     @contextmanager
     def transaction(self) -> Iterator[Run]:
@@ -128,7 +127,7 @@ class SqliteLabels:
                     raise
                 self._connection.execute("COMMIT")
             except sqlite3.Error as error:
-                raise self._fault(error) from error
+                raise sqlite_fault(error, self._file) from error
 
     def close(self) -> None:
         self._connection.close()
@@ -136,13 +135,82 @@ class SqliteLabels:
     def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
         return self._connection.execute(statement, storable(values)).fetchall()
 
-    def _fault(self, error: sqlite3.Error) -> InputError:
-        if not is_damaged(error):
-            return explained(error, self._file)
-        return InputError(
-            f"{self._file}: it is damaged, or no file of Ragstone's ({error}). It holds what "
-            "people labelled, which nothing else does: bring back a copy."
-        )
+
+def sqlite_fault(error: sqlite3.Error, file: Path) -> InputError:
+    """What is wrong with a file of labels, in words."""
+    if not is_damaged(error):
+        return explained(error, file)
+    return InputError(
+        f"{file}: it is damaged, or no file of Ragstone's ({error}). It holds what "
+        "people labelled, which nothing else does: bring back a copy."
+    )
+
+
+@contextmanager
+def postgres_in_words(name: str, failed: Callable[[], None]) -> Iterator[None]:
+    """Say in words what PostgreSQL says of a database of labels.
+
+    Args:
+        name: Of the database, without a password.
+        failed: What is done then.
+
+    Raises:
+        InputError: PostgreSQL raised an error.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+    try:
+        import psycopg
+    except ModuleNotFoundError as error:
+        raise MissingDependency("Labels in PostgreSQL", "postgres") from error
+    try:
+        yield
+    except psycopg.Error as error:
+        failed()
+        words = " ".join(str(error).split())
+        raise InputError(
+            f"{name}: the database of labels cannot be used ({words}). What was confirmed is kept; "
+            f"see that it runs, and that {argument('labels', '…')} names it."
+        ) from error
+
+
+def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
+    """A connection to PostgreSQL.
+
+    Raises:
+        InputError: The address cannot be read.
+        psycopg.Error: The database cannot be reached.
+    """
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    if not is_readable(address):
+        raise unreadable(address)
+    try:
+        conninfo_to_dict(address)
+    except psycopg.ProgrammingError:
+        # Its words may have the password in them.
+        raise unreadable(address) from None
+    return psycopg.connect(address, autocommit=autocommit, connect_timeout=10)
+
+
+def postgres_rows(
+    connection: "Connection[tuple[Any, ...]]", statement: str, *values: object
+) -> list[tuple[Any, ...]]:
+    """Run a statement with ``?`` for each value in PostgreSQL."""
+    found = connection.execute(statement.replace("?", "%s"), values)
+    return found.fetchall() if found.description else []
+
+
+def check_version(run: Run, name: str) -> bool:
+    """Whether the tables of labels are there; asked where ``ragstone_labels`` is.
+
+    Raises:
+        InputError: They are of another version.
+    """
+    versions = [version for (version,) in run("SELECT version FROM ragstone_labels")]
+    if versions not in ([], [VERSION]):
+        raise InputError(f"{name}: its labels are of version {versions[0]}, expected {VERSION}.")
+    return bool(versions)
 
 
 class PostgresLabels:
@@ -157,34 +225,20 @@ class PostgresLabels:
     """
 
     def __init__(self, address: str) -> None:
-        try:
-            import psycopg
-        except ModuleNotFoundError as error:
-            raise MissingDependency("Labels in PostgreSQL", "postgres") from error
-        self._psycopg = psycopg
         self._address = address
         self._lock = RLock()
         self._connection: Connection[tuple[Any, ...]] | None = None
-        self.name = _without_password(address)
+        self.name = without_password(address)
         with self.transaction() as run:
             _create(run, self.name)
 
     @contextmanager
     def transaction(self) -> Iterator[Run]:
-        with self._lock:
-            try:
-                connection = self._connected()
-                with connection.transaction():
-                    connection.execute("SELECT pg_advisory_xact_lock(%s)", (TURN,))
-                    yield self._run
-            except self._psycopg.Error as error:
-                self.close()
-                words = " ".join(str(error).split())
-                raise InputError(
-                    f"{self.name}: the database of labels cannot be used ({words}). What was "
-                    f"confirmed is kept; see that it runs, and that {argument('labels', '…')} "
-                    "names it."
-                ) from error
+        with self._lock, postgres_in_words(self.name, self.close):
+            connection = self._connected()
+            with connection.transaction():
+                connection.execute("SELECT pg_advisory_xact_lock(%s)", (TURN,))
+                yield self._run
 
     def close(self) -> None:
         if self._connection is not None:
@@ -193,14 +247,11 @@ class PostgresLabels:
 
     def _connected(self) -> "Connection[tuple[Any, ...]]":
         if self._connection is None or self._connection.closed:
-            self._connection = self._psycopg.connect(
-                self._address, autocommit=True, connect_timeout=10
-            )
+            self._connection = connect(self._address, autocommit=True)
         return self._connection
 
     def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        found = self._connected().execute(statement.replace("?", "%s"), values)
-        return found.fetchall() if found.description else []
+        return postgres_rows(self._connected(), statement, *values)
 
 
 def _create(run: Run, name: str) -> None:
@@ -210,17 +261,8 @@ def _create(run: Run, name: str) -> None:
         InputError: There are tables of another version.
     """
     run("CREATE TABLE IF NOT EXISTS ragstone_labels (version INTEGER NOT NULL)")
-    versions = [version for (version,) in run("SELECT version FROM ragstone_labels")]
-    if not versions:
+    if not check_version(run, name):
         serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
         for one in TABLES:
             run(one.format(serial=serial))
         run("INSERT INTO ragstone_labels VALUES (?)", VERSION)
-    elif versions != [VERSION]:
-        raise InputError(f"{name}: its labels are of version {versions[0]}, expected {VERSION}.")
-
-
-def _without_password(address: str) -> str:
-    scheme, _, rest = address.partition("://")
-    at = rest.rpartition("@")[2]
-    return f"{scheme}://{at.partition('?')[0]}"

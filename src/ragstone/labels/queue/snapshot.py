@@ -1,0 +1,92 @@
+"""Snapshot: the labels of a store as they are at one moment, read without writing anything."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import DataError, Fault
+from ragstone.sqlite import is_empty, open_to_read, storable
+
+from .address import StoreAddress, without_password
+from .database import (
+    LAYOUT,
+    LabelDatabase,
+    Run,
+    check_version,
+    connect,
+    postgres_in_words,
+    postgres_rows,
+    sqlite_fault,
+)
+
+
+@contextmanager
+def labels_as_they_are(store: StoreAddress) -> Iterator[LabelDatabase | None]:
+    """The labels of a store, to read; None if nothing was kept there yet.
+
+    Raises:
+        DataError: There is no such file.
+        InputError: It cannot be opened, or is no store of labels.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+    with _in_file(Path(store.place)) if store.is_file else _in_postgres(store) as found:
+        yield found
+
+
+class LabelSnapshot:
+    """Labels that can be read and not written."""
+
+    def __init__(self, name: str, run: Run) -> None:
+        self.name, self._run = name, run
+
+    @contextmanager
+    def transaction(self) -> Iterator[Run]:
+        yield self._run
+
+    def close(self) -> None:
+        """Nothing: who opened it closes it."""
+
+
+@contextmanager
+def _in_file(file: Path) -> Iterator[LabelSnapshot | None]:
+    if not file.is_file():
+        raise DataError([Fault(str(file), None, "", "a store of labels", "none of this name")])
+    try:
+        connection = open_to_read(file, LAYOUT)
+    except sqlite3.Error as error:
+        if not is_empty(error):
+            raise sqlite_fault(error, file) from error
+        yield None
+        return
+
+    def run(statement: str, *values: object) -> list[tuple[Any, ...]]:
+        try:
+            return connection.execute(statement, storable(values)).fetchall()
+        except sqlite3.Error as error:
+            raise sqlite_fault(error, file) from error
+
+    try:
+        run("BEGIN")
+        yield LabelSnapshot(str(file), run)
+    finally:
+        connection.close()
+
+
+@contextmanager
+def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
+    name = without_password(store.place)
+    with postgres_in_words(name, lambda: None):
+        connection = connect(store.place, autocommit=False)
+
+        def run(statement: str, *values: object) -> list[tuple[Any, ...]]:
+            return postgres_rows(connection, statement, *values)
+
+        try:
+            run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            ((there,),) = run("SELECT to_regclass('ragstone_labels')")
+            is_there = there is not None and check_version(run, name)
+            yield LabelSnapshot(name, run) if is_there else None
+        finally:
+            connection.close()
