@@ -15,6 +15,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from ragstone.errors import DataError, Fault
 from ragstone.examples import Example, read
 from ragstone.examples.csv_table import CsvTable
@@ -32,10 +34,11 @@ from .in_data import rows_in, rows_of
 from .judged import judged
 from .platforms import rows_of_platform
 from .queue.address import StoreAddress, shown_source
-from .queue.records import queue_records
+from .queue.database import LabelDatabase
+from .queue.records import queue_records, still_coming
 from .queue.snapshot import labels_as_they_are
 from .rated import Ends
-from .table import LabelTable
+from .table import SCHEMA, LabelTable
 
 Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 ENDINGS = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
@@ -81,7 +84,8 @@ def read_label_table(
         faults += wrong
     faults += _not_there(columns, seen, rows, ", ".join(names))
     table = judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
-    return replace(table, notes=(*windows_notes(meter), *table.notes))
+    coming = [note for path in several for note in _still_coming(path)]
+    return replace(table, notes=(*windows_notes(meter), *coming, *table.notes))
 
 
 def labels_of(
@@ -148,6 +152,33 @@ def records_of(
             continue
         rows = None if isinstance(record, BadRow) else rows_of_platform(record)
         yield from [(line, record)] if rows is None else ((line, row) for row in rows)
+
+
+def labels_in_queue(database: LabelDatabase, queue: str) -> LabelTable:
+    """What people said in a queue so far; a table without rows if nobody said anything yet.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    name = f"{database.name}#{queue}"
+    for record in queue_records(database, queue):
+        row, problems = row_of(record, name, None, {})
+        rows += [] if problems else [row]
+        faults += [Fault(name, None, *problem) for problem in problems]
+    if not faults and not any(row.labels or row.discarded for row in rows):
+        return LabelTable(name, pl.DataFrame(schema=SCHEMA))
+    return judged(rows, faults, name, (), {}, None)
+
+
+def _still_coming(source: str | PathLike[str]) -> Iterator[str]:
+    """Notes on a store whose labels are not all there yet."""
+    store = StoreAddress.of(source)
+    if store is not None:
+        with labels_as_they_are(store) as database:
+            if database is not None:
+                yield from still_coming(database, store.queue)
 
 
 def _of_file(

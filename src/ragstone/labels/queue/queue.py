@@ -452,6 +452,19 @@ class Queue:
             )
         return [PersonProgress(*row) for row in rows]
 
+    def to_come(self) -> int:
+        """How many items people have still to label; one that two are to label counts twice."""
+        with self._database.transaction() as run:
+            ((count,),) = run(
+                "SELECT coalesce(sum(i.wanted - coalesce(d.n, 0)), 0) FROM items i LEFT JOIN "
+                "(SELECT t.item, count(*) AS n FROM turns t JOIN people p ON p.queue = t.queue AND "
+                "p.person = t.person WHERE t.queue = ? AND t.state = 'said' AND "
+                "p.role = 'annotator' GROUP BY t.item) d ON d.item = i.item "
+                "WHERE i.queue = ? AND i.wanted > coalesce(d.n, 0)",
+                self.name, self.name,
+            )  # fmt: skip
+        return int(count)
+
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""
         with self._database.transaction() as run:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragstone.labels.last_word import adjudicator
+from ragstone.reason import reason
 
 from .database import LabelDatabase
 from .pairs import preferred
@@ -25,6 +26,17 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
     names = [name] if name else [one.name for one in queues(database)]
     for one in names:
         yield from _of_queue(Queue(database, one))
+
+
+def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
+    """A reason for each queue, or the one that is named, whose labels are not all there yet.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    for one in [name] if name else [form.name for form in queues(database)]:
+        if count := Queue(database, one).to_come():
+            yield reason("labels_still_coming", queue=one, n=count)
 
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:

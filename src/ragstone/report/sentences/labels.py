@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .facts import Sentence, count, plain
+from .facts import Sentence, count, counted, plain
 
 SENTENCES: Mapping[str, Sentence] = {
     "looked_at_again": lambda facts: (
@@ -20,4 +20,8 @@ SENTENCES: Mapping[str, Sentence] = {
         "with which probability it came to be labelled is known of some and not of others"
     ),
     "all_split": plain("people are split on every one"),
+    "labels_still_coming": lambda facts: (
+        f"{facts['queue']}: people have {counted(facts, 'item')} still to label. Intervals are for "
+        "one look: who looks again as labels come, and stops when they look good, is misled."
+    ),
 }
