@@ -39,10 +39,10 @@ def test_an_adjudicator_goes_before_the_majority_and_breaks_a_tie(tmp_path: Path
         CLEO | {"helpful": 0, "tone": 2},
     )
     columns = ("column", "value", "n_votes", "tie", "adjudicated")
-    assert sorted(table.adjudicated().select(columns).rows()) == [
-        ("clear", "1", 3, False, False),
+    assert table.adjudicated().select(columns).rows() == [
         ("helpful", "false", 1, False, True),
         ("tone", "2", 1, False, True),
+        ("clear", "1", 3, False, False),
     ]
     assert table.ties() == []
     assert table.join(EXAMPLE).labels == {"answer": {"helpful": False}}

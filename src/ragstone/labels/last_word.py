@@ -56,6 +56,9 @@ def that_count(words: Iterable[Word]) -> list[bool]:
 def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
     """The rows of labels that count when they are combined.
 
+    What was decided stands where annotators first said something of it, for some intervals go by
+    the order in which labels came.
+
     Args:
         labels: The columns of a label table; only adjudicators' rows are discarded, if any.
     """
@@ -66,7 +69,11 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
         Word((id, unit), (kind, column), annotator, why is not None)
         for id, unit, kind, column, annotator, why in labels.select(columns).iter_rows()
     )
-    return labels.filter(pl.Series(that_count(words), dtype=pl.Boolean))
+    of_each = ("example_id", "unit", "kind", "column")
+    counts = pl.Series("counts", that_count(words), dtype=pl.Boolean)
+    rows = labels.with_columns(counts).with_row_index("came")
+    rows = rows.with_columns(pl.col("came").min().over(of_each)).sort("came", maintain_order=True)
+    return rows.filter("counts").drop("came", "counts")
 
 
 def _decides(word: Word) -> bool:
