@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 def agreement(
     labels: Annotated[
-        list[Path],
-        typer.Argument(help="Label files, or a dataset that contains labels."),
+        list[options.LabelSource],
+        typer.Argument(metavar="LABELS", help="Label files, a dataset that contains labels, or "
+                       "a store of them: labels.sqlite or postgresql://USER@HOST/DATABASE, with "
+                       "#QUEUE behind it for one queue."),
     ],
     column: Annotated[
         list[str] | None,

@@ -22,11 +22,12 @@ def calibrate(
                        "not judge."),
     ],
     labels: Annotated[
-        list[Path] | None,
+        list[options.LabelSource] | None,
         typer.Option(
-            metavar="FILE",
-            help="Human labels: .jsonl, .csv or .parquet; repeatable. Default: the labels in the "
-            "run's examples.",
+            metavar="LABELS",
+            help="Human labels: .jsonl, .csv or .parquet, or a store of them, labels.sqlite or "
+            "postgresql://USER@HOST/DATABASE; repeatable. Default: the labels in the run's "
+            "examples.",
         ),
     ] = None,
     columns: options.LabelColumns = None,

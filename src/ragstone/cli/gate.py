@@ -67,8 +67,8 @@ def gate(
                             "may be missing.")
     ] = 0.05,
     labels: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Human labels: decide on estimates corrected by them. "
+        list[options.LabelSource] | None,
+        typer.Option(metavar="LABELS", help="Human labels: decide on estimates corrected by them. "
                      "Repeatable."),
     ] = None,
     assume_random: Annotated[

@@ -25,9 +25,11 @@ class LayoutOption(StrEnum):
 
 def labels(
     files: Annotated[
-        list[Path],
+        list[options.LabelSource],
         typer.Argument(metavar="LABELS", help="Label files, exports of Argilla or Label Studio, "
-                       "or a dataset that contains labels; several are read as one."),
+                       "a dataset that contains labels, or a store of them: labels.sqlite or "
+                       "postgresql://USER@HOST/DATABASE, with #QUEUE behind it for one queue; "
+                       "several are read as one."),
     ],
     columns: Annotated[
         list[str] | None,

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
+LabelSource = str
+"""A file of labels, or a store: a path would take a slash out of ``postgresql://``."""
+
 LATEST = Path("latest")
 """The word for the newest finished run, where no folder has this name."""
 

@@ -165,8 +165,8 @@ def labels(
         str | None, typer.Option("--metric", "-m", help="Metric of RUN to correct.")
     ] = None,
     labels: Annotated[
-        list[Path] | None,
-        typer.Option("--labels", metavar="FILE", help="Human labels for some examples of RUN, "
+        list[options.LabelSource] | None,
+        typer.Option("--labels", metavar="LABELS", help="Human labels for some examples of RUN, "
                      "which show how accurate the judge is. Repeatable."),
     ] = None,
     system: Annotated[str | None, typer.Option(help="Only this system of RUN.")] = None,
@@ -267,7 +267,7 @@ def _scored(run: Path, cluster: str | None) -> "Scored":
 
 
 def _labels(
-    files: list[Path] | None, columns: list[str] | None, scales: list[str] | None
+    files: list[options.LabelSource] | None, columns: list[str] | None, scales: list[str] | None
 ) -> "LabelTable | None":
     from ragstone.labels.read import read_label_table
 

@@ -69,8 +69,8 @@ def sample(
                      "disagreement; repeatable."),
     ] = None,
     labels: Annotated[
-        list[Path] | None,
-        typer.Option(metavar="FILE", help="Human labels from a first sample, which show where "
+        list[options.LabelSource] | None,
+        typer.Option(metavar="LABELS", help="Human labels from a first sample, which show where "
                      "the judge errs; repeatable."),
     ] = None,
     whole_questions: Annotated[

@@ -44,6 +44,12 @@ def test_other_sources_of_labels_are_no_store(text: str) -> None:
     assert shown_source(text) == text
 
 
+def test_an_address_is_no_path() -> None:
+    with pytest.raises(InputError, match="as a text") as caught:
+        read_label_table(Path("postgresql://u:s3cret@h/d"))
+    assert SECRET not in caught.value.text
+
+
 @pytest.mark.parametrize(
     "address",
     [

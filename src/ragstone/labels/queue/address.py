@@ -37,8 +37,18 @@ class StoreAddress:
         """The store that a source of labels names, with ``#QUEUE`` behind it; None if it is none.
 
         A folder's name may have a # in it, and so may a password.
+
+        Raises:
+            InputError: It is an address that was a path, which has one slash less.
         """
         text = fspath(source)
+        if text.startswith(tuple(one.removesuffix("/") for one in POSTGRES)) and not (
+            text.startswith(POSTGRES)
+        ):
+            raise InputError(
+                f"Write the address of labels as a text, {POSTGRES[0]}…; a path takes a slash out "
+                "of it."
+            )
         if text.endswith(FILE):
             return cls(text)
         is_address = text.startswith(POSTGRES)
