@@ -9,5 +9,6 @@ own        what one person did, which is all that they may see
 texts      what people read, by name, so that words of it can be pointed to
 check      what is wrong with what somebody says
 divided    what people differ on, and what adjudicators decide
+tags       names for what goes wrong, which notes are sorted into
 records    what was said, as the rows of a label file
 """

@@ -42,6 +42,8 @@ TABLES = (
     "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
     "UNIQUE (queue, person, once))",
     "CREATE INDEX decided_of ON decided (queue, item, person)",
+    "CREATE TABLE tagged (queue TEXT NOT NULL, item INTEGER NOT NULL, tag TEXT NOT NULL, "
+    "PRIMARY KEY (queue, item, tag))",
     "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
     "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
 )

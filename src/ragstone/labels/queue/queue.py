@@ -465,6 +465,10 @@ class Queue:
             )  # fmt: skip
         return int(count)
 
+    def record(self, run: Run, person: str, what: str, about: str) -> None:
+        """Add a change to the events, in a transaction of the store."""
+        _note(run, self.name, self._at, person, what, about)
+
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""
         with self._database.transaction() as run:

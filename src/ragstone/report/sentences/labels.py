@@ -19,6 +19,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "chances_known_in_part": plain(
         "with which probability it came to be labelled is known of some and not of others"
     ),
+    "labelled_not_drawn": plain(
+        "what is labelled was chosen, not drawn, so its share says nothing of all"
+    ),
+    "nothing_labelled": plain("nothing is labelled yet"),
     "all_split": plain("people are split on every one"),
     "labels_still_coming": lambda facts: (
         f"{facts['queue']}: people have {counted(facts, 'item')} still to label. Intervals are for "
