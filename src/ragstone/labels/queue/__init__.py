@@ -6,6 +6,8 @@ snapshot   the same, to read alone
 form       what is asked, of what, and what one person said of one item
 queue      gives items out, and keeps what is said
 own        what one person did, which is all that they may see
+work       how far a queue is, and who did how much of it
+pace       how fast people are, and how long the rest takes
 texts      what people read, by name, so that words of it can be pointed to
 check      what is wrong with what somebody says
 divided    what people differ on, and what adjudicators decide

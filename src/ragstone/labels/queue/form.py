@@ -49,7 +49,7 @@ class QueueForm:
         together: Whether all parts of an example are labelled on one screen.
         instructions: The queue's own, shown with the guideline.
         guidelines: By language.
-        opened: Whether everybody sees who said what.
+        opened: Whether the owner sees who said what before adjudicators decide.
         seed: Of the order and of the overlap.
     """
 

@@ -201,6 +201,13 @@ class Queue:
             self._change(run, replace(self.form, asked=(*self.form.asked, label)))
             _note(run, self.name, self._at, by, "asked", label.label)
 
+    def open(self, by: str = "") -> None:
+        """Let the owner see who said what from now on, which cannot be taken back."""
+        if not self.form.opened:
+            with self._database.transaction() as run:
+                self._change(run, replace(self.form, opened=True))
+                _note(run, self.name, self._at, by, "opened", "")
+
     def inclusion(self) -> dict[int, float] | None:
         """How likely each item was to be labelled, from 0 to 1.
 
