@@ -10,7 +10,9 @@ from typing import Any, get_args
 import pytest
 
 import ragstone as package
+from ragstone import decisions
 from ragstone.cli import app
+from ragstone.cli.annotate import Order, Route, annotate
 from ragstone.cli.gate import On
 from ragstone.cli.labels import LayoutOption
 from ragstone.cli.plan import plan
@@ -25,6 +27,7 @@ from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.weighing.weights import fit_weights
 from ragstone.labels import write
 from ragstone.labels.agree import agreement
+from ragstone.labels.queue import form, routing
 from ragstone.run import Instructions, Limits
 from ragstone.run.rescore import rescore
 from ragstone.stats.planning.sampling import Allocation
@@ -38,6 +41,7 @@ LIBRARY: dict[str, tuple[Callable[..., Any], ...]] = {
     "gate": (gate,),
     "sample": (draw_sample,),
     "agreement": (agreement,),
+    "annotate new": (decisions.annotate,),
     "labels": (write.write_labels,),
     "calibrate": (package.decisions.calibrate,),
     "weights": (fit_weights,),
@@ -67,7 +71,7 @@ def within(annotation: Any) -> Iterator[Any]:
 
 
 def declared() -> Iterator[Option]:
-    for prefix, group in (("", app), ("plan ", plan)):
+    for prefix, group in (("", app), ("plan ", plan), ("annotate ", annotate)):
         for command in group.registered_commands:
             assert command.callback is not None
             name = prefix + (command.name or command.callback.__name__)
@@ -79,11 +83,15 @@ def declared() -> Iterator[Option]:
 
 
 EVERY = list(declared())
-READ = ("run", "data", "labels", "files")
+READ = ("run", "data", "labels", "files", "source", "queue")
 REQUIRED: dict[str, list[object]] = {
     "gate": ["-r", "mrr > 0"],
     "sample": ["--n", 1],
     "weights": ["--preferences", "nowhere"],
+    "annotate new": ["--tasks", "grounding"],
+    "annotate revoke": ["ann"],
+    "annotate import": ["nowhere.csv"],
+    "annotate export": ["--out", "nowhere.csv"],
     "plan mean": ["--half-width", 0.1],
     "plan labels": ["--half-width", 0.1, "-m", "mrr"],
     "score": ["-m", "mrr"],
@@ -134,6 +142,8 @@ def test_an_option_that_is_left_out_is_what_a_python_caller_has(command: str) ->
         (AllocationOption, Allocation),
         (On, standing.On),
         (LayoutOption, write.Layout),
+        (Order, form.Order),
+        (Route, routing.Route),
     ],
 )
 def test_the_words_of_a_choice_are_those_of_python(typed: type[Enum], known: Any) -> None:
@@ -143,7 +153,8 @@ def test_the_words_of_a_choice_are_those_of_python(typed: type[Enum], known: Any
 def test_what_stands_for_a_path_or_a_number_stands_for_nothing_else() -> None:
     stands = {
         "FILE": Path, "DIR": Path, "RUN": Path, "RUN2": Path, "[RUN_B]": Path, "FILE.csv": Path,
-        "[DIR]": Path, "LABELS": str, "N": int, "USD": float, "SECONDS": float, "SHARE": float,
+        "[DIR]": Path, "[SOURCE]": Path, "LABELS": str, "N": int,
+        "USD": float, "SECONDS": float, "SHARE": float,
     }  # fmt: skip
     told = {(one.metavar, kind) for one in EVERY for kind in one.types if one.metavar in stands}
     assert {(name, kind) for name, kind in told if kind is not type(None)} == set(stands.items())

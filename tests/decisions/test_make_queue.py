@@ -7,8 +7,8 @@ import pytest
 import ragstone
 from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
 from ragstone.decisions.sampling.draw import draw_sample
+from ragstone.decisions.sampling.example_items import sample_items
 from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.decisions.sampling.sample_items import sample_items
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.judgements import KINDS
@@ -69,7 +69,7 @@ def test_the_riskiest_come_first(tmp_path: Path) -> None:
         (form(), 0, "no example has what is to be labelled: answer"),
         (form(per_item=0), 1, "1 person or more, got 0"),
         (form(overlap=1.5), 1, "overlap"),
-        (form(order="risk"), 1, "needs the scores of a run"),
+        (form(order="risk"), 1, "the order by risk needs metric="),
     ],
 )
 def test_what_makes_no_queue_is_refused(

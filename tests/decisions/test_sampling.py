@@ -408,7 +408,7 @@ def test_annotators_read_the_guideline_in_their_language(
     with pytest.raises(UnknownName, match="No language is called 'French'"):
         label_sheet(sample, run, asked, "French")
     only = "ragstone.decisions.sampling.asked_labels.is_in"
-    monkeypatch.setattr(only, lambda kind, _: kind is not Quality)
+    monkeypatch.setattr(only, lambda kind, *_: kind is not Quality)
     assert [*map(explain, label_sheet(sample, run, asked, "German").notes)] == [
         "No guideline in German for quality: the English one is given."
     ]

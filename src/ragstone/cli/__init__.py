@@ -14,6 +14,7 @@ import typer
 import ragstone
 
 from .agreement import agreement
+from .annotate import annotate
 from .calibrate import calibrate
 from .compare import compare
 from .doctor import doctor
@@ -56,6 +57,7 @@ PANELS: dict[str, tuple[Callable[..., None], ...]] = {
 for panel, commands in PANELS.items():
     for command in commands:
         app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
+app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
 
 

@@ -6,6 +6,7 @@ gate                  does a run meet its requirements
 calibrate             check a judge against people, and correct its numbers
 corrected_quantities  the corrected estimates, as input of other decisions
 read_passport         read the record of a judge that was checked
+annotate              make a queue of examples for people to label on screen
 draw_sample           draw examples for people to label, with known probabilities
 fit_weights           fit a composite's weights to opinions from ``read_opinions``
 rate_size             rows for a rate
@@ -22,6 +23,7 @@ from .comparing.compared import Comparison, Comparisons
 from .gating.gate import GateResult, gate
 from .planning.label_sizes import label_size
 from .planning.sizes import mean_sizes, paired_sizes, rate_size
+from .sampling.annotate import annotate
 from .sampling.draw import Sample, draw_sample
 from .scored import Scored
 from .summing_up.failures import Failures, failures
@@ -38,6 +40,7 @@ __all__ = [
     "Passport",
     "Sample",
     "Scored",
+    "annotate",
     "calibrate",
     "compare",
     "corrected_quantities",

@@ -84,23 +84,32 @@ def guideline_file(kind: type[Kind]) -> Path | None:
     return None if module is None else Path(module).with_name(f"{kind.name}.md")
 
 
-def languages() -> tuple[str, ...]:
-    """The languages in which people can read at least one kind's guideline, English first."""
+def languages(folder: Path | None = None) -> tuple[str, ...]:
+    """The languages in which people can read at least one kind's guideline, English first.
+
+    Args:
+        folder: With translations of the user's own, called as those of Ragstone.
+    """
     files = [file for kind in KINDS.values() if (file := guideline_file(kind)) is not None]
+    files += [] if folder is None else [folder / f"{name}.md" for name in KINDS]
     others = (other for file in files for other in file.parent.glob(f"{file.stem}.*.md"))
     found = {other.suffixes[0].removeprefix(".").capitalize() for other in others}
-    return (ENGLISH, *sorted(found))
+    return (ENGLISH, *sorted(found - {ENGLISH}))
 
 
-def is_in(kind: type[Kind], language: str) -> bool:
+def is_in(kind: type[Kind], language: str, folder: Path | None = None) -> bool:
     """Whether people can read the kind's guideline in this language."""
-    file = _file_in(kind, language)
-    return language == ENGLISH or (file is not None and file.is_file())
+    return language == ENGLISH or _file_in(kind, language, folder) is not None
 
 
-def _file_in(kind: type[Kind], language: str) -> Path | None:
-    file = guideline_file(kind)
-    return None if file is None else file.with_suffix(f".{language.lower()}.md")
+def _file_in(kind: type[Kind], language: str, folder: Path | None) -> Path | None:
+    """The file of a translation, that of the user's own before that of Ragstone."""
+    own = None if folder is None else folder / f"{kind.name}.md"
+    for file in (own, guideline_file(kind)):
+        there = None if file is None else file.with_suffix(f".{language.lower()}.md")
+        if there is not None and there.is_file():
+            return there
+    return None
 
 
 def places(text: str) -> list[str]:
@@ -118,7 +127,10 @@ def filled(text: str, kind: type[Kind]) -> str:
 
 
 def instructions_for_people(
-    kind: type[Kind], columns: Collection[str] = (), language: str = ENGLISH
+    kind: type[Kind],
+    columns: Collection[str] = (),
+    language: str = ENGLISH,
+    folder: Path | None = None,
 ) -> str:
     """The guideline for people, in Markdown, without the section for models.
 
@@ -126,10 +138,11 @@ def instructions_for_people(
         kind: The kind.
         columns: The columns to be labelled; empty: all that people label.
         language: One of ``languages``; English where the kind has no guideline in it.
+        folder: With translations of the user's own.
     """
     asked = [name for name in kind.labels() if name in (columns or kind.labels())]
-    file = _file_in(kind, language)
-    if file is not None and file.is_file():
+    file = _file_in(kind, language, folder)
+    if file is not None:
         others = tuple(f"`{label}`:" for name, label in kind.labels().items() if name not in asked)
         blocks = file.read_text(encoding="utf-8").strip().split("\n\n")
         return "\n\n".join(block for block in blocks if not block.startswith(others)) + "\n"

@@ -12,7 +12,7 @@ import pytest
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.queue.database import LabelDatabase, PostgresLabels, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import HELD, Queue, person_of, queues
+from ragstone.labels.queue.queue import HELD, Queue, QueueCounts, person_of, queues
 
 from .conftest import PostgresServer
 
@@ -322,3 +322,11 @@ def test_a_process_that_is_killed_loses_nothing_that_it_confirmed(tmp_path: Path
     assert set(confirmed) <= set(kept)
     assert set(kept.values()) == {1}
     assert len(kept) <= len(confirmed) + 1
+
+
+def test_a_queue_counts_what_is_labelled_and_what_is_finished(make: Make) -> None:
+    queue = make(count=3, wanted=2)
+    for person, number in (("ann", 0), ("ann", 1), ("ben", 0)):
+        assert queue.next(person) is not None
+        queue.save(person, number, said(True), f"{person}{number}")
+    assert queue.counts() == QueueCounts(items=3, labelled=2, finished=1)

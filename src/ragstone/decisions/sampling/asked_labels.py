@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
@@ -9,9 +10,19 @@ from ragstone.examples.labels import LABELS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
     KINDS,
+    Agreement,
+    Claim,
+    Column,
     Critique,
+    Grounding,
     Kind,
+    Preference,
+    Quality,
     Rating,
+    Relevance,
+    Response,
+    Statement,
+    Support,
     answered_by,
     instructions_for_people,
     is_in,
@@ -19,6 +30,8 @@ from ragstone.judgements import (
     languages,
 )
 from ragstone.judges.human import HumanJudge
+from ragstone.labels.queue import pairs
+from ragstone.labels.queue.form import YES_NO as YES_OR_NO
 from ragstone.labels.queue.form import AskedLabel
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
 from ragstone.reason import reason
@@ -29,9 +42,10 @@ HEAD = ("id", "annotator", "inclusion_probability", "stratum")
 TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
 TAIL = ("note", "discard")
 
+
 TOPICS: Mapping[str, tuple[str, ...]] = {
     Rating.name: ("1", "2", "3", "4", "5"),
-    Critique.name: ("yes", "no"),
+    Critique.name: YES_OR_NO,
 }
 """What is said of a criterion or an aspect, which the label names behind a point."""
 
@@ -68,7 +82,54 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
     return tuple(asked)
 
 
-def instructions_of(asked: Sequence[AskedLabel], language: str) -> tuple[str, tuple[str, ...]]:
+def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
+    """The labels of tasks.
+
+    Args:
+        tasks: ``retrieval``, ``grounding``, ``generation``, ``claims``, ``statements``, or a kind
+            of judgements that people label, such as ``preference`` or one of the user's own.
+
+    Raises:
+        UnknownName: There is no such task.
+    """
+    known = tasks_known()
+    for one in tasks:
+        if one not in known:
+            hint = f"There are {', '.join(known)}."
+            raise UnknownName("task", one, tuple(known), hint=hint)
+    return tuple(dict.fromkeys(label for one in tasks for label in known[one]))
+
+
+def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
+    """The labels of each task."""
+    families: dict[str, tuple[type[Kind], ...]] = {
+        "retrieval": (Relevance,),
+        Grounding.name: (Grounding,),
+        "generation": (Response, Quality),
+    }
+    found = {
+        name: tuple(
+            AskedLabel(label, _usual_unit(label))
+            for kind in kinds
+            for column, label in kind.labels().items()
+            # A grade says what the three labels of a passage say, in another way.
+            if kind.columns[column].role != "grade"
+        )
+        for name, kinds in families.items()
+    }
+    found[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
+    found[Statement.name] = tuple(
+        AskedLabel(label, "statement") for label in Agreement.labels().values()
+    )
+    for name, kind in KINDS.items():
+        own = tuple(AskedLabel(label, _usual_unit(label)) for label in kind.labels().values())
+        found |= {name: own} if own and name not in found else {}
+    return found
+
+
+def instructions_of(
+    asked: Sequence[AskedLabel], language: str, folder: Path | None = None
+) -> tuple[str, tuple[str, ...]]:
     """What is asked, in Markdown, for the people who say it; and remarks on it.
 
     Empty where that is a word of the user's own.
@@ -76,18 +137,20 @@ def instructions_of(asked: Sequence[AskedLabel], language: str) -> tuple[str, tu
     Args:
         asked: From ``labels_asked``.
         language: A kind without a guideline in this language has its English one.
+        folder: With translations of the user's own.
 
     Raises:
         UnknownName: No guideline is in this language.
     """
-    language = language.capitalize()
-    if language not in languages():
-        known = ", ".join(languages())
-        raise UnknownName("language", language, languages(), hint=f"There are {known}.")
+    language, there = language.capitalize(), languages(folder)
+    if language not in there:
+        raise UnknownName("language", language, there, hint=f"There are {', '.join(there)}.")
     kinds = kinds_asked(asked)
-    left = [kind.name for kind in kinds if not is_in(kind, language)]
+    left = [kind.name for kind in kinds if not is_in(kind, language, folder)]
     notes = [reason("no_translation", language=language, kinds="\n".join(left))] if left else []
-    parts = [instructions_for_people(kind, columns, language) for kind, columns in kinds.items()]
+    parts = [
+        instructions_for_people(kind, columns, language, folder) for kind, columns in kinds.items()
+    ]
     return "\n".join(parts), tuple(notes)
 
 
@@ -159,19 +222,32 @@ def _with_choices(asked: AskedLabel) -> AskedLabel:
     topic = asked.label.partition(".")[0]
     if topic in TOPICS:
         return replace(asked, choices=TOPICS[topic])
+    if asked.label == pairs.LABEL:
+        tie = dict(Preference.columns["verdict"].values.items()).get(pairs.TIE, "")
+        means = {pairs.A: "A is better.", pairs.B: "B is better.", pairs.TIE: str(tie)}
+        return replace(asked, choices=tuple(means), help=means)
     places: tuple[Unit, ...] = (asked.unit, "record") if asked.unit == "answer" else (asked.unit,)
     known = next((LABELS[unit] for unit in places if asked.label in LABELS.get(unit, {})), None)
     if known is None:
         return asked
-    column = next(
-        kind.columns[name]
+    kind, column = next(
+        (kind, kind.columns[name])
         for kind in KINDS.values()
         for name, label in kind.labels().items()
         if label == asked.label
     )
     values = known[asked.label]
     if values == YES_NO:
-        return replace(asked, choices=("yes", "no"), help={"yes": column.doc})
+        return replace(asked, choices=YES_OR_NO, help={"yes": _when_yes(kind, column)})
     meant = {str(value): means for value, means in column.values.items()}
     choices = tuple(map(str, values))
     return replace(asked, choices=choices, help={one: meant.get(one, "") for one in choices})
+
+
+def _when_yes(kind: type[Kind], column: Column) -> str:
+    """When a label is yes: what it says, or, if that follows from a grade, what the grades mean."""
+    grades = [one.values for one in kind.columns.values() if one.role == "grade"]
+    if not (least := column.at_least) or not grades:
+        return column.doc
+    means = [str(text).rstrip(".") for grade, text in grades[0].items() if int(grade) >= least]
+    return "; or ".join(means) + "."

@@ -207,14 +207,14 @@ def _floored(errors: Floats) -> Floats:
 def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
     """The chances that other designs of as many examples would give, to compare with."""
     rows = len(scored.facets)
-    near = _closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
+    near = closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
     return {
         "random": np.full(rows, n / rows),
         "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
     }
 
 
-def _closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
+def closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
     """1 for scores at the threshold, 0 for the farthest; null where there is no score."""
     distance = (scored.of(metric)["value"] - threshold).abs()
     return 1 - distance / (distance.max() or 1.0)
@@ -226,8 +226,8 @@ def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
     scored, metric, others = design.scored, design.metric, design.others
     notes = []
     if design.by == "near-threshold":
-        closeness = _closeness(scored, metric, design.threshold)
-        if not closeness.count():
+        near = closeness(scored, metric, design.threshold)
+        if not near.count():
             raise InputError(
                 f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
             )
@@ -239,13 +239,13 @@ def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
                 f"No example has two verdicts on {metric} to compare, in "
                 f"{', '.join(str(one.run.path) for one in (scored, *others))}."
             )
-        closeness = spread / most if most else spread
+        near = spread / most if most else spread
         agreeing = int((spread == 0).sum())
         compared = len(spread) - spread.null_count()
         notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
-    if unknown := closeness.null_count():
+    if unknown := near.null_count():
         notes.append(reason("no_score_to_go_by", n=unknown))
-    return closeness.fill_null(0.0).to_numpy().astype(np.float64), tuple(notes)
+    return near.fill_null(0.0).to_numpy().astype(np.float64), tuple(notes)
 
 
 def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:

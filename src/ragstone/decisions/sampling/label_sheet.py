@@ -22,7 +22,7 @@ from ragstone.run import Run
 
 from .asked_labels import HEAD, TAIL, TEXTS, UNITS, instructions_of
 from .draw import Sample
-from .sample_items import sample_items
+from .example_items import sample_items
 from .strata import VERDICT
 
 WRITTEN = (".csv", ".jsonl", ".parquet")

@@ -33,6 +33,7 @@ TABLES = (
     "token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person))",
     "CREATE TABLE turns (queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, "
     "state TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, PRIMARY KEY (queue, person, item))",
+    "CREATE INDEX turns_of ON turns (queue, item)",
     "CREATE INDEX turns_given ON turns (queue, until) WHERE state = 'given'",
     "CREATE TABLE said (number {serial}, queue TEXT NOT NULL, person TEXT NOT NULL, "
     "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "

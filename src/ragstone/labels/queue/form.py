@@ -8,6 +8,9 @@ from ragstone.examples.labels import Unit
 
 from .routing import Route
 
+YES_NO = ("yes", "no")
+"""The choices of a label that is yes or no."""
+
 Order = Literal["random", "risk"]
 Role = Literal["annotator", "adjudicator", "owner"]
 

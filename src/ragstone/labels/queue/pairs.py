@@ -24,7 +24,16 @@ def preferred(said: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[s
     >>> preferred({"preference": "B"}, {"rival": "gpt", "first": True})
     {'preference.gpt': 'loss'}
     """
-    own, other = (A, B) if pair["first"] else (B, A)
-    verdict = {own: "win", other: "loss", TIE: "tie"}.get(said.get(LABEL) or "")
     rest = {label: value for label, value in said.items() if label != LABEL}
-    return rest | {f"{Preference.name}.{pair['rival']}": verdict}
+    verdicts = {shown: verdict for verdict, shown in _shown(pair).items()}
+    return rest | {f"{Preference.name}.{pair['rival']}": verdicts.get(said.get(LABEL) or "")}
+
+
+def shown_as(verdict: str, pair: Mapping[str, Any]) -> str:
+    """A verdict for the example's own answer, as it is said on screen."""
+    return _shown(pair).get(verdict, verdict)
+
+
+def _shown(pair: Mapping[str, Any]) -> dict[str, str]:
+    own, other = (A, B) if pair["first"] else (B, A)
+    return {"win": own, "loss": other, "tie": TIE}

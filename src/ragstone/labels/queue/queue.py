@@ -71,6 +71,21 @@ class PersonProgress:
     left: int
 
 
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """How far a queue is.
+
+    Attributes:
+        items: That are given out, or are going to be.
+        labelled: Of which somebody said something.
+        finished: Of which everybody did whom the item wants.
+    """
+
+    items: int
+    labelled: int
+    finished: int
+
+
 def queues(database: LabelDatabase) -> list[QueueForm]:
     """The queues of a store, the oldest first."""
     with database.transaction() as run:
@@ -195,7 +210,8 @@ class Queue:
         """
         if any((one.label, one.unit) == (label.label, label.unit) for one in self.form.asked):
             raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
-        if not any(label.unit == unit for parts in self.parts().values() for unit, _ in parts):
+        there = {unit for _, parts in self.places().values() for unit, _ in parts}
+        if label.unit not in there:
             raise InputError(f"No item of the queue {self.name!r} has a {label.unit} to label.")
         with self._database.transaction() as run:
             self._change(run, replace(self.form, asked=(*self.form.asked, label)))
@@ -287,13 +303,13 @@ class Queue:
         with self._database.transaction() as run:
             return self._item(run, number)
 
-    def parts(self) -> dict[int, list[tuple[str, str]]]:
-        """Unit and name of the parts of each item."""
+    def places(self) -> dict[int, tuple[str, list[tuple[str, str]]]]:
+        """The example of each item, and unit and name of its parts."""
         with self._database.transaction() as run:
-            rows = run("SELECT item, parts FROM items WHERE queue = ?", self.name)
+            rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
         return {
-            number: [(one["unit"], one["name"]) for one in json.loads(parts)]
-            for number, parts in rows
+            number: (id, [(one["unit"], one["name"]) for one in json.loads(parts)])
+            for number, id, parts in rows
         }
 
     def pairs(self) -> dict[int, Mapping[str, Any]]:
@@ -475,6 +491,19 @@ class Queue:
     def record(self, run: Run, person: str, what: str, about: str) -> None:
         """Add a change to the events, in a transaction of the store."""
         _note(run, self.name, self._at, person, what, about)
+
+    def counts(self) -> QueueCounts:
+        """How far the queue is, whoever labels."""
+        with self._database.transaction() as run:
+            ((items, labelled, finished),) = run(
+                "SELECT count(*), coalesce(sum(CASE WHEN said > 0 THEN 1 ELSE 0 END), 0), "
+                "coalesce(sum(CASE WHEN said >= wanted THEN 1 ELSE 0 END), 0) "
+                "FROM (SELECT i.wanted AS wanted, (SELECT count(*) FROM turns t WHERE "
+                "t.queue = i.queue AND t.item = i.item AND t.state = 'said') AS said "
+                "FROM items i WHERE i.queue = ? AND i.wanted > 0) AS one",
+                self.name,
+            )
+        return QueueCounts(int(items), int(labelled), int(finished))
 
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""

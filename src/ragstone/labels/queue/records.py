@@ -41,9 +41,9 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     asked: dict[str, str | None] = dict.fromkeys(one.label for one in queue.form.asked)
-    parts, pairs, chances = queue.parts(), queue.pairs(), queue.inclusion() or {}
+    places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
     for one in queue.said():
-        for unit, name in parts[one.item]:
+        for unit, name in places[one.item][1]:
             given = one.answers.labels.get((unit, name), {})
             decides = one.role == "adjudicator"
             if decides and not given and not one.answers.discarded:

@@ -1,6 +1,6 @@
-"""Sample items: the examples of a sample as a queue holds them, with what is labelled of each."""
+"""Example items: what people read of an example, and its parts that are labelled."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -16,7 +16,7 @@ from .draw import Sample
 Propositions = Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]]
 
 
-def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> Iterator[QueueItem]:
+def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> list[QueueItem]:
     """The examples of a sample in its order, whose systems and verdicts are not in them.
 
     Args:
@@ -24,15 +24,58 @@ def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> Itera
         run: Whose examples, claims and statements are shown.
         asked: From ``labels_asked``.
     """
+    drawn = dict(sample.rows.select("example_id", "inclusion_probability").iter_rows())
+    found = {one.id: one for one in run_items(run, asked, drawn, drawn)}
+    return [found[id] for id in drawn]
+
+
+def run_items(
+    run: Run,
+    asked: Sequence[AskedLabel],
+    ids: Collection[str] | None = None,
+    probabilities: Mapping[str, float] | None = None,
+) -> list[QueueItem]:
+    """The examples of a run, in its order.
+
+    Args:
+        run: Whose claims and statements are those of the judge who spoke first.
+        asked: From ``labels_asked``.
+        ids: Of the examples; None: all.
+        probabilities: That a sample contains them.
+    """
     run = run.without_overrules()
-    there = run.examples(where=pl.col("id").is_in(sample.rows["example_id"].implode()))
-    examples = {one.id: one for one in from_frame(there)}
+    where = None if ids is None else pl.col("id").is_in(list(ids))
     units = {one.unit for one in asked}
     propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}
+    return list(
+        _items(from_frame(run.examples(where=where)), asked, propositions, probabilities or {})
+    )
+
+
+def data_items(examples: Iterable[Example], asked: Sequence[AskedLabel]) -> list[QueueItem]:
+    """The examples of data, with the claims and statements that it lists."""
+    there = list(examples)
+    propositions = {
+        unit: {one.id: _listed(one.labels.get(FIELDS[unit])) for one in there} for unit in UNITS[2:]
+    }
+    return list(_items(there, asked, propositions, {}))
+
+
+def _listed(given: object) -> list[tuple[str, str]]:
+    rows = given if isinstance(given, list) else []
+    texts = [one.get("text") if isinstance(one, Mapping) else None for one in rows]
+    return [(str(at), text) for at, text in enumerate(texts, start=1) if isinstance(text, str)]
+
+
+def _items(
+    examples: Iterable[Example],
+    asked: Sequence[AskedLabel],
+    propositions: Propositions,
+    probabilities: Mapping[str, float],
+) -> Iterator[QueueItem]:
     seen = texts_shown(asked)
-    drawn = sample.rows.select("example_id", "inclusion_probability")
-    for number, (id, probability) in enumerate(drawn.iter_rows()):
-        yield _item(number, examples[id], asked, propositions, seen, probability)
+    for number, one in enumerate(examples):
+        yield _item(number, one, asked, propositions, seen, probabilities.get(one.id))
 
 
 def _item(

@@ -1,0 +1,542 @@
+"""``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .failures import guarded
+from .grouped import Grouped
+from .kinds import with_kinds
+from .labels import LayoutOption
+from .output import print_json, print_page, say
+from .results import load_own
+
+if TYPE_CHECKING:
+    from ragstone.labels.queue.queue import Queue
+    from ragstone.web.serving import Served
+
+NEW = "new"
+
+
+class SourceFirst(Grouped):
+    """Commands of which the first stands for a source: ``annotate RUN`` is ``annotate new RUN``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in the name of the command that is left out."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [NEW, *args]
+        return super().parse_args(ctx, args)
+
+
+annotate = typer.Typer(
+    cls=SourceFirst,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Let people label examples in the browser: ragstone annotate RUN --tasks grounding. "
+    "Labels are kept in labels.sqlite beside the runs, or in PostgreSQL.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+class Order(StrEnum):
+    """In which order items are given out."""
+
+    random = "random"
+    risk = "risk"
+
+
+class Route(StrEnum):
+    """Which examples are likelier to be given out first."""
+
+    random = "random"
+    doubt = "doubt"
+
+
+Store = Annotated[
+    str,
+    typer.Option(
+        "--labels", metavar="STORE", help="Where labels are kept: a folder, a file, or an address "
+        "postgresql://… Default: labels.sqlite in the folder of the runs.",
+    ),
+]  # fmt: skip
+QueueName = Annotated[str, typer.Argument(metavar="QUEUE", help="The name of a queue.")]
+People = Annotated[
+    str | None,
+    typer.Option("--annotators", metavar="NAMES", help="People who label, separated by commas: "
+                 "ann,ben. Each gets a link."),
+]  # fmt: skip
+Author = Annotated[str, typer.Option(metavar="NAME", help="Who does it, for the audit log.")]
+Port = Annotated[int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")]
+Host = Annotated[
+    str,
+    typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets other machines in."),
+]
+NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the addresses.")]
+
+RUNS = Path("runs")
+
+
+@annotate.command(NEW)
+@guarded
+@with_kinds
+def new(
+    source: Annotated[
+        str,
+        typer.Argument(metavar="RUN|DATA|SHEET|QUEUE", help="A run, a dataset, a sheet of "
+                       "`ragstone sample`, or a queue to go on with."),
+    ],
+    tasks: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="What to ask, separated by commas: retrieval, "
+                     "grounding, generation, claims, statements, preference, or a kind."),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="NAME", help="A single label to ask for: helpful, "
+                     "rating.tone, critique.rude, or a word of your own; repeatable."),
+    ] = None,
+    optional: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A label without which an item can be saved; "
+                     "repeatable."),
+    ] = None,
+    metric: Annotated[
+        str | None,
+        typer.Option("--metric", "-m", help="Metric of RUN: asks for the labels it needs; its "
+                     "scores steer --route and --order."),
+    ] = None,
+    threshold: Annotated[
+        float, typer.Option(help="Score at which the metric turns from no to yes.")
+    ] = 0.5,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="How many examples are labelled. "
+                                 "Default: all.")
+    ] = None,
+    annotators: People = None,
+    per_item: Annotated[
+        int | None, typer.Option(metavar="N", help="How many people label an item. Default: 1; "
+                                 "with --overlap 2.")
+    ] = None,
+    overlap: Annotated[
+        float | None, typer.Option(metavar="SHARE", help="Share of the examples that several "
+                                   "people label. Default: all.")
+    ] = None,
+    order: Annotated[
+        Order, typer.Option(help="random, or risk: the worst scores first.")
+    ] = Order.random,
+    route: Annotated[
+        Route, typer.Option(help="Which examples are likelier to come first: all the same "
+                            "(random), or those on which the judge is in doubt (doubt).")
+    ] = Route.random,
+    together: Annotated[
+        bool, typer.Option("--together", help="Label all parts of an example, such as its "
+                           "passages, on one screen.")
+    ] = False,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="Name of the queue. Default: source and tasks.")
+    ] = "",
+    instructions: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Instructions of your own, in Markdown, shown with the "
+                     "guideline."),
+    ] = None,
+    guidelines: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder with translations of guidelines, such as "
+                     "grounding.french.md. English and German are there."),
+    ] = None,
+    store: Store = "",
+    port: Port = 8421,
+    host: Host = "127.0.0.1",
+    no_browser: NoBrowser = False,
+    seed: Annotated[int, typer.Option(help="Seed of the order and of the overlap.")] = 0,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Make a queue of RUN, DATA or SHEET, or go on with QUEUE, and open it in the browser.
+
+    Each person sees only items, one a screen, never a judge's verdict, a system, or
+    what others say. What they say is kept at once.
+
+    Example: ragstone annotate runs/mtrag --tasks grounding --annotators ann,ben
+    --overlap .2
+
+    Needs the extra ui. Ctrl+C ends it; nothing is lost, and the same command goes on.
+
+    Exit status: 0 stopped, 2 invalid input.
+    """
+    from ragstone.decisions.sampling.annotate import annotate as make
+    from ragstone.errors import InputError
+    from ragstone.labels.queue.database import open_labels
+    from ragstone.labels.queue.queue import Queue, queues
+
+    load_own(metrics_from or ())
+    path = options.run_folder(Path(source)) or Path(source)
+    place = store or str(_folder_of(path))
+    if path.exists() and Path(place) == RUNS:
+        RUNS.mkdir(exist_ok=True)
+    database = open_labels(place) if path.exists() else _there(place, source)
+    named = name or source
+    known = {one.name for one in queues(database)}
+    if named in known and (name or not path.exists()):
+        queue, is_new = Queue(database, named), False
+        changed = [tasks, label, metric, per_item, overlap, n]
+        if name and any(one is not None for one in changed) and queue.form.source != str(path):
+            raise InputError(
+                f"The queue {name!r} is made of {queue.form.source}. Choose another --name, or go "
+                f"on with it: ragstone annotate {name}"
+            )
+    elif path.exists():
+        queue, is_new = (
+            make(
+                path,
+                database,
+                name=name,
+                tasks=_names(tasks),
+                asked=label or (),
+                optional=optional or (),
+                metric=metric,
+                threshold=threshold,
+                n=n,
+                per_item=per_item,
+                overlap=overlap,
+                order=order.value,
+                route=route.value,
+                together=together,
+                instructions=""
+                if instructions is None
+                else instructions.read_text(encoding="utf-8"),
+                guidelines=guidelines,
+                seed=seed,
+            ),
+            True,
+        )
+    else:
+        queues_there = f" Queues there: {', '.join(sorted(known))}." if known else ""
+        raise InputError(
+            f"There is no {source}: name a run, a dataset, a label sheet, or a queue in "
+            f"{database.name}.{queues_there}"
+        )
+    _serve(queue, place, path, _names(annotators), port, host, no_browser, json, is_new=is_new)
+
+
+@annotate.command("list")
+@guarded
+def list_queues(store: Store = "", json: options.Json = False) -> None:
+    """List the queues and how far they are.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.labels.queue.queue import Queue, queues
+    from ragstone.report.pages.annotate import queues_page
+
+    database = _there(store)
+    found = [Queue(database, one.name) for one in queues(database)]
+    print_page(queues_page(database.name, found), json=json)
+
+
+@annotate.command()
+@guarded
+def progress(queue: QueueName, store: Store = "", json: options.Json = False) -> None:
+    """Show who has labelled how much of QUEUE, and what changed in it.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.report.pages.annotate import progress_page
+
+    print_page(progress_page(_queue(queue, store)), json=json)
+
+
+@annotate.command()
+@guarded
+@with_kinds
+def extend(
+    queue: QueueName,
+    source: Annotated[
+        Path | None, typer.Argument(metavar="[SOURCE]", help="A run, data or a sheet with more "
+                                    "examples.")
+    ] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", metavar="N", help="How many examples are labelled in all.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Label all examples.")] = False,
+    annotators: People = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option("--label", metavar="NAME", help="Another label, asked for from now on; "
+                     "repeatable."),
+    ] = None,
+    route: Annotated[
+        Route | None, typer.Option(help="Route the examples that are left by this from now on.")
+    ] = None,
+    author: Author = "",
+    store: Store = "",
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Give QUEUE more examples, people or labels, or another routing.
+
+    What was said stays as it is. A person who has a link gets a new one, and the old
+    one ends; `ragstone annotate QUEUE` prints where links begin.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.decisions.sampling.annotate import more_examples
+    from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
+    from ragstone.report.pages.annotate import progress_page
+
+    found = _queue(queue, store)
+    if source is not None:
+        say(f"{more_examples(found, source, author):,} items added.", err=True)
+    for one in with_choices(labels_asked(label, None)) if label else ():
+        found.ask(one, author)
+    if n is not None or every:
+        found.limit(None if every else n, author)
+    if route is not None:
+        found.route(route.value, author)
+    links = {who: found.invite(who, by=author) for who in _names(annotators)}
+    print_page(progress_page(_queue(queue, store), links), json=json)
+
+
+@annotate.command()
+@guarded
+def revoke(
+    queue: QueueName,
+    person: Annotated[str, typer.Argument(help="Whose link ends.")],
+    author: Author = "",
+    store: Store = "",
+    json: options.Json = False,
+) -> None:
+    """End a person's link to QUEUE at once; what they said stays.
+
+    Exit status: 0 done, 2 nobody of this name.
+    """
+    from ragstone.report.pages.annotate import progress_page
+
+    found = _queue(queue, store)
+    found.revoke(person, author)
+    print_page(progress_page(found), json=json)
+
+
+@annotate.command()
+@guarded
+def adjudicate(
+    queue: QueueName,
+    name: Annotated[str, typer.Option(metavar="NAME", help="Who decides.")] = "",
+    store: Store = "",
+    port: Port = 8421,
+    host: Host = "127.0.0.1",
+    no_browser: NoBrowser = False,
+    json: options.Json = False,
+) -> None:
+    """Open the items that divide people, to decide them.
+
+    A decision is a label of its own with its author, and counts in place of the others.
+
+    Exit status: 0 stopped, 2 invalid input.
+    """
+    found = _queue(queue, store)
+    token = found.invite(name or _me(), "adjudicator")
+    place = store or str(RUNS)
+    _open(found, place, {name or _me(): token}, port, host, no_browser, json,
+          start=f"/annotate/{found.name}/adjudicate")  # fmt: skip
+
+
+@annotate.command("import")
+@guarded
+def take_labels(
+    queue: QueueName,
+    files: Annotated[
+        list[options.LabelSource],
+        typer.Argument(metavar="LABELS", help="Label files, exports of Argilla or "
+                                   "Label Studio, or a dataset with labels.")
+    ],
+    author: Author = "",
+    store: Store = "",
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Take over labels that people gave elsewhere, as theirs.
+
+    What somebody said in QUEUE stays as it is.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.labels import read_label_table
+    from ragstone.labels.queue.taken_over import take_over
+    from ragstone.report.figures import counted
+
+    done = take_over(_queue(queue, store), read_label_table(files), author)
+    if json:
+        print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
+        return
+    said = f"{counted(done.answers, 'item')} of {', '.join(done.people) or 'nobody'}"
+    left = (
+        f"; {counted(done.left_out, 'row')} of what {queue} does not ask" if done.left_out else ""
+    )
+    say(f"Took over {said}{left}.")
+
+
+@annotate.command()
+@guarded
+def export(
+    queue: QueueName,
+    out: Annotated[
+        Path, typer.Option(metavar="FILE", help="File to write: .csv, .jsonl or .parquet; for a "
+                           "platform .json, for per_task a folder.")
+    ],
+    layout: Annotated[
+        LayoutOption,
+        typer.Option("--as", help="wide: one row per annotator and unit; long: one row per label; "
+                     "per_task: a folder of CSV files, one for each sort of unit, with a "
+                     "manifest; label_studio, argilla: JSON that these platforms import."),
+    ] = LayoutOption.wide,
+    store: Store = "",
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Write what people said in QUEUE to a file.
+
+    `ragstone agreement`, `calibrate` and `gate --labels` read the store itself.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.labels.queue.address import POSTGRES
+
+    from .labels import labels as write
+
+    _queue(queue, store)
+    name = _there(store).name
+    write(
+        [f"{store if store.startswith(POSTGRES) else name}#{queue}"],
+        layout=layout,
+        out=out,
+        json=json,
+    )
+
+
+def _names(given: str | None) -> list[str]:
+    return [one.strip() for one in given.split(",")] if given else []
+
+
+def _folder_of(source: Path) -> Path:
+    """Where the labels of a source are kept: beside a run, or in the folder of the runs."""
+    from ragstone.run.places import MANIFEST
+
+    if (source / MANIFEST).is_file():
+        return source.resolve().parent
+    return RUNS
+
+
+def _there(store: str, wanted: str = "") -> Any:
+    """The store, which has to be there.
+
+    Raises:
+        InputError: It is not, so ``wanted`` is not either.
+    """
+    from ragstone.errors import InputError
+    from ragstone.labels.queue.address import FILE, POSTGRES
+    from ragstone.labels.queue.database import open_labels
+
+    place = store or str(RUNS)
+    file = Path(place) / FILE if Path(place).is_dir() else Path(place)
+    if not place.startswith(POSTGRES) and not file.is_file():
+        also = f", and no {wanted}" if wanted else ""
+        raise InputError(
+            f"There is no store of labels {file}{also}. `ragstone annotate RUN` makes one beside "
+            "the runs; --labels names another."
+        )
+    return open_labels(place)
+
+
+def _queue(name: str, store: str) -> "Queue":
+    from ragstone.labels.queue.queue import Queue
+
+    return Queue(_there(store, name), name)
+
+
+def _me() -> str:
+    """The name of who types the command."""
+    from getpass import getuser
+
+    try:
+        return getuser()
+    except (KeyError, OSError):
+        return "me"
+
+
+def _serve(
+    queue: "Queue",
+    place: str,
+    source: Path,
+    annotators: list[str],
+    port: int,
+    host: str,
+    no_browser: bool,
+    json: bool,
+    *,
+    is_new: bool,
+) -> None:
+    """Serve a queue with a link for everybody who has none yet."""
+    there = {one.name for one in queue.people() if one.revoked is None}
+    if not annotators and not (there - {_me()}):
+        links = {_me(): queue.invite(_me())}
+    else:
+        links = {one: queue.invite(one) for one in annotators if one not in there}
+    if not json:
+        say(
+            f"{'Made' if is_new else 'Going on with'} the queue {queue.name} of {source}: "
+            f"{', '.join(one.label for one in queue.form.asked)}."
+        )
+        for one in annotators:
+            if one in there:
+                say(
+                    f"{one} has a link already; a new one: ragstone annotate extend {queue.name} "
+                    f"--annotators {one}"
+                )
+    mine = links.get(_me()) if list(links) == [_me()] else None
+    start = f"/a/{mine}" if mine else f"/annotate/{queue.name}/progress"
+    _open(queue, place, links, port, host, no_browser, json, start=start)
+
+
+def _open(
+    queue: "Queue",
+    place: str,
+    links: dict[str, str],
+    port: int,
+    host: str,
+    no_browser: bool,
+    json: bool,
+    *,
+    start: str,
+) -> None:
+    from ragstone.labels.queue.address import POSTGRES
+    from ragstone.web.serving import view
+
+    folder = Path(place)
+    if place.startswith(POSTGRES):
+        folder = RUNS if RUNS.is_dir() else Path()
+    elif not folder.is_dir():
+        folder = folder.parent
+
+    def told(served: "Served") -> None:
+        if json:
+            people = {who: served.link(token) for who, token in links.items()}
+            print_json({"queue": queue.name, "address": served.owner, "links": people})
+            return
+        say(f"Ragstone is at {served.owner}")
+        for who, token in links.items():
+            say(f"  {who}: {served.link(token)}")
+        if links and served.alone:
+            say("Only this machine can open these links; --host 0.0.0.0 lets others in.")
+
+    view(
+        folder,
+        labels="" if Path(place).is_dir() else place,
+        port=port,
+        host=host,
+        browser=not no_browser,
+        told=told,
+        start=start,
+        token=True,
+    )

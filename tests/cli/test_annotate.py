@@ -1,0 +1,154 @@
+"""``ragstone annotate`` makes a queue, serves it, and changes it while people label."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+from urllib.request import HTTPCookieProcessor, build_opener
+
+import pytest
+
+import ragstone as package
+from ragstone.labels.queue.form import ItemAnswers
+from ragstone.labels.queue.queue import Queue
+
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def runs(data: Path, tmp_path: Path) -> Path:
+    package.evaluate(data, metrics=["faithfulness"], out=tmp_path / "runs" / "sea")
+    return tmp_path / "runs"
+
+
+@pytest.fixture
+def serving() -> Iterator[Callable[..., dict[str, Any]]]:
+    """Starts the command, and returns what it prints as JSON once it serves."""
+    started = []
+
+    def start(*arguments: object) -> dict[str, Any]:
+        command = [sys.executable, "-m", "ragstone", "annotate", *map(str, arguments)]
+        process = subprocess.Popen(
+            [*command, "--no-browser", "--port", "0", "--json"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        started.append(process)
+        assert process.stdout is not None
+        text = ""
+        for line in process.stdout:
+            text += line
+            if line.startswith("}"):
+                return dict(json.loads(text))
+        raise AssertionError(f"it ended: {text}")
+
+    yield start
+    for process in started:
+        process.terminate()
+        process.communicate()
+
+
+def test_a_queue_is_made_and_everybody_has_a_link(
+    runs: Path, serving: Callable[..., dict[str, Any]], ragstone: Command
+) -> None:
+    found = serving(runs / "sea", "--tasks", "grounding", "--annotators", "ann, ben",
+                    "--overlap", ".5")  # fmt: skip
+    assert found["queue"] == "sea-grounding"
+    assert set(found["links"]) == {"ann", "ben"}
+    browser = build_opener(HTTPCookieProcessor(CookieJar()))
+    with browser.open(found["address"].replace("/annotate/sea-grounding/progress", "/")) as page:
+        assert page.status == 200
+    store = ("--labels", runs)
+    (listed,) = ragstone("annotate", "list", *store, "--json").json["queues"]
+    assert (listed["items"], listed["labelled"], listed["people"]) == (6, 0, 2)
+    assert (listed["per_item"], listed["overlap"]) == (2, 0.5)
+
+
+def test_the_same_command_goes_on_and_keeps_links(
+    runs: Path, serving: Callable[..., dict[str, Any]]
+) -> None:
+    arguments = ("--tasks", "grounding", "--annotators", "ann")
+    first = serving(runs / "sea", *arguments, "--name", "g")
+    again = serving("g", "--labels", runs, "--annotators", "ann,ben")
+    assert (first["queue"], again["queue"]) == ("g", "g")
+    assert set(first["links"]) == {"ann"}
+    assert set(again["links"]) == {"ben"}
+
+
+def queue_of(runs: Path) -> Queue:
+    from ragstone.decisions import annotate
+
+    return annotate(runs / "sea", runs, asked=["helpful"], name="q", metric="faithfulness")
+
+
+def label(queue: Queue, count: int) -> None:
+    one = queue.next("ann")
+    for _ in range(count):
+        assert one is not None
+        answers = ItemAnswers({("answer", ""): {"helpful": "yes"}})
+        one = queue.save("ann", one.item, answers, str(one.item))
+
+
+def test_a_running_queue_gets_more_people_labels_and_another_routing(
+    runs: Path, ragstone: Command
+) -> None:
+    queue, store = queue_of(runs), ("--labels", runs)
+    queue.invite("ann")
+    label(queue, 2)
+    changes = ("--n", 4, "--annotators", "ben", "--label", "response_type", "--route", "doubt")
+    done = ragstone("annotate", "extend", "q", *changes, "--author", "me", *store, "--json").json
+    assert done["asks"] == ["helpful", "response_type"]
+    assert (done["examples"], done["route"], done["labelled"]) == (4, "doubt", 2)
+    assert set(done["links"]) == {"ben"}
+    made = [one["what"] for one in done["events"] if one["person"] == "me"]
+    assert made == ["asked", "limited", "routed", "invited"]
+    assert ragstone("annotate", "extend", "q", "--all", *store, "--json").json["items"] == 6
+
+
+def test_a_link_is_ended(runs: Path, ragstone: Command) -> None:
+    queue_of(runs).invite("ann")
+    outcome = ragstone("annotate", "revoke", "q", "ann", "--labels", runs)
+    assert outcome.status == 0
+    assert "link ended" in outcome.out
+    outcome = ragstone("annotate", "revoke", "q", "zoe", "--labels", runs)
+    assert outcome.status == 2
+    assert "zoe" in outcome.err
+
+
+def test_labels_come_in_and_go_out(runs: Path, tmp_path: Path, ragstone: Command) -> None:
+    queue_of(runs)
+    given = tmp_path / "given.csv"
+    given.write_text("id,annotator,helpful\npier-a,ann,1\npier-b,ben,0\nnone,ann,1\n")
+    done = ragstone("annotate", "import", "q", given, "--labels", runs)
+    assert done.out == "Took over 2 items of ann, ben; 1 row of what q does not ask.\n"
+    out = tmp_path / "out.jsonl"
+    assert ragstone("annotate", "export", "q", "--out", out, "--labels", runs).status == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert {(row["id"], row["annotator"], row["helpful"]) for row in rows} == {
+        ("pier-a", "ann", True), ("pier-b", "ben", False)
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "--tasks", "grounding"], "There is no nowhere"),
+        (["list", "--labels", "nowhere"], "no store of labels nowhere"),
+        (["progress", "nothing"], "nothing"),
+        (["{runs}/sea"], "needs to know what to ask: --tasks grounding"),
+        (["{runs}/sea", "--tasks", "groundin"], "Did you mean grounding"),
+    ],
+)
+def test_what_is_not_there_is_told_with_the_next_step(
+    runs: Path, ragstone: Command, arguments: list[str], said: str
+) -> None:
+    queue_of(runs)
+    store = [] if "--labels" in arguments else ["--labels", runs]
+    outcome = ragstone("annotate", *(one.format(runs=runs) for one in arguments), *store)
+    assert outcome.status == 2
+    assert said in outcome.err
