@@ -1,6 +1,6 @@
 """Filters: which examples are shown, in which order, as an address says it and in words."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -13,9 +13,11 @@ from ragstone.report.sentences.stages import NAMES
 
 from .asked import fields_of
 from .example_rows import OUTCOME, ExampleRows
+from .tagged import TagLookup, Tags, TagSlice
 
 FIELDS = (
     "q", "where", "system", "slice", "status", "outcome", "stage", "reason", "labels", "changed",
+    "tag", "untagged",
 )  # fmt: skip
 """The fields of an address that filter examples."""
 
@@ -72,6 +74,10 @@ class Condition:
                 return "a person says otherwise than the judge"
             case "changed":
                 return f"{_metric(self.value)} changed against the baseline"
+            case "tag":
+                return f"tagged “{self.value}”"
+            case "untagged":
+                return f"labelled without the tag “{self.value}”"
             case "outcome":
                 return f"outcome is {self.value.replace('_', ' ')}"
         return f"{self.field} is {self.value}"
@@ -117,22 +123,34 @@ class ExampleFilter:
         """All conditions, joined."""
         return " and ".join(one.words for one in self.conditions)
 
-    def chosen(self, of: ExampleRows, baseline: Baseline = lambda: None) -> pl.DataFrame:
+    def chosen(
+        self,
+        of: ExampleRows,
+        baseline: Baseline = lambda: None,
+        tags: TagLookup = lambda: {},
+    ) -> pl.DataFrame:
         """The rows of the examples that are meant, in order.
 
+        Args:
+            of: The run.
+            baseline: Finds the run that it is compared with.
+            tags: Finds the tags of its answers.
+
         Raises:
-            InputError: The run has no such metric or field, or a condition cannot be read.
+            InputError: The run has no such metric, field or tag, or a condition cannot be read.
         """
         rows = of.rows
         by_field: dict[str, list[str]] = {}
         for one in self.conditions:
             by_field.setdefault(one.field, []).append(one.value)
         for name, values in by_field.items():
-            rows = rows.filter(_holds(of, name, values, baseline))
+            rows = rows.filter(_holds(of, name, values, baseline, tags))
         return _sorted(of, rows, self.sort)
 
 
-def _holds(of: ExampleRows, name: str, values: Sequence[str], baseline: Baseline) -> pl.Expr:
+def _holds(
+    of: ExampleRows, name: str, values: Sequence[str], baseline: Baseline, tags: TagLookup
+) -> pl.Expr:
     match name:
         case "q":
             return pl.all_horizontal(_among(of.with_words(one)) for one in values)
@@ -159,11 +177,22 @@ def _holds(of: ExampleRows, name: str, values: Sequence[str], baseline: Baseline
             return _among(of.disputed)
         case "changed":
             return pl.any_horizontal(_among(_changed(of, one, baseline)) for one in values)
+        case "tag":
+            return pl.any_horizontal(_among(_slice(tags(), one).tagged) for one in values)
+        case "untagged":
+            return pl.all_horizontal(_among(_slice(tags(), one).others) for one in values)
     return pl.lit(value=True)
 
 
-def _among(ids: pl.Series) -> pl.Expr:
-    return pl.col("id").is_in(ids.implode())
+def _among(ids: pl.Series | Collection[str]) -> pl.Expr:
+    return pl.col("id").is_in(ids.implode() if isinstance(ids, pl.Series) else list(ids))
+
+
+def _slice(tags: Tags, name: str) -> TagSlice:
+    if name not in tags:
+        there = f" There are: {', '.join(tags)}." if tags else ""
+        raise InputError(f"No answer of this run is tagged {name!r}.{there}")
+    return tags[name]
 
 
 def _known(of: ExampleRows, metric: str) -> str:

@@ -190,6 +190,6 @@ def test_examples_are_told_apart_by_their_tags(database: LabelDatabase) -> None:
     texts = {f"e{n}": {"question": str(n), "answer": f"a{n}"} for n in range(10)}
     texts["e2"]["answer"] = "another run's"
     del texts["e3"]
-    found = tags.examples(texts)
+    found = tags.examples(lambda ids: {id: texts[id] for id in ids if id in texts})
     assert found.labelled == {"e0", "e1"}
     assert found.by_tag == {"date": {"e1"}}

@@ -5,7 +5,7 @@ wrote a note is not told; who tagged is, in the events of the queue.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,10 @@ SEPARATOR = ","
 
 TEXTS = ("question", "answer")
 """What an item shows of its example, by which the example is known again."""
+
+
+TextLookup = Callable[[list[str]], Mapping[str, Mapping[str, str]]]
+"""The texts of examples, by their ids."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +87,26 @@ class TaggedExamples:
 
     labelled: frozenset[str]
     by_tag: Mapping[str, frozenset[str]]
+
+
+def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
+    """The tags of each queue of a store that has any."""
+    with database.transaction() as run:
+        rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
+    found: dict[str, list[str]] = {}
+    for queue, tag in rows:
+        found.setdefault(queue, []).append(tag)
+    return found
+
+
+def tags_version(database: LabelDatabase) -> tuple[int, ...]:
+    """What changes as soon as something is tagged, labelled or decided."""
+    with database.transaction() as run:
+        numbers = [
+            run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
+            for table in ("events", "said", "decided")
+        ]
+    return tuple(map(int, numbers))
 
 
 class QueueTags:
@@ -228,20 +252,22 @@ class QueueTags:
             found.append(TagCount(name, n, len(labelled), rate.value, interval, why))
         return sorted(found, key=lambda one: (-one.n, one.tag.casefold()))
 
-    def examples(self, texts: Mapping[str, Mapping[str, str]]) -> TaggedExamples:
+    def examples(self, texts: TextLookup) -> TaggedExamples:
         """Which of some examples were labelled, and which carry which tag.
 
         Args:
-            texts: The question and the answer of each example, by its id. One of which people saw
-                others is not among them: what they found was in another answer.
+            texts: Gives the question and the answer of each example with these ids, as far as it is
+                there. One of which people saw others is left out: what they found was in another
+                answer.
         """
         labelled = self._labelled()
         with self._database.transaction() as run:
             items, by_item = self._items(run), self._tags(run)
+        known = texts(list(dict.fromkeys(items[item][0] for item in labelled)))
         there, by_tag = set(), dict[str, set[str]]()
         for item in labelled:
             id, shown = items[item]
-            if not _is_of(shown, texts.get(id)):
+            if not _is_of(shown, known.get(id)):
                 continue
             there.add(id)
             for name in by_item.get(item, ()):

@@ -46,7 +46,7 @@ from ragstone.web.parts.said import SaidJudgement, because, said, says_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import NotThere, WebPage
 
-from .examples import PLACE, baseline_of, ready
+from .examples import PLACE, baseline_of, ready, tag_lookup
 from .runs import PREFERRED
 
 QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
@@ -284,7 +284,9 @@ def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
     rows = example_rows(run)
     try:
         wanted = wanted if ready(place, name, rows, wanted) else ExampleFilter()
-        ids = wanted.chosen(rows, baseline_of(place, name))["id"] if wanted.query else rows.ids
+        ids = rows.ids
+        if wanted.query:
+            ids = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))["id"]
     except InputError:
         wanted, ids = ExampleFilter(), rows.ids
     kept = query([("within", within)]) if wanted.query else ""

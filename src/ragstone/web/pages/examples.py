@@ -28,9 +28,11 @@ from ragstone.web.filters import (
     Condition,
     ExampleFilter,
 )
+from ragstone.web.later import SOON
 from ragstone.web.marks import Marks, SavedFilter, name_of
 from ragstone.web.parts.said import because
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.tagged import TagLookup, Tags, tags_of
 from ragstone.web.web_page import Elsewhere
 
 from .runs import PREFERRED
@@ -153,10 +155,11 @@ def examples_table(place: RunsFolder, asked: Asked, run: Run) -> ExamplesTable |
     chosen = rows.rows.clear()
     try:
         if not waits:
-            chosen = wanted.chosen(rows, baseline_of(place, name))
+            chosen = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))
     except InputError as error:
         trouble = error.text
-    shows = _shows(asked, name, rows, wanted, chosen, marks)
+    tags = tags_of(place, name, SOON) or {}
+    shows = _shows(asked, name, rows, wanted, chosen, marks, tags)
     remembered = query(wanted.query).removeprefix("?")
     cookies = {COOKIE: (remembered, here)} if wanted.query or COOKIE in asked.cookies else {}
     return ExamplesTable({**shows, "prepared": True, "trouble": trouble, "waits": waits}, cookies)
@@ -209,10 +212,18 @@ def _as_condition(asked: Asked) -> str:
 
 def ready(place: RunsFolder, name: str, rows: ExampleRows, wanted: ExampleFilter) -> bool:
     """Whether the filter can be answered at once; if not, what it needs is being computed."""
-    if all(one.field != "labels" for one in wanted.conditions):
+    fields = {one.field for one in wanted.conditions}
+    if fields & {"tag", "untagged"} and tags_of(place, name) is None:
+        return False
+    if "labels" not in fields:
         return True
     # All judgements are compared with all labels.
     return place.later.get(("disputed", place.stamp(name)), lambda: rows.disputed) is not None
+
+
+def tag_lookup(place: RunsFolder, name: str) -> TagLookup:
+    """Finds the tags of a run's answers; none as long as they are being looked up."""
+    return lambda: tags_of(place, name) or {}
 
 
 def baseline_of(place: RunsFolder, name: str) -> Baseline:
@@ -247,6 +258,7 @@ def _shows(
     wanted: ExampleFilter,
     chosen: pl.DataFrame,
     marks: Marks,
+    tags: Tags,
 ) -> Mapping[str, object]:
     metrics = shown_metrics(of.metrics, asked, wanted)
     grouped = _grouped(of, chosen)
@@ -283,7 +295,7 @@ def _shows(
         ],
         "now": query(wanted.query),
         "metric_choices": of.metrics,
-        "choices": _choices(of),
+        "choices": _choices(of, tags),
         "search": next((one.value for one in wanted.conditions if one.field == "q"), ""),
         "hidden_fields": [
             (key, value)
@@ -333,7 +345,7 @@ def _presets(
     ]
 
 
-def _choices(of: ExampleRows) -> list[tuple[str, list[tuple[str, str]]]]:
+def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str]]]]:
     """The conditions of the form, by group: the field with its value, and in words."""
     groups: list[tuple[str, list[Condition]]] = []
     systems = of.rows["system"].unique(maintain_order=True).to_list()
@@ -353,6 +365,7 @@ def _choices(of: ExampleRows) -> list[tuple[str, list[tuple[str, str]]]]:
             continue
         values = [value for value in values if len(str(value)) <= LONGEST_VALUE][:MOST_CHOICES]
         groups.append((one, [Condition("slice", f"{one}:{value}") for value in values]))
+    groups.append(("Tag", [Condition("tag", one) for one in list(tags)[:MOST_CHOICES]]))
     return [
         (title, [(f"{one.field}={one.value}", one.words) for one in ones])
         for title, ones in groups

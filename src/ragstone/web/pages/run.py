@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from ragstone.decisions.summing_up.failures import FailureGroups
 from ragstone.decisions.summing_up.histograms import Histograms, histograms
+from ragstone.decisions.summing_up.split import split_estimates
 from ragstone.decisions.summing_up.summary import Summary
 from ragstone.decisions.summing_up.weight_shares import WeightShares, weight_shares
 from ragstone.report.calls import lasted, spent
@@ -20,6 +21,7 @@ from ragstone.report.sentences.summary import summary_sentences
 from ragstone.report.words import words
 from ragstone.run.calls.entries import FILE as JOURNAL
 from ragstone.run.calls.entries import CallTimes, call_times
+from ragstone.run.estimate import Estimate
 from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import last_beat
 from ragstone.run.run import Run
@@ -31,6 +33,7 @@ from ragstone.web.parts.estimates import NOBODY, shown_estimates
 from ragstone.web.parts.faults import shown_faults, systems_of
 from ragstone.web.parts.word_bars import word_bars
 from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.tagged import Tags, tags_of
 from ragstone.web.web_page import Elsewhere, WebPage
 
 from .examples import examples_table
@@ -38,6 +41,9 @@ from .runs import STILL
 from .tabs import run_tabs
 
 T = TypeVar("T")
+
+TAG, APART = "tag:", "tag"
+"""Before the name of a tag by which the estimates are grouped, and what its groups are called."""
 
 
 def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
@@ -63,7 +69,9 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
         return table
     if asked.part == "examples":
         return WebPage("examples_table.html", name, table.shows, cookies=table.cookies)
-    ready = soon.ready
+    tags = tags_of(place, name) or {}
+    estimates = _tagged_apart(place, name, asked.one("by"), tags)
+    ready = soon.ready and estimates is not None
     summary, scores, found, calls = soon.summary, soon.scores, soon.failures, soon.calls
     return WebPage(
         "run.html",
@@ -75,7 +83,7 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             "ready": False,
             "said": [_short(one, summary) for one in summary_sentences(summary)] if summary else [],
             "caution": _caution(run, summary) if summary else (),
-            **_estimates(run, asked, summary, scores or OfScores()),
+            **_estimates(run, asked, summary, scores or OfScores(), list(tags), estimates),
             **_faults(found, asked),
             "bars": word_bars(Groups(run.estimate_list).whole),
             "calls": calls or [],
@@ -153,6 +161,16 @@ class _Soon:
         return max(0.0, self._until - perf_counter())
 
 
+def _tagged_apart(place: RunsFolder, name: str, by: str, tags: Tags) -> Sequence[Estimate] | None:
+    """The estimates with and without the tag that is asked for; None while they are being made."""
+    one = tags.get(by.removeprefix(TAG)) if by.startswith(TAG) else None
+    if one is None:
+        return ()
+    sets = {"tagged": one.tagged, "not tagged": one.others}
+    key = ("split", place.stamp(name), by, one)
+    return place.later.get(key, lambda: split_estimates(place.run(name), APART, sets))
+
+
 def _of_scores(run: Run) -> OfScores:
     scores = run.scores()
     return OfScores(histograms(scores), weight_shares(scores))
@@ -211,13 +229,19 @@ def _facts(run: Run) -> RunFacts:
 
 
 def _estimates(
-    run: Run, asked: Asked, summary: Summary | None, scores: OfScores
+    run: Run,
+    asked: Asked,
+    summary: Summary | None,
+    scores: OfScores,
+    tags: Sequence[str],
+    tagged_apart: Sequence[Estimate] | None,
 ) -> dict[str, object]:
     themselves = summary.themselves if summary else NOBODY
     groups = Groups(run.estimate_list)
     fields = [one for one in groups.fields if one in run.form.by] or groups.fields
     by = asked.one("by", SYSTEM)
-    by = by if by in fields else SYSTEM
+    if by not in fields and not tagged_apart:
+        by = SYSTEM
     opened = asked.all("open")
 
     def opens(metric: str) -> str:
@@ -230,14 +254,21 @@ def _estimates(
         return f"{asked.but(metric=metric, sort=sort, page=None)}#examples"
 
     names = [(one, f"by {one}") for one in (SYSTEM, *fields)]
-    ways = choice(asked, "by", "Groups", names, by, "estimates") if fields else None
+    names += [(f"{TAG}{one}", f"tagged {one}") for one in tags]
+    ways = choice(asked, "by", "Groups", names, by, "estimates") if names[1:] else None
+    rest = {"ways": ways, "of_system": None, "rarer": 0, "tag": ""}
+    if tagged_apart:
+        shown = shown_estimates(
+            tagged_apart, path=path, opens=opens, opened=opened, by=APART, suites=run.form.suites
+        )
+        return {**rest, "estimates": shown, "tag": by.removeprefix(TAG)}
     if by == SYSTEM:
         shown = shown_estimates(
             groups.whole, path=path, opens=opens, opened=opened,
             same=summary.same if summary else (), themselves=themselves,
             lie=scores.lie, weights=scores.weights, suites=run.form.suites,
         )  # fmt: skip
-        return {"estimates": shown, "ways": ways, "of_system": None, "rarer": 0}
+        return {**rest, "estimates": shown}
     system = _system(asked, groups.systems, themselves)
     ones = [one for one in groups.sliced(by) if one.group.get(SYSTEM, system) == system]
     values, rarer = slice_values(by, ones)
@@ -245,12 +276,8 @@ def _estimates(
         [one for one in ones if one.group[by] in values],
         path=path, opens=opens, opened=opened, by=by, suites=run.form.suites,
     )  # fmt: skip
-    return {
-        "estimates": shown,
-        "ways": ways,
-        "of_system": _systems(asked, groups.systems, system, "estimates"),
-        "rarer": rarer,
-    }
+    of_system = _systems(asked, groups.systems, system, "estimates")
+    return {**rest, "estimates": shown, "of_system": of_system, "rarer": rarer}
 
 
 def _faults(found: FailureGroups | None, asked: Asked) -> dict[str, object]:
