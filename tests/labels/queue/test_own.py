@@ -117,6 +117,7 @@ def test_progress_counts_what_is_theirs_and_what_may_come_to_be(
     queue.revoke("ben")
     assert (ann.with_others(), ben.with_others()) == (0, 1)
     clock.now += HELD + 1
+    queue.invite("cem")
     assert queue.next("cem") == queue.item(2)
     assert ann.progress().given == 0
 

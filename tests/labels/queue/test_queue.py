@@ -330,3 +330,29 @@ def test_a_queue_counts_what_is_labelled_and_what_is_finished(make: Make) -> Non
         assert queue.next(person) is not None
         queue.save(person, number, said(True), f"{person}{number}")
     assert queue.counts() == QueueCounts(items=3, labelled=2, finished=1)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda queue, who: queue.next(who),
+        lambda queue, who: queue.save(who, 0, said(True), "late"),
+        lambda queue, who: queue.skip(who, 0),
+        lambda queue, who: queue.undo(who),
+    ],
+)
+def test_who_is_not_in_a_queue_changes_nothing(
+    act: Callable[[Queue, str], object], make: Make
+) -> None:
+    queue = make()
+    queue.next("ann")
+    queue.save("ann", 0, said(True), "1")
+    with pytest.raises(UnknownName, match="anna"):
+        act(queue, "anna")
+    queue.revoke("ann")
+    before = (queue.said(), queue.progress(), queue.events())
+    with pytest.raises(InputError, match="ann is no longer in the queue grounding"):
+        act(queue, "ann")
+    assert (queue.said(), queue.progress(), queue.events()) == before
+    queue.invite("ann")
+    act(queue, "ann")

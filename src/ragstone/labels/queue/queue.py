@@ -290,8 +290,14 @@ class Queue:
         return [QueuePerson(*row) for row in rows]
 
     def next(self, person: str) -> QueueItem | None:
-        """The item that a person has, or is now given; None if nothing is left for them."""
+        """The item that a person has, or is now given; None if nothing is left for them.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it.
+        """
         with self._database.transaction() as run:
+            self._admit(run, person)
             return self._next(run, person)
 
     def item(self, number: int) -> QueueItem:
@@ -370,10 +376,12 @@ class Queue:
                 does not matter.
 
         Raises:
-            InputError: They were not given this item.
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it, or were not given this item.
             LabelConflict: They said something else of it after they saw it.
         """
         with self._database.transaction() as run:
+            self._admit(run, person)
             self._keep(run, person, number, answers, once, seen)
             return self._next(run, person)
 
@@ -381,9 +389,11 @@ class Queue:
         """Let somebody else have the item; it comes back to this person after all others.
 
         Raises:
-            InputError: They were not given this item.
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it, or were not given this item.
         """
         with self._database.transaction() as run:
+            self._admit(run, person)
             if self._state(run, person, number) == "given":
                 self._turn(run, person, number, "skipped")
                 self._count(run, number, -1)
@@ -391,8 +401,14 @@ class Queue:
             return self._next(run, person)
 
     def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
-        """Take back what a person said last, to say it anew; None if there is nothing."""
+        """Take back what a person said last, to say it anew; None if there is nothing.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it.
+        """
         with self._database.transaction() as run:
+            self._admit(run, person)
             last = run(
                 "SELECT s.item, s.answers FROM said s JOIN turns t ON t.queue = s.queue AND "
                 "t.person = s.person AND t.item = s.item WHERE s.queue = ? AND s.person = ? AND "
@@ -521,6 +537,23 @@ class Queue:
     @property
     def _at(self) -> str:
         return _stamp(self._now())
+
+    def _admit(self, run: Run, person: str) -> None:
+        """Refuse who is not in the queue.
+
+        Raises:
+            UnknownName: Nobody of this name ever was.
+            InputError: They were, until they were revoked.
+        """
+        found = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", self.name, person)
+        if not found:
+            known = run("SELECT person FROM people WHERE queue = ?", self.name)
+            raise UnknownName("person", person, [one for (one,) in known])
+        if found[0][0] is not None:
+            raise InputError(
+                f"{person} is no longer in the queue {self.name}, so nothing was changed. Invite "
+                "them again to let them go on."
+            )
 
     def _next(self, run: Run, person: str) -> QueueItem | None:
         self._expire(run)
