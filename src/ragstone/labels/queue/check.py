@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from ragstone.examples.labels import FIELDS, RULES, Severity, Unit, violations
 from ragstone.reason import reason
 
-from .form import AskedLabel, ItemAnswers, QueueForm, QueueItem
+from .form import YES_NO, AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from .texts import texts_of
 
-YES_NO = ("yes", "no")
 LONGEST_WORD, LONGEST_NOTE = 200, 10_000
 """Characters of a label in somebody's own words, and of a note."""
 
@@ -81,23 +80,24 @@ def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[
     whole = ("answer", "")
     if len(answers.note) > LONGEST_NOTE or len(answers.discarded) > LONGEST_NOTE:
         yield AnswerFault(whole, "", reason("note_too_long", most=LONGEST_NOTE))
-    parts = {(one.unit, one.name): one for one in item.parts}
-    for part in answers.labels:
-        if part not in parts:
-            yield AnswerFault(part, "", reason("no_such_part"))
-    for (unit, name), _ in parts.items():
-        said = answers.labels.get((unit, name), {})
-        asked = {one.label: one for one in form.asked if one.unit == unit}
+    places = {(one.unit, one.name) for one in item.parts}
+    for place in answers.labels:
+        if place not in places:
+            yield AnswerFault(place, "", reason("no_such_part"))
+    for part in item.parts:
+        place = (part.unit, part.name)
+        said = answers.labels.get(place, {})
+        asked = {one.label: one for one in form.asked if one.unit == part.unit}
         for label, value in said.items():
             if label not in asked:
-                yield AnswerFault((unit, name), label, reason("not_asked"))
+                yield AnswerFault(place, label, reason("not_asked"))
             elif why := _not_a_choice(asked[label], value):
-                yield AnswerFault((unit, name), label, why)
+                yield AnswerFault(place, label, why)
         if not answers.discarded:
             for label, one in asked.items():
                 if one.required and label not in said:
-                    yield AnswerFault((unit, name), label, reason("lacking"))
-        yield from _broken((unit, name), said)
+                    yield AnswerFault(place, label, reason("lacking"))
+        yield from _broken(part, said)
     yield from _misplaced(form, item, answers)
 
 
@@ -137,10 +137,9 @@ def _not_a_choice(asked: AskedLabel, value: object) -> str:
     return ""
 
 
-def _broken(part: tuple[str, str], said: Mapping[str, str]) -> Iterator[AnswerFault]:
+def _broken(part: ItemPart, said: Mapping[str, str]) -> Iterator[AnswerFault]:
     """The rules between labels that these break."""
-    truths = {label: value == "yes" for label, value in said.items() if value in YES_NO}
-    unit = part[0]
-    record = {unit: truths} if unit == "answer" else {FIELDS.get(unit, unit): [truths]}  # type: ignore[call-overload]
-    for one in violations(record):
-        yield AnswerFault(part, "", reason(one.rule), one.severity)
+    truths = {label: value == YES_NO[0] for label, value in said.items() if value in YES_NO}
+    field = FIELDS.get(part.unit)
+    for one in violations({part.unit: truths} if field is None else {field: [truths]}):
+        yield AnswerFault((part.unit, part.name), "", reason(one.rule), one.severity)
