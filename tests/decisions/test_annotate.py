@@ -256,3 +256,20 @@ def test_tasks_name_the_labels_of_their_kinds() -> None:
         ("support", "claim"),
     ]
     assert "response_type" in {one.label for one in task_labels(["generation"])}
+
+
+def test_answers_to_one_question_belong_together(run: Path, tmp_path: Path) -> None:
+    questions = annotate(run, open_labels(tmp_path), asked=["helpful"]).questions()
+    assert sorted(questions) == sorted(one["id"] for one in data())
+    assert all(questions[f"q{n}-old"] == questions[f"q{n}-new"] for n in range(3))
+    assert len(set(questions.values())) == 3
+
+
+def test_answers_of_a_sheet_to_a_question_of_the_same_words_belong_together(tmp_path: Path) -> None:
+    file = tmp_path / "sheet.csv"
+    rows = [("a", "How long?"), ("b", "How long?"), ("c", "How wide?")]
+    lines = [f"{id},ann,{question},yes it is,,1" for id, question in rows]
+    head = "id,annotator,question,answer,helpful,inclusion_probability"
+    file.write_text("\n".join([head, *lines]), encoding="utf-8")
+    questions = annotate(file, open_labels(tmp_path), asked=["helpful"]).questions()
+    assert questions["a"] == questions["b"] != questions["c"]

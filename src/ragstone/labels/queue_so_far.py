@@ -25,7 +25,7 @@ def queue_so_far(
     Args:
         database: The store.
         queue: A queue of it.
-        clusters: Maps an example to its cluster, such as its question.
+        clusters: Maps an example to its cluster; by default its question.
         level: Of the intervals, in (0, 1).
 
     Returns:
@@ -35,7 +35,7 @@ def queue_so_far(
         labels_in_queue(database, queue.name),
         coming=_coming(queue),
         ends=_ends(queue.form),
-        clusters=clusters,
+        clusters=queue.questions() if clusters is None else clusters,
         level=level,
     )
 

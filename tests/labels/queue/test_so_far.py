@@ -104,3 +104,19 @@ def test_agreement_of_an_unfinished_queue_says_that_labels_are_still_coming(tmp_
     assert read_label_table(f"{tmp_path / FILE}#first").notes == (note,)
     label(queue, "ben", 1)
     assert agreement(tmp_path / FILE).labels.notes == ()
+
+
+def test_answers_to_one_question_are_known_to_belong_together(tmp_path: Path) -> None:
+    asked = (AskedLabel("helpful", "answer", ("yes", "no")), AskedLabel("tone", "answer", TONES))
+    database = open_labels(tmp_path)
+    queue = Queue.make(database, QueueForm("first", asked, per_item=2), [
+        (QueueItem(n, f"e{n}", {}, (ItemPart("answer"),), question=f"q{n // 3}"), n, 2)
+        for n in range(12)
+    ])  # fmt: skip
+    assert list(map(len, (queue.questions(), set(queue.questions().values())))) == [12, 4]
+    label(queue, "ann", 12)
+    label(queue, "ben", 11)
+    assert queue_so_far(database, queue)[0].kappa.n == 4
+    assert agreement(tmp_path / FILE).columns[0].n_clusters == 4
+    own = {f"e{n}": n // 2 for n in range(12)}
+    assert queue_so_far(database, queue, clusters=own)[0].kappa.n == 6

@@ -108,7 +108,9 @@ def _item(
     for unit in UNITS[2:]:
         if unit in units:
             parts += [ItemPart(unit, *one) for one in propositions[unit].get(example.id, ())]
-    return QueueItem(number, example.id, shown, tuple(parts), probability)
+    return QueueItem(
+        number, example.id, shown, tuple(parts), probability, question=example.question_id
+    )
 
 
 def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:

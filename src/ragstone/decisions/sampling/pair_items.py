@@ -57,4 +57,5 @@ def _pair(number: int, own: Example, rival: Example, first: bool) -> QueueItem:
         {name: text for name, text in shown.items() if text},
         (ItemPart("answer"),),
         hidden={"rival": rival.system, "first": first},
+        question=own.question_id,
     )

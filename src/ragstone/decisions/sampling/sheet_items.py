@@ -76,7 +76,12 @@ def sheet_items(rows: Iterable[Mapping[str, Any]], source: str) -> list[QueueIte
         shown = _shown(record)
         before = found.get(row.id)
         texts = shown if before is None else {**shown, **before.shown}
-        found[row.id] = QueueItem(len(found), row.id, texts, tuple(own), row.inclusion_probability)
+        # A sheet has no id of its question.
+        asked = [str(record.get(name) or "") for name in ("history", "question")]
+        found[row.id] = QueueItem(
+            len(found), row.id, texts, tuple(own), row.inclusion_probability,
+            question="\n".join(asked) if any(asked) else "",
+        )  # fmt: skip
     if faults:
         raise DataError(faults)
     return list(found.values())

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TABLES = (
     "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
     "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
-    "shown TEXT NOT NULL, hidden TEXT NOT NULL, parts TEXT NOT NULL, "
+    "question TEXT NOT NULL, shown TEXT NOT NULL, hidden TEXT NOT NULL, parts TEXT NOT NULL, "
     "probability DOUBLE PRECISION, people INTEGER NOT NULL, doubt DOUBLE PRECISION, "
     "place DOUBLE PRECISION NOT NULL, weight DOUBLE PRECISION NOT NULL, "
     "passed DOUBLE PRECISION NOT NULL, earlier INTEGER NOT NULL, "
@@ -51,9 +51,10 @@ TABLES = (
 """``said``, and ``decided`` by adjudicators, only grow: what somebody changes or takes back stays
 beside what they said first.
 
-Of an item, ``people`` is how many label it once it is among those that are given out, ``wanted``
-how many do now, ``taken`` how many have it or said something. ``passed`` is the probability that it
-was not labelled in an earlier phase of the routing, ``earlier`` whether it was given out in one.
+Of an item, ``question`` is a word for its question, ``people`` is how many label it once it is
+among those that are given out, ``wanted`` how many do now, ``taken`` how many have it or said
+something. ``passed`` is the probability that it was not labelled in an earlier phase of the
+routing, ``earlier`` whether it was given out in one.
 """
 
 LAYOUT = SqliteLayout(

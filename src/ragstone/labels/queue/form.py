@@ -113,6 +113,7 @@ class QueueItem:
             drawn.
         hidden: What nobody sees: of a pair of answers, ``rival``, the system compared with, and
             ``first``, whether the example's own answer is shown first.
+        question: Names its question; examples of one are not independent. Empty if none is known.
     """
 
     item: int
@@ -121,6 +122,7 @@ class QueueItem:
     parts: tuple[ItemPart, ...]
     probability: float | None = None
     hidden: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
 
 
 class PlacedItem(NamedTuple):

@@ -309,6 +309,13 @@ class Queue:
         with self._database.transaction() as run:
             return self._item(run, number)
 
+    def questions(self) -> dict[str, str]:
+        """A word for the question of each example, as far as it is known."""
+        with self._database.transaction() as run:
+            return dict(
+                run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
+            )
+
     def places(self) -> dict[int, tuple[str, list[tuple[str, str]]]]:
         """The example of each item, and unit and name of its parts."""
         with self._database.transaction() as run:
@@ -693,8 +700,9 @@ def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, flo
     count = 0
     for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
         run(
-            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
-            queue, item.item, item.id, _json(dict(item.shown)), _json(dict(item.hidden)),
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
+            queue, item.item, item.id, _hash(item.question) if item.question else "",
+            _json(dict(item.shown)), _json(dict(item.hidden)),
             _json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
             people if is_in else 0,
         )  # fmt: skip

@@ -42,6 +42,7 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
     asked: dict[str, str | None] = dict.fromkeys(one.label for one in queue.form.asked)
     places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
+    questions = queue.questions()
     for one in queue.said():
         for unit, name in places[one.item][1]:
             given = one.answers.labels.get((unit, name), {})
@@ -53,6 +54,7 @@ def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
                 said = preferred(said, pair)
             yield {
                 "id": one.id,
+                "question_id": questions.get(one.id),
                 "annotator": adjudicator(one.person) if decides else one.person,
                 **({} if unit == "answer" else {unit: name}),
                 **said,
