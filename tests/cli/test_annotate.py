@@ -1,5 +1,6 @@
 """``ragstone annotate`` makes a queue, serves it, and changes it while people label."""
 
+import csv
 import json
 import os
 import subprocess
@@ -13,8 +14,10 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 import ragstone as package
+from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import ItemAnswers
 from ragstone.labels.queue.queue import Queue
+from ragstone.labels.queue.tags import QueueTags
 
 Command = Callable[..., Any]
 
@@ -131,6 +134,51 @@ def test_labels_come_in_and_go_out(runs: Path, tmp_path: Path, ragstone: Command
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert {(row["id"], row["annotator"], row["helpful"]) for row in rows} == {
         ("pier-a", "ann", True), ("pier-b", "ben", False)
+    }  # fmt: skip
+
+
+def test_decisions_come_in_as_decisions_and_go_out_again(
+    runs: Path, tmp_path: Path, ragstone: Command
+) -> None:
+    queue = queue_of(runs)
+    given = tmp_path / "given.csv"
+    given.write_text(
+        "id,annotator,helpful,discard\npier-a,ann,1,\npier-a,adjudicator:cleo,0,\n"
+        "pier-b,adjudicator:cleo,,in Welsh\n"
+    )
+    assert ragstone("annotate", "import", "q", given, "--labels", runs).status == 0
+    assert ragstone("annotate", "import", "q", given, "--labels", runs).status == 0
+    assert [(one.person, one.role, one.id) for one in queue.said()] == [
+        ("ann", "annotator", "pier-a"),
+        ("cleo", "adjudicator", "pier-a"),
+        ("cleo", "adjudicator", "pier-b"),
+    ]
+    out = tmp_path / "out.jsonl"
+    assert ragstone("annotate", "export", "q", "--out", out, "--labels", runs).status == 0
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(row["id"], row["annotator"], row["discard"]) for row in rows] == [
+        ("pier-a", "ann", None),
+        ("pier-a", "adjudicator:cleo", None),
+        ("pier-b", "adjudicator:cleo", "in Welsh"),
+    ]
+
+
+def test_tags_are_written_as_yes_and_no(runs: Path, tmp_path: Path, ragstone: Command) -> None:
+    queue = queue_of(runs)
+    queue.invite("ann")
+    label(queue, 3)
+    first, second, third = (one for one in queue.said())
+    tags = QueueTags(open_labels(runs), queue)
+    tags.add(first.item, "wrong date, =tone")
+    tags.add(third.item, "wrong date")
+    out = tmp_path / "tags.csv"
+    done = ragstone("annotate", "export", "q", "--tags", "--out", out, "--labels", runs)
+    assert done.out == f"2 tags of 3 examples: {out}\n"
+    with out.open(newline="") as file:
+        head, *rows = csv.reader(file)
+    assert head == ["id", "tag:=tone", "tag:wrong date"]
+    assert {row[0]: row[1:] for row in rows} == {
+        first.id: ["yes", "yes"], second.id: ["no", "no"], third.id: ["no", "yes"]
     }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from .results import load_own
 
 if TYPE_CHECKING:
     from ragstone.labels.queue.queue import Queue
+    from ragstone.labels.queue.tags import QueueTags
     from ragstone.web.serving import Served
 
 NEW = "new"
@@ -392,6 +393,10 @@ def export(
                      "per_task: a folder of CSV files, one for each sort of unit, with a "
                      "manifest; label_studio, argilla: JSON that these platforms import."),
     ] = LayoutOption.wide,
+    tags: Annotated[
+        bool, typer.Option("--tags", help="Write failure tags instead: a row an example that is "
+                           "labelled, a column tag:NAME a tag, yes or no.")
+    ] = False,
     store: Store = "",
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -402,10 +407,14 @@ def export(
     Exit status: 0 done, 2 invalid input.
     """
     from ragstone.labels.queue.address import POSTGRES
+    from ragstone.labels.queue.tags import QueueTags
 
     from .labels import labels as write
 
-    _queue(queue, store)
+    found = _queue(queue, store)
+    if tags:
+        _write_tags(QueueTags(_there(store), found), out, json=json)
+        return
     name = _there(store).name
     write(
         [f"{store if store.startswith(POSTGRES) else name}#{queue}"],
@@ -413,6 +422,23 @@ def export(
         out=out,
         json=json,
     )
+
+
+def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
+    from ragstone.labels.write import write_rows
+    from ragstone.report.figures import counted
+
+    found = tags.examples()
+    columns = {f"tag:{tag}": ids for tag, ids in found.by_tag.items()}
+    rows = [
+        {"id": id, **{name: "yes" if id in ids else "no" for name, ids in columns.items()}}
+        for id in sorted(found.labelled)
+    ]
+    write_rows(rows, ["id", *columns], out)
+    if json:
+        print_json({"examples": len(rows), "tags": list(found.by_tag), "out": out})
+        return
+    say(f"{counted(len(found.by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
 
 
 def _names(given: str | None) -> list[str]:

@@ -27,6 +27,11 @@ def adjudicator(name: str) -> str:
     return f"{ADJUDICATOR}{name}"
 
 
+def adjudicator_named(annotator: str) -> str:
+    """The name of an adjudicator in labels."""
+    return annotator.removeprefix(ADJUDICATOR)
+
+
 def is_adjudicator(annotator: str) -> bool:
     """Whether an annotator of labels is an adjudicator.
 

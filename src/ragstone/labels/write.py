@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -59,7 +59,7 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
     if layout not in LAYOUTS:
         raise UnknownName("layout", layout, LAYOUTS)
     if layout == "long":
-        _write(table.frame.iter_rows(named=True), list(table.frame.columns), Path(path))
+        write_rows(table.frame.iter_rows(named=True), list(table.frame.columns), Path(path))
         return
     names = _names(table)
     rows = _wide_rows(table.frame, names)
@@ -69,7 +69,7 @@ def write_labels(table: LabelTable, path: str | PathLike[str], *, layout: Layout
     if layout in PLATFORMS:
         _write_json(PLATFORMS[layout](rows), Path(path))
         return
-    _write(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], Path(path))
+    write_rows(iter(rows), [*HEAD, *dict.fromkeys(names.values()), *TAIL], Path(path))
 
 
 def write_adjudicated(
@@ -88,7 +88,7 @@ def write_adjudicated(
         InputError: Another extension.
     """
     frame = table.adjudicated(scales).with_columns(annotator=pl.lit(TOGETHER))
-    _write(frame.iter_rows(named=True), frame.columns, Path(path))
+    write_rows(frame.iter_rows(named=True), frame.columns, Path(path))
 
 
 def _names(table: LabelTable) -> dict[tuple[str, str], str]:
@@ -138,7 +138,7 @@ def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folde
         given = [name for name in labels if any(name in row for row in own)]
         if own:
             parts = ("id", "annotator", *([] if unit == "answer" else [unit]))
-            _write(iter(own), [*parts, *given, *TAIL], folder / file)
+            write_rows(iter(own), [*parts, *given, *TAIL], folder / file)
 
 
 def _unit_of(row: Mapping[str, Any]) -> str:
@@ -152,7 +152,12 @@ def _unit(unit: str | None) -> dict[str, Any]:
     return {kind: unit if kind == "context" else int(unit.split()[1])}
 
 
-def _write(rows: Iterator[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
+def write_rows(rows: Iterable[Mapping[str, Any]], columns: Sequence[str], path: Path) -> None:
+    """Write rows to a file of one of the formats for labels; a cell that a row lacks is empty.
+
+    Raises:
+        InputError: Another extension.
+    """
     if path.suffix not in WRITTEN:
         raise InputError(f"Labels are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
     if path.suffix == ".jsonl":

@@ -252,22 +252,22 @@ class QueueTags:
             found.append(TagCount(name, n, len(labelled), rate.value, interval, why))
         return sorted(found, key=lambda one: (-one.n, one.tag.casefold()))
 
-    def examples(self, texts: TextLookup) -> TaggedExamples:
+    def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
         """Which of some examples were labelled, and which carry which tag.
 
         Args:
             texts: Gives the question and the answer of each example with these ids, as far as it is
                 there. One of which people saw others is left out: what they found was in another
-                answer.
+                answer. None: all examples of the queue are meant.
         """
         labelled = self._labelled()
         with self._database.transaction() as run:
             items, by_item = self._items(run), self._tags(run)
-        known = texts(list(dict.fromkeys(items[item][0] for item in labelled)))
+        known = {} if texts is None else texts(list({items[item][0] for item in labelled}))
         there, by_tag = set(), dict[str, set[str]]()
         for item in labelled:
             id, shown = items[item]
-            if not _is_of(shown, known.get(id)):
+            if texts is not None and not _is_of(shown, known.get(id)):
                 continue
             there.add(id)
             for name in by_item.get(item, ()):

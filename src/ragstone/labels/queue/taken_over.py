@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from secrets import token_hex
 from typing import Any
 
 import polars as pl
 
 from ragstone.judgements import Preference
 from ragstone.labels.given import unit_kind
+from ragstone.labels.last_word import adjudicator_named, is_adjudicator
 from ragstone.labels.names import named
 from ragstone.labels.set_aside import SET_ASIDE
 from ragstone.labels.table import LabelTable
@@ -43,7 +45,7 @@ class TakenOver:
 def take_over(queue: Queue, labels: LabelTable, by: str = "") -> TakenOver:
     """Put the labels of a table into a queue, as those of the people who gave them.
 
-    What somebody said in the queue stays as it is.
+    What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
 
     Args:
         queue: Whose items they are about.
@@ -74,20 +76,19 @@ def take_over(queue: Queue, labels: LabelTable, by: str = "") -> TakenOver:
             if row["note"]:
                 notes[here] = row["note"]
         left_out += not is_used
-    kept = [
-        who
-        for who, number in dict.fromkeys((*said, *discarded))
-        if queue.fill(
-            who,
-            number,
-            ItemAnswers(
-                said.get((who, number), {}),
-                notes.get((who, number), ""),
-                "" if (who, number) in said else discarded[who, number],
-            ),
-            by,
+    decided = {(one.person, one.item) for one in queue.said() if one.role == "adjudicator"}
+    kept = []
+    for who, number in dict.fromkeys((*said, *discarded)):
+        answers = ItemAnswers(
+            said.get((who, number), {}),
+            notes.get((who, number), ""),
+            "" if (who, number) in said else discarded[who, number],
         )
-    ]
+        if not is_adjudicator(who):
+            is_new = queue.fill(who, number, answers, by)
+        elif is_new := (adjudicator_named(who), number) not in decided:
+            queue.decide(adjudicator_named(who), number, answers, f"taken over {token_hex()}")
+        kept += [who] if is_new else []
     return TakenOver(len(kept), tuple(dict.fromkeys(kept)), left_out)
 
 
