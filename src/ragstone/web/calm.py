@@ -1,4 +1,7 @@
-"""Calm: pages are made one after the other, and what is made in the background waits for them."""
+"""Calm: pages are made one after the other, and what nobody waits for is made when all is still.
+
+What somebody waits for in the background, such as a comparison, counts as a page does.
+"""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,17 +9,17 @@ from threading import BoundedSemaphore, Condition
 from time import monotonic
 
 STILL = 1.0
-"""Seconds without a request after which the app is calm."""
+"""Seconds after the last page or result after which the app is calm."""
 
 LONGEST = 60.0
-"""Seconds after which the background no longer waits for that."""
+"""Seconds after which the background no longer waits for calm."""
 
 POLITE = 0.4
 """Seconds that a page waits for its turn; one that takes long does not keep the others."""
 
 
 class Calm:
-    """Knows whether a page is being made."""
+    """Knows whether something is made for a person: a page, or a result that a page waits for."""
 
     def __init__(self) -> None:
         self._changed = Condition()
@@ -50,7 +53,7 @@ class Calm:
                     self._turn.release()
 
     def wait(self) -> None:
-        """Wait until no page was made for a moment."""
+        """Wait until nothing was made for a person for ``STILL`` seconds, at most ``LONGEST``."""
         until = monotonic() + LONGEST
         with self._changed:
             while (now := monotonic()) < until:

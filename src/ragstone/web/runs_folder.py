@@ -55,7 +55,7 @@ class RunsFolder:
 
     Attributes:
         later: What takes a while, computed in the background.
-        calm: Whether a page is being made.
+        calm: Whether something is made for a person.
     """
 
     def __init__(self, folder: Path, labels: str = "") -> None:
