@@ -9,6 +9,7 @@ import pytest
 import ragstone
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.self_reference import SelfReference
+from ragstone.decisions.summing_up.failures import failures
 from ragstone.decisions.summing_up.stages import Faults
 from ragstone.decisions.summing_up.summary import Lead, _leaders, summarise
 from ragstone.metrics import parse_metric
@@ -121,6 +122,7 @@ def test_two_systems_have_their_pair_and_faults_leave_out_who_answers_with_refer
                             judge="local:strings", out=tmp_path / "run")  # fmt: skip
     summary = summarise(run)
     assert summary.faults == Faults(12, 12, 12, "incomplete", 12)
+    assert summary.faults == failures(run).of().faults
     assert summary.tested == ()
     assert summary.leads == ()
     assert summary.pair == ()
