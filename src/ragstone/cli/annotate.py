@@ -116,6 +116,12 @@ def new(
         int | None, typer.Option("--n", metavar="N", help="How many examples are labelled. "
                                  "Default: all.")
     ] = None,
+    only: Annotated[
+        str,
+        typer.Option("--filter", metavar="QUERY", help="Only examples of RUN that a filter "
+                     "finds, as it stands behind the ? in the address of the run's page: "
+                     "where=faithfulness:..0.5&stage=not_grounded."),
+    ] = "",
     annotators: People = None,
     per_item: Annotated[
         int | None, typer.Option(metavar="N", help="How many people label an item. Default: 1; "
@@ -191,10 +197,13 @@ def new(
                 f"on with it: ragstone annotate {name}"
             )
     elif path.exists():
+        examples, chosen = _filtered(path, only) if only else (None, "")
         queue, is_new = (
             make(
                 path,
                 database,
+                examples=examples,
+                chosen=chosen,
                 name=name,
                 tasks=_names(tasks),
                 asked=label or (),
@@ -439,6 +448,31 @@ def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
         print_json({"examples": len(rows), "tags": list(found.by_tag), "out": out})
         return
     say(f"{counted(len(found.by_tag), 'tag')} of {counted(len(rows), 'example')}: {out}")
+
+
+def _filtered(path: Path, only: str) -> tuple[list[str], str]:
+    """The examples of a run that a filter finds, and the filter in words.
+
+    Raises:
+        InputError: It finds none, or cannot be read.
+    """
+    from ragstone.errors import InputError
+    from ragstone.run import Run
+    from ragstone.web.example_rows import example_rows
+    from ragstone.web.extra import require_ui
+    from ragstone.web.filters import ExampleFilter
+
+    require_ui("A filter")
+    wanted = ExampleFilter.read(only.removeprefix("?"))
+    if not wanted.conditions:
+        raise InputError(
+            f"--filter {only} names no condition, such as where=faithfulness:..0.5 or "
+            "stage=not_grounded."
+        )
+    rows = wanted.chosen(example_rows(Run.open(path)))
+    if rows.is_empty():
+        raise InputError(f"No answer in {path} matches: {wanted.words}.")
+    return rows["id"].to_list(), wanted.words
 
 
 def _names(given: str | None) -> list[str]:

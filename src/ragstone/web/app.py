@@ -25,6 +25,7 @@ from .pages import (
     examples,
     judge,
     links,
+    new_queue,
     overruling,
     report,
     run,
@@ -41,6 +42,7 @@ Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
 READ: Mapping[str, Reading] = {
+    new_queue.NEW: new_queue.new_queue_page,
     "/a/{token}": links.come,
     "/compare": compare.compare_page,
     "/": runs.runs_page,
@@ -54,6 +56,7 @@ READ: Mapping[str, Reading] = {
 """The page at each address; the most particular first."""
 
 WRITE: Mapping[str, Writing] = {
+    new_queue.NEW: new_queue.make,
     LEAVE: links.leave,
     "/": runs.change,
     "/runs/{run}/examples/{id:text}": overruling.correct,

@@ -8,8 +8,16 @@ from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.labels import agreement, read_label_table, write_labels
 from ragstone.labels.queue.address import FILE
 from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.labels.queue.form import (
+    AskedLabel,
+    ItemAnswers,
+    ItemPart,
+    Order,
+    QueueForm,
+    QueueItem,
+)
 from ragstone.labels.queue.queue import Queue
+from ragstone.reason import Reason
 
 YES_NO = ("yes", "no")
 
@@ -102,3 +110,28 @@ def test_a_store_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="a store of labels"):
         read_label_table(tmp_path / FILE)
     assert not (tmp_path / FILE).exists()
+
+
+@pytest.mark.parametrize(
+    ("chosen", "order", "labelled", "code"),
+    [
+        ("the worst", "random", 1, "labels_of_chosen"),
+        ("", "risk", 1, "labels_of_riskiest"),
+        ("", "risk", 2, ""),
+        ("", "random", 1, ""),
+    ],
+)
+def test_labels_that_do_not_stand_for_all_say_so(
+    tmp_path: Path, chosen: str, order: Order, labelled: int, code: str
+) -> None:
+    form = QueueForm("q", (AskedLabel("helpful", "answer", YES_NO),), order=order, chosen=chosen)
+    items = [(QueueItem(n, f"e{n}", {}, (ItemPart("answer"),)), n, 1) for n in range(2)]
+    queue = Queue.make(open_labels(tmp_path), form, items)
+    queue.invite("ann")
+    one = queue.next("ann")
+    for _ in range(labelled):
+        assert one is not None
+        said = ItemAnswers({("answer", ""): {"helpful": "yes"}})
+        one = queue.save("ann", one.item, said, str(one.item))
+    found = {Reason.read(note).code for note in read_label_table(tmp_path / FILE).notes}
+    assert found - {"labels_still_coming"} == ({code} if code else set())

@@ -29,14 +29,21 @@ def queue_records(database: LabelDatabase, name: str = "") -> Iterator[dict[str,
 
 
 def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
-    """A reason for each queue, or the one that is named, whose labels are not all there yet.
+    """What to know of the labels of each queue, or of the one that is named.
+
+    That they are not all there yet, or do not stand for all examples.
 
     Raises:
         UnknownName: The store has no such queue.
     """
     for one in [name] if name else [form.name for form in queues(database)]:
-        if count := Queue(database, one).to_come():
+        queue = Queue(database, one)
+        if count := queue.to_come():
             yield reason("labels_still_coming", queue=one, n=count)
+        if queue.form.chosen:
+            yield reason("labels_of_chosen", queue=one, how=queue.form.chosen)
+        elif queue.inclusion() is None:
+            yield reason("labels_of_riskiest", queue=one)
 
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:

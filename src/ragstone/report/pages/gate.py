@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from math import ceil, log, log1p
 from typing import Any
+from urllib.parse import urlencode
 
 from ragstone.argument import argument, call
 from ragstone.decisions.gating.gate import (
@@ -16,6 +17,7 @@ from ragstone.decisions.gating.gate import (
     GateResult,
 )
 from ragstone.reason import Reason
+from ragstone.report.command import command
 from ragstone.report.failing import Failing
 from ragstone.report.figures import counted, percent
 from ragstone.report.page import (
@@ -87,13 +89,24 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         said=f"{word}: {lines[0]}",
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
-            section(Facts((about,))),
+            section(Facts((about, *_to_label(run, result)))),
             section(_table(result, examples)),
             small_print(_small_print(result)),
         ),
         notes=result.notes,
         record=lambda: _record(result, examples),
     )
+
+
+def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
+    """How to let people look at what is on the wrong side of the first requirement that fails."""
+    for one in result.requirements:
+        if one.decision == "fail" and not _is_gain(one) and one.worst:
+            wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."
+            only = f"where={one.metric}:{wrong}&{urlencode({'system': one.group['system']})}"
+            said = command("annotate", run.path, "--metric", one.metric, "--filter", only)
+            yield Note("let people look", (Phrase(said, "quiet"),))
+            return
 
 
 def headline(result: GateResult) -> str:

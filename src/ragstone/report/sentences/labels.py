@@ -24,6 +24,14 @@ SENTENCES: Mapping[str, Sentence] = {
     ),
     "nothing_labelled": plain("nothing is labelled yet"),
     "all_split": plain("people are split on every one"),
+    "labels_of_chosen": lambda facts: (
+        f"{facts['queue']}: its examples were chosen ({facts['how']}), not drawn, so a mean over "
+        "its labels, or one that they correct, says nothing of all examples."
+    ),
+    "labels_of_riskiest": lambda facts: (
+        f"{facts['queue']}: the riskiest examples are labelled first. Until all are labelled, a "
+        "mean over these labels, or one that they correct, says nothing of all examples."
+    ),
     "labels_still_coming": lambda facts: (
         f"{facts['queue']}: people have {counted(facts, 'item')} still to label. Intervals are for "
         "one look: who looks again as labels come, and stops when they look good, is misled."

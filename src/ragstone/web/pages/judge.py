@@ -389,6 +389,21 @@ def _biases(check: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
+def in_cell(place: RunsFolder, name: str, label: str, cell: str) -> list[str] | None:
+    """The examples of which people and the judge say this; None while it is being computed.
+
+    Raises:
+        NotThere: People's labels are not of this label.
+    """
+    found = _believed(place, name)
+    if found is None:
+        return None
+    if found.judge is None or label not in found.judge.units:
+        raise NotThere(f"The judge of {name} is not beside people on {label!r}.")
+    units = found.judge.units[label].filter(pl.format("{}-{}", "people", "judge") == cell)
+    return list(dict.fromkeys(units["example_id"]))
+
+
 def _items(run: Run, units: pl.DataFrame | None, cell: str) -> list[Mapping[str, Any]]:
     """The first units of a cell, or those on which the two are furthest apart."""
     if units is None:
