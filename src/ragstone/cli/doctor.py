@@ -18,7 +18,7 @@ EXTRAS = {
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
     "torch": ("sentence-transformers", "torch"),
-    "ui": ("jinja2", "markupsafe", "python-multipart", "starlette", "uvicorn"),
+    "ui": ("jinja2", "markdown-it-py", "markupsafe", "python-multipart", "starlette", "uvicorn"),
 }
 KEYS = (
     "OPENAI_API_KEY",

@@ -20,6 +20,7 @@ from .asked import Asked, fields_of, queue_path
 from .door import Refusal
 from .drawing import asset, asset_path, assets, render
 from .pages import (
+    annotate,
     compare,
     example,
     examples,
@@ -44,6 +45,8 @@ Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 READ: Mapping[str, Reading] = {
     new_queue.NEW: new_queue.new_queue_page,
     "/a/{token}": links.come,
+    "/annotate/{queue}/{item:int}": annotate.item_page,
+    "/annotate/{queue}": annotate.next_page,
     "/compare": compare.compare_page,
     "/": runs.runs_page,
     "/runs/{run}/judge": judge.judge_page,
@@ -58,6 +61,8 @@ READ: Mapping[str, Reading] = {
 WRITE: Mapping[str, Writing] = {
     new_queue.NEW: new_queue.make,
     LEAVE: links.leave,
+    "/annotate/{queue}/{item:int}": annotate.act,
+    "/annotate/{queue}": annotate.act,
     "/": runs.change,
     "/runs/{run}/examples/{id:text}": overruling.correct,
     "/runs/{run}": examples.change,

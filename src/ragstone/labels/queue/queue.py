@@ -407,6 +407,15 @@ class Queue:
                 _note(run, self.name, self._at, person, "skipped", str(number))
             return self._next(run, person)
 
+    def hold(self, person: str, number: int) -> None:
+        """Let somebody who is still at an item have it for longer; nothing if they have it not."""
+        with self._database.transaction() as run:
+            run(
+                "UPDATE turns SET until = ? WHERE queue = ? AND person = ? AND item = ? "
+                "AND state = 'given'",
+                self._now() + HELD, self.name, person, number,
+            )  # fmt: skip
+
     def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
         """Take back what a person said last, to say it anew; None if there is nothing.
 
