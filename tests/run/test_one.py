@@ -122,6 +122,14 @@ def test_labels_of_people_count_first() -> None:
     assert one == {"faithfulness": 0.0}
 
 
+@pytest.mark.parametrize("said", ["maybe", "yes", 4, {"ann": 1, "ben": 0}])
+def test_a_label_of_the_answer_that_is_not_read_is_refused(said: object) -> None:
+    with pytest.raises(DataError, match=r"labels\.helpful  expected 0, 1, true, false or null"):
+        evaluate_one(**PIER, labels={"helpful": said}, metrics="helpfulness")
+    own = evaluate_one(**PIER, labels={"tone": said, "helpful": 0}, metrics="helpfulness")
+    assert own == {"helpfulness": 0.0}
+
+
 def test_fields_may_have_the_names_that_files_have() -> None:
     asked: dict[str, Any] = {"metrics": "faithfulness", "judge": STRINGS}
     ragas = {"user_input": PIER["question"], "response": PIER["answer"],

@@ -119,10 +119,22 @@ def of_taxonomy(labels: dict[str, Any]) -> dict[str, Any]:
     if "chunks" in labels and "contexts" not in labels:
         labels["contexts"] = labels.pop("chunks")
     return {
-        name: value
-        for name, value in labels.items()
-        if name in OF_ANSWER and type(value) in (bool, int) and value in (0, 1)
+        name: value for name, value in labels.items() if name in OF_ANSWER and says_yes_or_no(value)
     }
+
+
+def says_yes_or_no(value: object) -> bool:
+    """Whether a label of the answer that stands by itself is read as one."""
+    return type(value) in (bool, int) and value in (0, 1)
+
+
+def unread_labels(labels: Mapping[str, Any]) -> list[Problem]:
+    """The labels of the answer that ``of_taxonomy`` leaves: nobody judges by them."""
+    return [
+        Problem(f"labels.{name}", _expected(YES_NO), shown(value))
+        for name, value in labels.items()
+        if name in OF_ANSWER and value is not None and not says_yes_or_no(value)
+    ]
 
 
 def of_contexts(given: object) -> list[dict[str, Any]] | None:

@@ -15,7 +15,13 @@ from ragstone.examples.cells import parse_cell, put_cell
 from ragstone.examples.contexts import ContextReader, read_grades
 from ragstone.examples.example import NOTHING, Context, Example, Turn
 from ragstone.examples.fields import ABSENT, FieldLayout, plan
-from ragstone.examples.labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy
+from ragstone.examples.labels import (
+    OF_ANSWER,
+    label_problems,
+    of_contexts,
+    of_taxonomy,
+    says_yes_or_no,
+)
 from ragstone.examples.nested import laid_flat, nested_layout
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
@@ -188,7 +194,7 @@ class RecordReader:
         of_answer = of_taxonomy(labels)
         for name in plan.extra:
             value = record[name]
-            if name in OF_ANSWER and type(value) in (bool, int) and value in (0, 1):
+            if name in OF_ANSWER and says_yes_or_no(value):
                 of_answer[name] = value
             if isinstance(value, (str, int, float)):
                 if value == value and value not in (float("inf"), float("-inf")):

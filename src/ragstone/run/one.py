@@ -9,9 +9,10 @@ from threading import Lock
 from typing import Any, cast
 
 from ragstone.argument import argument, call
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import DataError, Fault, InputError, UnknownName
 from ragstone.examples import Example, read, to_frame
 from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.labels import unread_labels
 from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
 from ragstone.judges import MARKERS, Judge
 from ragstone.judges.names import Panel, parse_judges
@@ -95,7 +96,7 @@ def evaluate_one(
         The value of each metric, by its text form; see ``ScoresOfOne`` for why one has none.
 
     Raises:
-        DataError: The example cannot be read.
+        DataError: The example cannot be read, or a label of the answer is neither yes nor no.
         InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
             has nearly the name of an argument, or that of one of ``evaluate``.
     """
@@ -115,6 +116,9 @@ def evaluate_one(
             offline=offline,
         )
     (example,) = read([record])
+    if unread := unread_labels(example.labels):
+        # Here nobody has the notes of a run, nor the labels of several people.
+        raise DataError([Fault("the example", None, *problem) for problem in unread])
     scores = scorer(example)
     log_one(scores)
     return scores
