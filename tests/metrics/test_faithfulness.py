@@ -54,6 +54,10 @@ def test_answer_without_claims_has_no_score_but_by_convention() -> None:
     assert scored("hallucination") == Undefined("no_claims")
     assert scored("faithfulness(no_claims=1.0)") == 1
     assert scored("hallucination(no_claims=1.0)") == 0
+    for name in ("faithfulness", "hallucination", "stepped_faithfulness"):
+        for value in ("2", "1.01", "-0.1"):
+            with pytest.raises(InputError, match=f"{name}: no_claims is from 0 to 1, not {value}"):
+                parse_metric(f"{name}(no_claims={value})")
 
 
 def test_claim_without_a_verdict_makes_the_score_missing() -> None:

@@ -45,6 +45,8 @@ class Faithfulness(OverClaims):
         if self.unjudged not in ("missing", "drop"):
             raise InputError(f"{self.name}: unjudged must be missing or drop.")
         if self.no_claims is not None:
+            if not 0 <= self.no_claims <= 1:
+                raise InputError(f"{self.name}: no_claims is from 0 to 1, not {self.no_claims!r}.")
             object.__setattr__(self, "empty", float(self.no_claims))
 
     def rule(self) -> pl.Expr:

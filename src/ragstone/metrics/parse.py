@@ -2,6 +2,7 @@
 
 import ast
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from threading import RLock
 from types import UnionType
@@ -137,7 +138,7 @@ def split_form(
     """A text form's name and parameters.
 
     Raises:
-        InputError: The text cannot be parsed.
+        InputError: The text cannot be parsed, or has a parameter twice.
     """
     name, bracket, rest = text.strip().partition("(")
     try:
@@ -149,9 +150,11 @@ def split_form(
             and isinstance(call.func, ast.Name)
             and not call.args
         ):
-            return name.strip(), {
-                str(keyword.arg): ast.literal_eval(keyword.value) for keyword in call.keywords
-            }
+            given = [(str(one.arg), ast.literal_eval(one.value)) for one in call.keywords]
+            counts = Counter(parameter for parameter, _ in given)
+            if twice := [parameter for parameter, n in counts.items() if n > 1]:
+                raise InputError(f"{text!r} gives {', '.join(twice)} more than once.")
+            return name.strip(), dict(given)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         pass
     raise InputError(f"{text!r} is not a {what}. Write name or name(parameter=value): {such_as}.")
