@@ -231,3 +231,17 @@ def test_another_ending_is_refused(tmp_path: Path) -> None:
     table = LabelTable("", pl.DataFrame(schema=SCHEMA))
     with pytest.raises(InputError, match=r"\.jsonl"):
         write_labels(table, tmp_path / "labels.xlsx")
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.JSONL", "x.parquet", "x.json", "there"])
+def test_several_files_are_not_put_into_a_folder_called_like_a_file(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "there").write_text("mine")
+    (tmp_path / "labels.csv").write_text("id,annotator,helpful\n1,ann,1\n")
+    table = read_label_table(tmp_path / "labels.csv")
+    with pytest.raises(InputError, match=f"{name} is the name of a file. Name a folder"):
+        write_labels(table, tmp_path / name, layout="per_task")
+    assert {one.name for one in tmp_path.iterdir()} == {"there", "labels.csv"}
+    write_labels(table, tmp_path / "v1.2", layout="per_task")
+    assert (tmp_path / "v1.2" / "answers.csv").is_file()

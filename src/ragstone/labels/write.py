@@ -132,7 +132,16 @@ def _wide_rows(frame: pl.DataFrame, names: Mapping[tuple[str, str], str]) -> lis
 
 
 def _write_tasks(rows: Sequence[Mapping[str, Any]], labels: Sequence[str], folder: Path) -> None:
-    """A file for each sort of unit, with the labels that are given to it."""
+    """A file for each sort of unit, with the labels that are given to it.
+
+    Raises:
+        InputError: The folder has the name of a file.
+    """
+    if folder.suffix.lower() in (*WRITTEN, ".json") or folder.is_file():
+        raise InputError(
+            "per_task writes several files into a folder, and "
+            f"{folder.name} is the name of a file. Name a folder."
+        )
     for unit, file in TASKS.items():
         own = [row for row in rows if _unit_of(row) == unit]
         given = [name for name in labels if any(name in row for row in own)]
