@@ -88,3 +88,11 @@ def test_where_there_is_no_run_the_way_to_one_is_told(
     with pytest.raises(InputError, match="no finished run in runs"):
         latest_run(Path("runs"))
     assert "ragstone evaluate DATA" in as_text(runs_page(Path("runs"), runs_in()), 80)
+
+
+def test_a_file_has_no_runs_in_it(ragstone: Command, tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    file.touch()
+    outcome = ragstone("runs", file)
+    assert outcome.status == 2
+    assert "answers.jsonl is a file. Name a folder" in outcome.err

@@ -39,6 +39,8 @@ def runs_in(folder: Path = RUNS) -> list[FoundRun]:
     Raises:
         InputError: There is no such directory.
     """
+    if folder.is_file():
+        raise InputError(f"{folder} is a file. Name a folder that has runs in it.")
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
     return newest_first(map(found_run, folder.glob(f"*/{MANIFEST}")))
