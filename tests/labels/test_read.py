@@ -221,6 +221,42 @@ def test_a_sheet_returned_empty_says_that_no_cell_is_filled(tmp_path: Path) -> N
     assert fault.got == "no cell of answer_outcome is filled"
 
 
+@pytest.mark.parametrize(
+    ("column", "label"),
+    [
+        ("helpfull", "helpful"),
+        ("Helpfull", "helpful"),
+        ("topically relevent", "topically_relevant"),
+        ("unsuported_claim_present", "unsupported_claim_present"),
+        ("respons_type", "response_type"),
+        ("tone", ""),
+        ("helps", ""),
+        ("supported", ""),
+        ("support", ""),
+        ("own.helpfull", ""),
+    ],
+)
+def test_a_column_with_nearly_the_name_of_a_label_is_noted(
+    tmp_path: Path, column: str, label: str
+) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(f"id,annotator,{column},clear\nq1,ann,1,1\nq1,ben,1,0\n")
+    table = read_label_table(path)
+    assert {kind for kind, _ in table.columns} == {"own"}
+    said = [explain(note) for note in table.notes]
+    told = f"{column}: taken as a column of your own. If it is the label {label}: "
+    assert said == ([f'{told}columns={{"{label}": "{column}"}}.'] if label else [])
+
+
+def test_a_column_that_is_mapped_to_the_label_it_resembles_is_that_label(tmp_path: Path) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text("id,annotator,helpfull\nq1,ann,1\n")
+    for asked, kind in (("helpful", "quality"), ("own.helpfull", "own")):
+        table = read_label_table(path, columns={asked: "helpfull"})
+        assert [kind for kind, _ in table.columns] == [kind]
+        assert table.notes == ()
+
+
 def test_free_text_is_left_out_with_a_note(tmp_path: Path) -> None:
     rows = [{"id": str(n), "tone": "warm", "why": f"for reason {n}"} for n in range(30)]
     rows.append({"id": "x", "tone": "x" * 30, "why": "no"})

@@ -7,6 +7,7 @@ metric, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from math import inf
 from typing import Literal
@@ -20,6 +21,7 @@ from ragstone.examples.problem import shown
 from ragstone.judgements import KINDS, Column, Kind, values_of
 from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES
+from ragstone.reason import reason
 
 from .given import kinds_of_labels, named_by_user, unit_kind
 from .words import LabelValue, in_words, number_in_words, number_of, yes_or_no
@@ -27,6 +29,8 @@ from .words import LabelValue, in_words, number_in_words, number_of, yes_or_no
 About = Literal["answer", "context", "proposition", "anything"]
 
 YES_OR_NO = "yes, no, 0, 1, true or false"
+CLOSE = 0.88
+"""How alike two names are of which one may be a misspelling of the other, from 0 to 1."""
 NOT_THE_METRIC = "not_the_metric"
 """The code for a column that has a metric's name but not its values."""
 OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
@@ -114,7 +118,7 @@ def name_of(
         return named(*key), ""
     metric = metric_named(column)
     if metric is None:
-        return Name("own", column), ""
+        return Name("own", column), "" if meant else _like_a_label(column)
     name = Name("metric", str(metric), "answer")
     if meant or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
         return name, alias_note(column) or ""
@@ -263,6 +267,15 @@ def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[st
     if kind.about == "proposition":
         return bool(units & {"claim", "statement"})
     return kind.columns[key[1]].role != "grade" or kind.about in units
+
+
+def _like_a_label(column: str) -> str:
+    """A reason if a column of the user's own has nearly the name of a label."""
+    known = {squash(label): label for label in known_labels()}
+    near = get_close_matches(squash(column), known, n=1, cutoff=CLOSE)
+    if not near or near[0] == squash(column):
+        return ""
+    return reason("like_a_label", label=known[near[0]], column=column)
 
 
 @lru_cache(maxsize=4096)

@@ -62,6 +62,14 @@ def _not_the_metric(facts: Facts) -> str:
     return f"{text}."
 
 
+def _like_a_label(facts: Facts) -> str:
+    label = facts["label"]
+    return (
+        f"taken as a column of your own. If it is the label {label}: "
+        f"{argument('columns', {label: facts['column']})}."
+    )
+
+
 def _ratings(facts: Facts) -> str:
     ends = f"from {facts['first']} to {facts['last']}"
     text = f"ratings {ends}, brought to {facts['low']} to {facts['high']}"
@@ -95,6 +103,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "ids_repeat": _ids_repeat,
     "alias": lambda facts: f"{facts['alias']} is {facts['metric']} here: {facts['meaning']}.",
     "not_the_metric": _not_the_metric,
+    "like_a_label": _like_a_label,
     "ratings": _ratings,
     "no_single_values": plain("left out, no single values."),
     "free_text": lambda facts: (
