@@ -9,6 +9,7 @@ from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
 from ragstone.errors import InputError
+from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem, Role
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import READ, WRITE, make_app
@@ -106,6 +107,15 @@ def test_no_other_spelling_leads_elsewhere(place: Place, path: str) -> None:
     inside = path == "/annotate/one%2F1"
     status = client.get(path).status_code
     assert status == 403 or (inside and status in (200, 303, 404))
+
+
+def test_no_queue_is_called_like_a_page(tmp_path: Path) -> None:
+    pages = {path.split("/")[2] for path in (*READ, *WRITE) if path.startswith("/annotate/")}
+    names = {one for one in pages if "{" not in one}
+    assert names
+    for name in names:
+        with pytest.raises(InputError, match="cannot be the name"):
+            Queue.make(open_labels(tmp_path), QueueForm(name, ()), [])
 
 
 def test_a_person_is_told_where_they_may_go_on(place: Place) -> None:

@@ -1,6 +1,7 @@
 """Drawing: templates, and what they may write: text made inert, and figures that we drew."""
 
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -119,6 +120,12 @@ def shown(value: Any) -> Any:
     return seen(in_shell(value)) if type(value) is str else value
 
 
+def moment(at: str) -> str:
+    """A time as pages write it, by the clock of this machine; the year if it is another one."""
+    then = datetime.fromisoformat(at).astimezone()
+    return then.strftime("%d %b, %H:%M" if then.year == datetime.now().year else "%d %b %Y, %H:%M")
+
+
 @cache
 def templates() -> Environment:
     """The templates with their filters; a name that is not given is an error."""
@@ -138,6 +145,7 @@ def templates() -> Environment:
         "cost": cost,
         "counted": counted,
         "figure": figure,
+        "moment": moment,
         "percent": percent,
         "cut": cut,
         "arrow": lambda better: ARROWS[better],

@@ -36,6 +36,7 @@ class Later:
         self._lock = Lock()
         self._slots = BoundedSemaphore(AT_ONCE)
         self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+        self._last: OrderedDict[Hashable, Any] = OrderedDict()
 
     def get(
         self, key: Hashable, make: Callable[[], T], patience: float | None = PATIENCE
@@ -60,6 +61,24 @@ class Later:
             self._forget(key)
             raise
         return found
+
+    def newest(
+        self,
+        group: Hashable,
+        version: Hashable,
+        make: Callable[[], T],
+        patience: float | None = PATIENCE,
+    ) -> T | None:
+        """The result for a version, or the last one of its group while it is being computed."""
+        found = self.get((group, version), make, patience)
+        with self._lock:
+            if found is not None:
+                self._last[group] = found
+                self._last.move_to_end(group)
+                while len(self._last) > MOST:
+                    self._last.popitem(last=False)
+            last: T | None = self._last.get(group)
+        return last
 
     def _make(self, result: Future[Any], make: Callable[[], Any]) -> None:
         with self._slots, self._calm.busy():

@@ -1,7 +1,7 @@
 """RunsFolder: the folder whose runs the app shows."""
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock, Thread
@@ -13,8 +13,10 @@ from ragstone.decisions.summing_up.failures import FailureGroups, failures
 from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.labels.queue.address import FILE as LABELS
+from ragstone.labels.queue.address import StoreAddress
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.queue import Queue, person_of
+from ragstone.labels.queue.snapshot import labels_as_they_are
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 from ragstone.run.overrules.store import FILE as OVERRULES
@@ -68,7 +70,10 @@ class RunsFolder:
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}
-        self._labels = labels
+        at = Path(labels or self.folder)
+        self._address = StoreAddress(labels)
+        if self._address.is_file:
+            self._address = StoreAddress(str(at / LABELS if at.is_dir() else at))
         self._store: LabelDatabase | None = None
         self._opening = Lock()
 
@@ -208,7 +213,7 @@ class RunsFolder:
     @property
     def has_labels(self) -> bool:
         """Whether there is a store of labels."""
-        return bool(self._labels or self._store) or (self.folder / LABELS).is_file()
+        return not self._address.is_file or Path(self._address.place).is_file()
 
     def labels(self) -> LabelDatabase:
         """The store of labels, made where it is missing.
@@ -219,8 +224,22 @@ class RunsFolder:
         """
         with self._opening:
             if self._store is None:
-                self._store = open_labels(self._labels or self.folder)
+                self._store = open_labels(self._address.place)
             return self._store
+
+    @contextmanager
+    def labels_to_read(self) -> Iterator[LabelDatabase | None]:
+        """The store as it is at one moment, which keeps nobody who labels; None if there is none.
+
+        Raises:
+            InputError: It cannot be opened, or is no store of labels.
+            MissingDependency: The extra ``postgres`` is not installed.
+        """
+        if not self.has_labels:
+            yield None
+            return
+        with labels_as_they_are(self._address) as database:
+            yield database
 
     def queue(self, name: str) -> Queue:
         """A queue of the store.

@@ -109,7 +109,7 @@ class _Rewriter(HTMLParser):
         for name in ("href", "src"):
             if name in attrs and not attrs[name].startswith("#"):
                 path = self._link(unescape(attrs[name]))
-                if not path and (tag != "a" or "btn" in looks or "token" in looks):
+                if not path and (tag != "a" or {"btn", "token", "live"} & set(looks)):
                     return "", ""
                 raw = _leading(raw, name, path)
         if tag == "head":

@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -252,6 +253,16 @@ def test_hostile_texts_come_back_as_they_were(make: Make) -> None:
 def test_a_name_that_cannot_be_shown_is_refused(make: Make, name: str) -> None:
     with pytest.raises(InputError, match="1 to 80 characters"):
         make().invite(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["", " ", ".", "..", "a/b", "a#b", "a\nb", "a\u202eb", "x" * 121, "new"]
+)
+def test_a_queue_whose_page_could_not_be_opened_is_refused(
+    database: LabelDatabase, name: str
+) -> None:
+    with pytest.raises(InputError, match="cannot be the name of a queue"):
+        Queue.make(database, replace(FORM, name=name), [])
 
 
 def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:

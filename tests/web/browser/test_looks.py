@@ -7,7 +7,11 @@ import pytest
 
 import ragstone
 from ragstone.data import cornwall
+from ragstone.labels.queue.database import open_labels
+from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.labels.queue.queue import Queue
 from ragstone.testing import ScriptedEncoder
+from ragstone.web.asked import queue_path
 
 from .conftest import NARROW, WIDE, Serve, Watched
 
@@ -43,6 +47,71 @@ def test_a_page_has_no_barrier_and_fits(
     serve: Serve, watch: Callable[..., Watched], runs: Path, path: str, dark: bool
 ) -> None:
     looked_at(serve(runs) + path, watch, dark=dark)
+
+
+@pytest.fixture(scope="module")
+def queues(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Queues with people of every kind of name, and one with nobody."""
+    folder = tmp_path_factory.mktemp("queues")
+    asked = (AskedLabel("helpful", "answer", ("yes", "no")), AskedLabel("tone", "answer"))
+    items = [
+        (QueueItem(n, f"e{n}", {"answer": "a"}, (ItemPart("answer"),)), float(n), 2)
+        for n in range(12)
+    ]
+    store = open_labels(folder)
+    Queue.make(store, QueueForm("nobody yet", asked), items)
+    queue = Queue.make(store, QueueForm("<b>סדר</b>".replace("/", "!") * 5, asked), items)
+    for person, count in (("Ann", 12), ("שלום עולם", 9), ("W" * 80, 2), ("<script>x</script>", 1)):
+        queue.invite(person)
+        for n in range(count):
+            if one := queue.next(person):
+                labels = {"helpful": "yes" if n % 4 else "no", "tone": "W" * 150}
+                queue.save(person, one.item, ItemAnswers({("answer", ""): labels}), str(n))
+    queue.revoke("Ann")
+    queue.open()
+    store.close()
+    return folder
+
+
+QUEUES = {
+    "queues": "/annotate",
+    "progress": queue_path("<b>סדר<!b>" * 5, "progress"),
+    "who said what": queue_path("<b>סדר<!b>" * 5, "said"),
+    "the log": queue_path("<b>סדר<!b>" * 5, "progress") + "?every=1#log",
+    "a queue with nobody": queue_path("nobody yet", "progress"),
+    "a link that nobody has": "/a/guess",
+}
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("path", QUEUES.values(), ids=list(QUEUES))
+def test_a_page_of_queues_has_no_barrier_and_fits(
+    serve: Serve, watch: Callable[..., Watched], queues: Path, path: str, dark: bool
+) -> None:
+    looked_at(serve(queues) + path, watch, dark=dark)
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_a_new_link_and_what_its_owner_does_not_reach_have_no_barrier(
+    serve: Serve, watch: Callable[..., Watched], queues: Path, dark: bool
+) -> None:
+    for wide in (WIDE, NARROW):
+        one = watch(wide=wide, dark=dark)
+        one.page.goto(serve(queues) + queue_path("nobody yet", "progress"))
+        one.page.fill("#person", "W" * 80)
+        one.page.click("text=Make a link >> nth=0")
+        link = one.page.text_content("#link code") or ""
+        one.page.click("#links summary")
+        assert one.barriers() == []
+        assert one.overflow() == 0
+        one.page.goto(link)
+        one.page.goto(f"{link.partition('/a/')[0]}/annotate")
+        assert one.page.text_content("h1") == "Your link does not open this page"
+        assert one.barriers() == []
+        assert one.overflow() == 0
+        one.page.click('button:has-text("Forget the link")')
+        one.page.wait_for_selector("text=This browser no longer has your link")
+        one.wrong = [said for said in one.wrong if "404" not in said and "403" not in said]
 
 
 def looked_at(address: str, watch: Callable[..., Watched], *, dark: bool) -> None:

@@ -29,6 +29,12 @@ HELD = 900.0
 MOST_NAME = 80
 """Characters of a person's name."""
 
+MOST_QUEUE = 120
+"""Characters of the name of a queue, which is a part of addresses."""
+
+NOT_A_QUEUE = ("new",)
+"""Where another page stands, where that of a queue of this name would be."""
+
 
 @dataclass(frozen=True, slots=True)
 class QueuePerson:
@@ -135,8 +141,9 @@ class Queue:
             now: Seconds since the epoch.
 
         Raises:
-            InputError: There is a queue of this name.
+            InputError: There is a queue of this name, or no page could be called so.
         """
+        _check_name(form.name)
         with database.transaction() as run:
             if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
                 raise InputError(f"{database.name} has a queue {form.name!r}. Choose another name.")
@@ -703,6 +710,17 @@ def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | 
         return None
     ((queue, *person),) = found
     return queue, QueuePerson(*person)
+
+
+def _check_name(name: str) -> None:
+    """Refuse the name of a queue that cannot stand in an address, or behind that of a store."""
+    told = name.isprintable() and 0 < len(name) <= MOST_QUEUE
+    other = {"/", "#"} & set(name) or not name.strip(" .") or name in NOT_A_QUEUE
+    if not told or other:
+        raise InputError(
+            f"{name!r} cannot be the name of a queue: it has 1 to {MOST_QUEUE} characters that can "
+            f"be printed, neither / nor #, and is not {' or '.join(NOT_A_QUEUE)}."
+        )
 
 
 def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:

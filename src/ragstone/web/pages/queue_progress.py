@@ -1,0 +1,202 @@
+"""Queue progress: how far a queue is, how far people agree, and who has a link to it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from markupsafe import Markup
+
+from ragstone.errors import InputError
+from ragstone.labels.agreement import Annotator
+from ragstone.labels.queue.form import Role
+from ragstone.labels.queue.queue import Queue
+from ragstone.labels.queue.work import QueueWork, queue_work
+from ragstone.labels.so_far import FigureSoFar, LabelSoFar
+from ragstone.report import charts
+from ragstone.report.figures import spoken
+from ragstone.report.page import IntervalCell, Mark, Scale
+from ragstone.report.sentences.queues import (
+    EVENTS,
+    asked_in_words,
+    item_noun,
+    lacking_sentence,
+    order_in_words,
+    people_in_words,
+    queue_sentence,
+)
+from ragstone.report.words import words
+from ragstone.web.asked import Asked, queue_path
+from ragstone.web.drawing import drawn
+from ragstone.web.parts.queue_numbers import HALF_WIDTH, QueueNumbers, queue_numbers
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.serving import NAMES
+from ragstone.web.visitor import SEATS
+from ragstone.web.web_page import Elsewhere, NotThere, WebPage
+
+from .queue_tabs import queue_tabs
+from .queues import HERE
+
+OF_WORK = ("skipped", "undone", "decided", "undecided", "taken over")
+"""Changes that come with labelling, which are many."""
+
+LOGGED = 50
+"""Changes on a page of the log."""
+
+SHARE = Scale(0, 1)
+AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
+
+ROLES: Mapping[str, Role] = {"annotator": "annotator", "adjudicator": "adjudicator"}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAgreement:
+    """How far people agree on a label, with what is drawn of it."""
+
+    one: LabelSoFar
+    figures: tuple[tuple[FigureSoFar, Markup], ...]
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewLink:
+    """A link that was made now, which nobody can read again.
+
+    Attributes:
+        person: Whose it is.
+        address: To be sent to them.
+        alone: Whether only this machine can open it.
+        again: Whether they had one before.
+    """
+
+    person: str
+    address: str
+    alone: bool
+    again: bool
+
+
+def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) -> WebPage:
+    """How far a queue is; with a link that was made now.
+
+    Raises:
+        NotThere: The store has no such queue.
+    """
+    name = asked.names["queue"]
+    with place.labels_to_read() as database:
+        if database is None:
+            raise NotThere(f"There is no queue called {name!r}.")
+        work = queue_work(database, name)
+        log = Queue(database, name).events()[::-1]
+    numbers = queue_numbers(place, work)
+    every = bool(asked.one("every"))
+    shown = [one for one in log if every or one.what not in OF_WORK]
+    page = asked.list_page(len(shown), LOGGED, "log")
+    labels = [_agreement(one) for one in numbers.labels if one.n_shared] if numbers else []
+    form = work.form
+    return WebPage(
+        "queue_progress.html",
+        name,
+        {
+            "queue": name,
+            "work": work,
+            "noun": item_noun(form),
+            "facts": (asked_in_words(form), people_in_words(form), order_in_words(form)),
+            "said": queue_sentence(work),
+            "lacking": lacking_sentence(work) if work.people else "",
+            "decides": any(one.role == "adjudicator" or one.decided for one in work.people),
+            "numbers": numbers,
+            "labels": labels,
+            "cautions": _cautions(labels),
+            "others": _others(numbers, work) if numbers else [],
+            "axis": drawn(charts.axis(AROUND_CHANCE)),
+            "share_axis": drawn(charts.axis(SHARE, quarters=True)),
+            "half_width": HALF_WIDTH,
+            "link": link,
+            "log": [(one, EVENTS.get(one.what, one.what)) for one in shown[page.rows]],
+            "page": page,
+            "left_out": len(log) - len(shown),
+            "every": asked.but(every="1", log=None),
+            "waits": queue_path(name, "progress"),
+            "tabs": queue_tabs(form),
+        },
+        HERE,
+    )
+
+
+def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
+    """Give somebody a link, take one back, or open who said what.
+
+    Raises:
+        NotThere: The store has no such queue.
+        InputError: There is no such action or role, or it is no name.
+        UnknownName: Nobody of this name is in the queue.
+    """
+    queue = place.queue(asked.names["queue"])
+    person = form.get("person", "").strip()
+    match form.get("action"):
+        case "invite":
+            role = ROLES.get(form.get("role", ""))
+            if role is None:
+                raise InputError("People are annotators or adjudicators. Choose one.")
+            again = any(one.name == person for one in queue.people())
+            token = queue.invite(person, role)
+            alone = urlsplit(asked.server).netloc.rpartition(":")[0] in NAMES
+            link = NewLink(person, f"{asked.server}{SEATS}{token}", alone, again)
+            return progress_page(place, asked, link)
+        case "revoke":
+            queue.revoke(person)
+        case "open":
+            queue.open()
+        case action:
+            raise InputError(f"There is no action {action!r}.")
+    return Elsewhere(queue_path(queue.name, "progress"))
+
+
+def _agreement(one: LabelSoFar) -> ShownAgreement:
+    figures = tuple(
+        (figure, _strip(figure, scale))
+        for figure, scale in (
+            (one.percent, SHARE), (one.kappa, AROUND_CHANCE), (one.alpha, AROUND_CHANCE)
+        )
+    )  # fmt: skip
+    cautions = dict.fromkeys(words(figure.caution) for figure, _ in figures if figure.caution)
+    return ShownAgreement(one, figures, tuple(cautions))
+
+
+def _cautions(labels: Sequence[ShownAgreement]) -> list[tuple[str, str]]:
+    """Each caution once, with the labels that it is about; none are named if it is all of them."""
+    found: dict[str, list[str]] = {}
+    for each in labels:
+        for caution in each.cautions:
+            found.setdefault(caution, []).append(spoken(each.one.label))
+    return [
+        ("" if len(names) == len(labels) else ", ".join(names), caution)
+        for caution, names in found.items()
+    ]
+
+
+def _strip(figure: FigureSoFar, scale: Scale) -> Markup:
+    low, high = (None, None) if figure.interval is None else (
+        figure.interval.low, figure.interval.high
+    )  # fmt: skip
+    return drawn(charts.strip(IntervalCell(figure.value, low, high, scale)))
+
+
+def _others(
+    numbers: QueueNumbers, work: QueueWork
+) -> list[tuple[str, list[tuple[Annotator | None, Markup | str]]]]:
+    """For each person and label with the others' how often they say what most others say."""
+    labels = [one for one in numbers.labels if one.n_shared]
+    found = []
+    for person in work.people:
+        cells: list[tuple[Annotator | None, Markup | str]] = []
+        for label in labels:
+            mine = next((one for one in label.annotators if one.name == person.name), None)
+            low, high = (None, None) if mine is None or mine.interval is None else (
+                mine.interval.low, mine.interval.high
+            )  # fmt: skip
+            value = None if mine is None else mine.agreement
+            strip = drawn(charts.strip(IntervalCell(value, low, high, SHARE))) if mine else ""
+            cells.append((mine, strip))
+        if any(mine is not None and mine.n for mine, _ in cells):
+            found.append((person.name, cells))
+    return found

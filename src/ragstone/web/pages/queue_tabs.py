@@ -1,0 +1,10 @@
+"""Queue tabs: the owner's pages of one queue."""
+
+from ragstone.labels.queue.form import QueueForm
+from ragstone.web.asked import queue_path
+
+
+def queue_tabs(form: QueueForm) -> list[tuple[str, str]]:
+    """The address and the name of each page of a queue."""
+    said = [(queue_path(form.name, "said"), "Who said what")] if form.opened else []
+    return [(queue_path(form.name, "progress"), "Progress"), *said]
