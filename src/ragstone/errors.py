@@ -164,6 +164,11 @@ class RunConflict(InputError):
         super().__init__(message)
 
 
+class LabelsAway(InputError):
+    """The store of labels cannot be used at present; what was confirmed is kept, and the same can
+    be tried again."""
+
+
 class LabelConflict(InputError):
     """Somebody said something else of an item, in another window, after they opened it in this one.
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from ragstone.errors import LabelsAway
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import make_app
@@ -515,3 +516,22 @@ def test_who_is_still_at_an_item_holds_it(pier: Queued) -> None:
         ((until,),) = run("SELECT until FROM turns")
     assert until < 1e12
     assert send(client, "/annotate/pier/1", {"action": "eat"}).status_code == 400
+
+
+def test_a_save_that_the_store_cannot_take_is_to_be_sent_again(
+    pier: Queued, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = pier.client()
+    client.get("/annotate/pier")
+
+    def away(*_: object) -> None:
+        raise LabelsAway("the store restarts")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Queue, "save", away)
+        answer = send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL})
+        # The status at which the page keeps what was said, see annotate_server.js.
+        assert answer.status_code == 503
+        assert "the store restarts" in answer.text
+    assert send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL}).is_redirect
+    assert list(pier.said()) == [("Ann", 1)]

@@ -14,7 +14,14 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from ragstone.errors import DamagedRun, InputError, RagstoneError, RunConflict, UnknownName
+from ragstone.errors import (
+    DamagedRun,
+    InputError,
+    LabelsAway,
+    RagstoneError,
+    RunConflict,
+    UnknownName,
+)
 
 from .asked import Asked, fields_of, queue_path
 from .door import Refusal
@@ -207,6 +214,9 @@ def _status_of(error: RagstoneError) -> int:
             return 409
         case DamagedRun():
             return 500
+        case LabelsAway():
+            # So that a browser keeps what is said, and sends it again.
+            return 503
         case InputError():
             return 400
     return 500

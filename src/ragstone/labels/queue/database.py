@@ -12,7 +12,7 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.argument import argument
-from ragstone.errors import InputError, MissingDependency
+from ragstone.errors import InputError, LabelsAway, MissingDependency
 from ragstone.sqlite import SqliteLayout, explained, is_damaged, open_file, storable
 
 from .address import FILE, POSTGRES, is_readable, unreadable, without_password
@@ -143,7 +143,7 @@ class SqliteLabels:
 def sqlite_fault(error: sqlite3.Error, file: Path) -> InputError:
     """What is wrong with a file of labels, in words."""
     if not is_damaged(error):
-        return explained(error, file)
+        return LabelsAway(*explained(error, file).args)
     return InputError(
         f"{file}: it is damaged, or no file of Ragstone's ({error}). It holds what "
         "people labelled, which nothing else does: bring back a copy."
@@ -159,7 +159,7 @@ def postgres_in_words(name: str, failed: Callable[[], None]) -> Iterator[None]:
         failed: What is done then.
 
     Raises:
-        InputError: PostgreSQL raised an error.
+        LabelsAway: PostgreSQL raised an error.
         MissingDependency: The extra ``postgres`` is not installed.
     """
     try:
@@ -171,7 +171,7 @@ def postgres_in_words(name: str, failed: Callable[[], None]) -> Iterator[None]:
     except psycopg.Error as error:
         failed()
         words = " ".join(str(error).split())
-        raise InputError(
+        raise LabelsAway(
             f"{name}: the database of labels cannot be used ({words}). What was confirmed is kept; "
             f"see that it runs, and that {argument('labels', '…')} names it."
         ) from error
