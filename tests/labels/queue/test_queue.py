@@ -7,15 +7,18 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.errors import InputError, LabelsAway, UnknownName
 from ragstone.labels.queue.database import LabelDatabase, PostgresLabels, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import HELD, Queue, QueueCounts, person_of, queues
 
-from .conftest import PostgresServer
+if TYPE_CHECKING:
+    from postgres import PostgresServer
+
 
 FORM = QueueForm("grounding", (AskedLabel("helpful", "answer"),), per_item=2)
 
@@ -287,7 +290,7 @@ def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:
 
 
 def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
-    postgres: PostgresServer,
+    postgres: "PostgresServer",
 ) -> None:
     database = PostgresLabels(postgres.database())
     queue = Queue.make(database, FORM, [(item(0), 0.0, 1), (item(1), 1.0, 1)])
@@ -295,7 +298,7 @@ def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
     queue.next("ann")
     queue.save("ann", 0, said(True), "1")
     postgres.stop("immediate")
-    with pytest.raises(InputError, match="What was confirmed is kept"):
+    with pytest.raises(LabelsAway, match="What was confirmed is kept"):
         queue.save("ann", 1, said(True), "2")
     postgres.start()
     assert queue.save("ann", 1, said(True), "2") is None

@@ -17,7 +17,7 @@ from ragstone.labels.queue.records import queue_records
 from ragstone.labels.queue.snapshot import labels_as_they_are
 
 if TYPE_CHECKING:
-    from .conftest import PostgresServer
+    from postgres import PostgresServer
 
 FORM = QueueForm("first", (AskedLabel("helpful", "answer", ("yes", "no")),))
 YES = ItemAnswers({("answer", ""): {"helpful": "yes"}})
