@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from ragstone.errors import RagstoneError
+from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.tags import QueueTags, store_tags, tags_version
 from ragstone.run import Run
 
@@ -32,13 +34,25 @@ def tags_of(place: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | 
     A store that cannot be used has none; the pages of its queues say what is wrong with it.
     """
     with suppress(RagstoneError):
-        if place.has_labels and (by_queue := store_tags(place.labels())):
-            key = ("tags", place.stamp(name), tags_version(place.labels()))
-            return place.later.get(key, lambda: _of(place, place.run(name), by_queue), patience)
+        with place.labels_to_read() as database:
+            known = store_tags(database) if database else {}
+            version = tags_version(database) if database and known else ()
+        if known:
+            key = ("tags", place.stamp(name), version)
+            return place.later.get(key, lambda: _of(place, place.run(name)), patience)
     return {}
 
 
-def _of(place: RunsFolder, run: Run, by_queue: Mapping[str, list[str]]) -> Tags:
+def run_of_queue(place: RunsFolder, queue: Queue) -> str:
+    """The name of the run that a queue is of; empty if it is of none in the folder."""
+    source = Path(queue.form.source)
+    with suppress(RagstoneError, OSError):
+        if queue.form.source and place.path(source.name).resolve() == source.resolve():
+            return source.name
+    return ""
+
+
+def _of(place: RunsFolder, run: Run) -> Tags:
     def texts(ids: list[str]) -> dict[str, dict[str, str]]:
         there = run.examples(["id", "question", "answer"], where=pl.col("id").is_in(ids))
         return {row.pop("id"): row for row in there.to_dicts()}
@@ -46,12 +60,15 @@ def _of(place: RunsFolder, run: Run, by_queue: Mapping[str, list[str]]) -> Tags:
     known: dict[str, str] = {}
     tagged: dict[str, set[str]] = {}
     labelled: dict[str, set[str]] = {}
-    for queue, names in by_queue.items():
-        found = QueueTags(place.labels(), place.queue(queue)).examples(texts)
-        for name in names:
-            tag = known.setdefault(name.casefold(), name)
-            tagged.setdefault(tag, set()).update(found.by_tag.get(name, ()))
-            labelled.setdefault(tag, set()).update(found.labelled)
+    with place.labels_to_read() as database:
+        if database is None:
+            return {}
+        for queue, names in store_tags(database).items():
+            found = QueueTags(database, Queue(database, queue)).examples(texts)
+            for name in names:
+                tag = known.setdefault(name.casefold(), name)
+                tagged.setdefault(tag, set()).update(found.by_tag.get(name, ()))
+                labelled.setdefault(tag, set()).update(found.labelled)
     return {
         tag: TagSlice(frozenset(ids), frozenset(labelled[tag] - ids))
         for tag, ids in sorted(tagged.items(), key=lambda one: one[0].casefold())

@@ -25,7 +25,7 @@ def made(
     items = [
         (
             QueueItem(n, f"e{n}", {"question": question(n), "answer": f"a{n}"},
-                      (ItemPart("answer"),), chance(n)),
+                      (ItemPart("answer"),), chance(n), question=question(n)),
             n,
             2,
         )

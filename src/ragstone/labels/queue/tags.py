@@ -235,7 +235,9 @@ class QueueTags:
             items, by_item = self._items(run), self._tags(run)
             names = self._names(run)
         weights = None if chances is None else [1 / chances[item] for item in labelled]
-        clusters = shared_codes(codes_of([_cluster(*items[item]) for item in labelled]))
+        asked = self._queue.questions()
+        of = [items[item][0] for item in labelled]
+        clusters = shared_codes(codes_of([asked.get(id, f"\0{id}") for id in of]))
         found = []
         for name in names:
             carries = np.array([float(name in by_item.get(item, ())) for item in labelled])
@@ -321,12 +323,6 @@ def _name(given: str) -> str:
 def _among(name: str, known: Sequence[str]) -> str:
     """The tag that this name means; empty if there is none."""
     return next((one for one in known if one.casefold() == name.casefold()), "")
-
-
-def _cluster(id: str, shown: Mapping[str, Any]) -> str:
-    """What one question has in common, whoever answered; else what one example has."""
-    asked = [shown.get("history"), shown.get("question")]
-    return json.dumps(asked if asked[1] else id)
 
 
 def _is_of(shown: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:

@@ -12,7 +12,7 @@ from ragstone.web.filters import ExampleFilter
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere, WebPage
 
-from .examples import baseline_of, ready
+from .examples import baseline_of, ready, tag_lookup
 from .judge import in_cell
 
 NEW = "/annotate/new"
@@ -134,7 +134,8 @@ def _chosen(place: RunsFolder, asked: Asked, name: str) -> ChosenExamples | None
     made = place.later.get(("rows", place.stamp(name)), rows.prepare, PATIENCE)
     if made is None or not ready(place, name, rows, wanted):
         return None
-    return _found(wanted.chosen(rows, baseline_of(place, name))["id"].to_list(), wanted.words, name)
+    chosen = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))
+    return _found(chosen["id"].to_list(), wanted.words, name)
 
 
 def _found(ids: Sequence[str], how: str, name: str) -> ChosenExamples:

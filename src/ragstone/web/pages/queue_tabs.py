@@ -7,4 +7,5 @@ from ragstone.web.asked import queue_path
 def queue_tabs(form: QueueForm) -> list[tuple[str, str]]:
     """The address and the name of each page of a queue."""
     said = [(queue_path(form.name, "said"), "Who said what")] if form.opened else []
-    return [(queue_path(form.name, "progress"), "Progress"), *said]
+    tags = (queue_path(form.name, "tags"), "Failure tags")
+    return [(queue_path(form.name, "progress"), "Progress"), tags, *said]
