@@ -7,6 +7,7 @@
     │   ├── RunConflict         a run folder that belongs to other data or settings
     │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
     │   ├── LabelConflict       an item of which its person said something else meanwhile
+    │   ├── LabelsAway          a store of labels that cannot be used at present
     │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be

@@ -2,15 +2,18 @@
 
 import re
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 
 import pytest
 from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
-from ragstone.errors import InputError
+from ragstone.decisions.sampling.annotate import annotate
+from ragstone.decisions.scored import Scored
+from ragstone.errors import InputError, LabelsAway
 from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem, Role
+from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem, Role
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import READ, WRITE, make_app
 from ragstone.web.runs_folder import RunsFolder
@@ -238,6 +241,24 @@ def test_a_store_that_cannot_be_used_lets_nobody_in(
     assert "secret-host" not in answer.text
 
 
+def test_a_save_that_the_store_did_not_take_is_to_be_sent_again(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = place.person("Ann")
+    item = client.get("/annotate/one")
+    assert item.status_code == 200
+
+    def down(*_: object, **__: object) -> None:
+        raise LabelsAway("postgresql://secret-host: the database cannot be used")
+
+    monkeypatch.setattr(Queue, "skip", down)
+    skip = {"secret": SECRET, "action": "skip", "item": "1"}
+    answer = client.post("/annotate/one", data=skip)
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "5"
+    assert "secret-host" not in answer.text
+
+
 WAYS = {
     "a link": ({}, "/a/guess"),
     "a person's cookie": ({"ragstone_person": "guess"}, "/annotate/one"),
@@ -317,3 +338,42 @@ def test_who_follows_a_link_on_another_site_is_asked_to_come_again_from_here(
     away = guarded.client().get(there, headers=FROM_A_MAIL).text
     assert 'content="0; url=/evil.example/&#x27;' in away
     assert "<script>" not in away
+
+
+def test_a_person_sees_nothing_of_the_others_of_the_judge_or_of_systems(
+    runs: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "labels.sqlite"
+    place = RunsFolder(runs, str(store))
+    queue = annotate(runs / "cornwall", store, name="one", asked=["helpful", "tone"], per_item=3)
+    annotate(runs / "cornwall", store, name="another queue", asked=["helpful"])
+    for person in ("Benedikta", "Cemile"):
+        queue.invite(person)
+        for _ in range(30):
+            if one := queue.next(person):
+                said = {"helpful": "no", "tone": f"sounds {person}ish"}
+                answers = ItemAnswers({("answer", ""): said}, f"noted by {person}")
+                queue.save(person, one.item, answers, f"{person} {one.item}")
+        queue.undo(person)
+    queue.invite("Dorothea", "adjudicator")
+    queue.decide("Dorothea", 1, ItemAnswers({("answer", ""): {"tone": "decided so"}}), "1")
+    queue.extend([])
+    token = queue.invite("Ann")
+    app = make_app(place, Access(frozenset({HOST}), OWNER, SECRET))
+    client = TestClient(app, follow_redirects=True)
+    pages = [client.get(f"/a/{token}").text, client.get("/").text]
+    for _ in range(3):
+        found = re.search(r'name="item" value="(\d+)"', pages[0])
+        number = found[1] if found else "1"
+        pages.append(client.get(f"/annotate/one/{number}").text)
+        pages.append(client.get("/annotate/one?items=1").text)
+        skip = {"secret": SECRET, "action": "skip", "item": number}
+        pages.insert(0, client.post("/annotate/one", data=skip).text)
+    run = place.run("cornwall")
+    hidden = {"Benedikta", "Cemile", "Dorothea", "noted by", "sounds", "decided so"}
+    hidden |= {"another queue", str(runs), token, OWNER}
+    hidden |= set(Scored(run).systems) | set(Scored(run).metrics)
+    assert sum('id="sheet"' in page for page in pages) > 3
+    for page in pages:
+        words = re.sub(r"\s+", " ", unescape(page))
+        assert [one for one in sorted(hidden) if one in words] == []

@@ -24,7 +24,7 @@ from ragstone.errors import (
 )
 
 from .asked import Asked, fields_of, queue_path
-from .door import Refusal
+from .door import Refusal, away
 from .drawing import asset, asset_path, assets, render
 from .pages import (
     annotate,
@@ -131,7 +131,11 @@ def make_app(place: RunsFolder, access: Access) -> ASGIApp:
             405: lambda request, _: _nothing(place, access, request),
         },
     )
-    return Safe(app, access, place.person, lambda scope, why: _closed(place, access, scope, why))
+
+    def closed(scope: Scope, why: Refusal) -> Response:
+        return _closed(place, access, Asked.of(Request(scope)), why)
+
+    return Safe(app, access, place.person, closed)
 
 
 def _answer(
@@ -151,6 +155,8 @@ def _answer(
             found = page(asked)
             answer = _answered(place, access, asked, found)
     except RagstoneError as error:
+        if isinstance(error, LabelsAway) and not asked.owner:
+            return _closed(place, access, asked, away(error))
         found = _refused(error)
         answer = _answered(place, access, asked, found)
     except Exception as error:
@@ -196,10 +202,10 @@ def _broken(error: Exception) -> WebPage:
     return WebPage("refused.html", "This page failed", {"lines": lines}, status=500)
 
 
-def _closed(place: RunsFolder, access: Access, scope: Scope, why: Refusal) -> Response:
+def _closed(place: RunsFolder, access: Access, asked: Asked, why: Refusal) -> Response:
     """The page for somebody who is not let in."""
     page = WebPage("closed.html", why.title, {"why": why, "leave": LEAVE}, status=why.status)
-    answer = _answered(place, access, Asked.of(Request(scope)), page)
+    answer = _answered(place, access, asked, page)
     answer.headers.update(why.headers)
     return answer
 

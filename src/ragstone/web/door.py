@@ -7,6 +7,7 @@ client that showed many waits; a right one in a cookie never does.
 """
 
 import hmac
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
@@ -21,6 +22,8 @@ from ragstone.errors import RagstoneError
 
 from .visitor import LEAVE, SEATS, SeatedPerson, Visitor
 from .wrong_tries import WrongTries
+
+LOG = logging.getLogger(__name__)
 
 READING = ("GET", "HEAD")
 OWNER, PERSON = "ragstone-token", "ragstone-person"
@@ -72,13 +75,8 @@ class Door:
             return Visitor()
         try:
             return await self._visitor(scope, path)
-        except RagstoneError:
-            return Refusal(
-                "The labels cannot be reached",
-                ("Try again in a moment. What you saved is kept.",),
-                503,
-                {"retry-after": "5"},
-            )
+        except RagstoneError as error:
+            return away(error)
 
     async def _visitor(self, scope: Scope, path: str) -> Visitor | Refusal | Response:
         client = (scope.get("client") or ("",))[0]
@@ -120,6 +118,17 @@ class Door:
 
     async def _who(self, token: str) -> SeatedPerson | None:
         return await run_in_threadpool(self.person, token)
+
+
+def away(error: RagstoneError) -> Refusal:
+    """That the store of labels cannot be used; why is for the log of who started the server."""
+    LOG.error("%s", error)
+    return Refusal(
+        "The labels cannot be reached",
+        ("Try again in a moment. What you saved is kept.",),
+        503,
+        {"retry-after": "5"},
+    )
 
 
 def _later(seconds: int) -> Refusal:
