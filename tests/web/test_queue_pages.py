@@ -225,14 +225,21 @@ def test_the_log_is_in_pages_and_leaves_work_out_until_asked(
     assert "skipped 1" in text(page_of(client, f"{PAGE}?every=1"))
 
 
-def test_labels_still_needed_are_those_that_a_rate_needs(
-    client: TestClient, database: LabelDatabase
-) -> None:
+def test_from_too_few_labels_none_are_planned(client: TestClient, database: LabelDatabase) -> None:
     queue = made(database, count=8, wanted=1)
     queue.invite("Ann")
     label(queue, "Ann", *["cheerful", "gloomy"] * 3)
+    assert "mood 6 – – – 6 labels so far; planning takes 10" in text(page_of(client))
+
+
+def test_labels_still_needed_are_those_that_a_rate_needs(
+    client: TestClient, database: LabelDatabase
+) -> None:
+    queue = made(database, count=14, wanted=1)
+    queue.invite("Ann")
+    label(queue, "Ann", *["cheerful", "gloomy"] * 6)
     # Wilson at a half: n = (1.96 / (2 · .03))² - 1.96² = 1,063.2
-    assert "mood 6 1,064 1,058" in text(page_of(client))
+    assert "mood 12 1,064 1,052" in text(page_of(client))
 
 
 def test_a_run_tells_how_many_labels_its_metrics_need_with_its_judge(

@@ -34,7 +34,7 @@ def queue_so_far(
     return labels_so_far(
         labels_in_queue(database, queue.name),
         coming=_coming(queue),
-        ends=_ends(queue.form),
+        ends=choice_ends(queue.form),
         clusters=queue.questions() if clusters is None else clusters,
         level=level,
     )
@@ -46,7 +46,7 @@ def _coming(queue: Queue) -> Coming:
     return "riskiest_first" if queue.form.order == "risk" else "at_random"
 
 
-def _ends(form: QueueForm) -> dict[str, Ends]:
+def choice_ends(form: QueueForm) -> dict[str, Ends]:
     """The least and the greatest choice of each label whose choices are numbers."""
     found: dict[str, Ends] = {}
     for one in form.asked:

@@ -2,4 +2,5 @@
 
 sizes        rows, questions and pairs
 label_sizes  labels to correct a judge
+labels_left  labels still to come, from those so far
 """

@@ -157,6 +157,9 @@ SENTENCES: Mapping[str, Sentence] = {
     # Plans.
     "fewer_than_two_scored": plain("fewer than two questions have a score"),
     "scores_do_not_vary": plain("its scores do not vary here"),
+    "too_few_to_plan": lambda facts: (
+        f"{counted(facts, 'label')} so far; planning takes {count(facts, 'least')}"
+    ),
     "too_few_for_any": lambda facts: f"{count(facts)} questions are too few for any difference",
     "all_judged_too_few": _all_judged_too_few,
     # Failures.

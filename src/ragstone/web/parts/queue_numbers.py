@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ragstone.decisions.planning.label_sizes import known_of_run, label_size
+from ragstone.decisions.planning.labels_left import labels_left
 from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.labels.queue.form import QueueForm
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.work import QueueWork
-from ragstone.labels.queue_so_far import queue_so_far
+from ragstone.labels.queue_so_far import choice_ends, queue_so_far
 from ragstone.labels.read import labels_in_queue
 from ragstone.labels.so_far import LabelSoFar
 from ragstone.labels.table import LabelTable
@@ -19,7 +20,6 @@ from ragstone.report.figures import short_name
 from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.run.places import MANIFEST
-from ragstone.stats.planning.sample_size import rate_sample_size
 from ragstone.web.runs_folder import RunsFolder
 
 HALF_WIDTH = 0.03
@@ -27,8 +27,6 @@ HALF_WIDTH = 0.03
 
 STEPS = 50
 """How often the numbers are computed anew while a queue fills: at its end that takes seconds."""
-
-YES = ("yes", "true")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,14 +87,16 @@ def _computed(place: RunsFolder, name: str) -> QueueNumbers:
         run = source_run(place, queue.form)
         scored = None if run is None else Scored(run)
         clusters: Mapping[str, str] = (
-            {}
+            queue.questions()
             if scored is None
             else dict(scored.facets.select("example_id", "cluster").iter_rows())
         )
         found = queue_so_far(database, queue, clusters=clusters)
         table = labels_in_queue(database, name)
-    needed = [] if scored is None else list(_of_metrics(scored, queue.form, table))
-    return QueueNumbers(found, tuple(needed or _of_labels(found)))
+        needed = [] if scored is None else list(_of_metrics(scored, queue.form, table))
+        if not needed:
+            needed = list(_of_labels(queue.form, table, clusters))
+    return QueueNumbers(found, tuple(needed))
 
 
 def source_run(place: RunsFolder, form: QueueForm) -> Run | None:
@@ -129,15 +129,12 @@ def _of_metrics(scored: Scored, form: QueueForm, table: LabelTable) -> Iterator[
         yield StillNeeded(short, known.labels or 0, size.labels, size.labels_only, why)
 
 
-def _of_labels(found: tuple[LabelSoFar, ...]) -> Iterator[StillNeeded]:
-    """For the share of each label's yes, or of its words, without a judge."""
-    for one in found:
-        shares = {
-            word: figure
-            for word, figure in one.means.items()
-            if one.scale == "nominal" and figure.value is not None
-        }
-        shares = {word: shares[word] for word in YES if word in shares} or shares
-        if shares:
-            sizes = [rate_sample_size(each.value or 0, HALF_WIDTH) for each in shares.values()]
-            yield StillNeeded(one.label, max(each.n for each in shares.values()), max(sizes))
+def _of_labels(
+    form: QueueForm, table: LabelTable, clusters: Mapping[str, str]
+) -> Iterator[StillNeeded]:
+    """For the mean of each label, or the share of its words, without a judge."""
+    for one in labels_left(table, half_width=HALF_WIDTH, clusters=clusters, ends=choice_ends(form)):
+        why = words(one.why) if one.why else ""
+        # Of a rating from 1 to 5 it is that share of the scale.
+        to = "" if one.half_width == HALF_WIDTH else f" to ± {one.half_width:.2g}"
+        yield StillNeeded(f"{one.label}{to}", one.so_far, one.needed, None, why)
