@@ -240,11 +240,12 @@ def list_queues(store: Store = "", json: options.Json = False) -> None:
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels.queue.queue import Queue, queues
+    from ragstone.labels.queue.queue import queues
+    from ragstone.labels.queue.work import queue_work
     from ragstone.report.pages.annotate import queues_page
 
     database = _there(store)
-    found = [Queue(database, one.name) for one in queues(database)]
+    found = [queue_work(database, one.name) for one in queues(database)]
     print_page(queues_page(database.name, found), json=json)
 
 
@@ -255,9 +256,7 @@ def progress(queue: QueueName, store: Store = "", json: options.Json = False) ->
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.report.pages.annotate import progress_page
-
-    print_page(progress_page(_queue(queue, store)), json=json)
+    _print_progress(queue, store, json=json)
 
 
 @annotate.command()
@@ -295,7 +294,6 @@ def extend(
     """
     from ragstone.decisions.sampling.annotate import more_examples
     from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
-    from ragstone.report.pages.annotate import progress_page
 
     found = _queue(queue, store)
     if source is not None:
@@ -307,7 +305,7 @@ def extend(
     if route is not None:
         found.route(route.value, author)
     links = {who: found.invite(who, by=author) for who in _names(annotators)}
-    print_page(progress_page(_queue(queue, store), links), json=json)
+    _print_progress(queue, store, links, json=json)
 
 
 @annotate.command()
@@ -323,11 +321,8 @@ def revoke(
 
     Exit status: 0 done, 2 nobody of this name.
     """
-    from ragstone.report.pages.annotate import progress_page
-
-    found = _queue(queue, store)
-    found.revoke(person, author)
-    print_page(progress_page(found), json=json)
+    _queue(queue, store).revoke(person, author)
+    _print_progress(queue, store, json=json)
 
 
 @annotate.command()
@@ -513,6 +508,18 @@ def _queue(name: str, store: str) -> "Queue":
     from ragstone.labels.queue.queue import Queue
 
     return Queue(_there(store, name), name)
+
+
+def _print_progress(
+    name: str, store: str, links: dict[str, str] | None = None, *, json: bool
+) -> None:
+    """Print how far a queue is, and new links."""
+    from ragstone.labels.queue.work import queue_work
+    from ragstone.report.pages.annotate import progress_page
+
+    queue = _queue(name, store)
+    page = progress_page(queue_work(_there(store), name), queue.events(), links)
+    print_page(page, json=json)
 
 
 def _me() -> str:

@@ -15,7 +15,8 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.address import StoreAddress
 from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.queue import Queue, person_of
+from ragstone.labels.queue.people import person_of
+from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.snapshot import labels_as_they_are
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate

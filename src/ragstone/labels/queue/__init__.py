@@ -5,6 +5,12 @@ database   labels.sqlite, or PostgreSQL
 snapshot   the same, to read alone
 form       what is asked, of what, and what one person said of one item
 queue      gives items out, and keeps what is said
+turns      who has which item, and until when
+people     who is in a queue, and by which token
+routing    which examples come first, and how likely each was to be labelled
+routed     that, in a store
+pairs      two answers to one question, which people compare
+taken_over  labels that were given elsewhere
 own        what one person did, which is all that they may see
 work       how far a queue is, and who did how much of it
 pace       how fast people are, and how long the rest takes

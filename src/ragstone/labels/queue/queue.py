@@ -9,40 +9,32 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from hashlib import sha256
-from secrets import token_urlsafe
 from typing import Any
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, LabelConflict, UnknownName
-from ragstone.labels.last_word import is_adjudicator
 
 from .database import LabelDatabase, Run
 from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
+from .people import (
+    QueuePerson,
+    admit,
+    check_person,
+    end_token,
+    give_token,
+    hashed,
+    people_in,
+    take_in,
+)
 from .routed import inclusion_probabilities, limit, reroute
 from .routing import Route
-
-HELD = 900.0
-"""Seconds for which an item is somebody's."""
-
-
-MOST_NAME = 80
-"""Characters of a person's name."""
+from .turns import Turns
 
 MOST_QUEUE = 120
 """Characters of the name of a queue, which is a part of addresses."""
 
 NOT_A_QUEUE = ("new",)
 """Where another page stands, where that of a queue of this name would be."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueuePerson:
-    """Somebody who works on a queue; ``revoked`` says since when no longer."""
-
-    name: str
-    role: Role
-    revoked: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,31 +57,6 @@ class QueueEvent:
     person: str
     what: str
     about: str
-
-
-@dataclass(frozen=True, slots=True)
-class PersonProgress:
-    """How far a person is: items saved, skipped, and still open to them."""
-
-    person: str
-    saved: int
-    skipped: int
-    left: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueueCounts:
-    """How far a queue is.
-
-    Attributes:
-        items: That are given out, or are going to be.
-        labelled: Of which somebody said something.
-        finished: Of which everybody did whom the item wants.
-    """
-
-    items: int
-    labelled: int
-    finished: int
 
 
 def queues(database: LabelDatabase) -> list[QueueForm]:
@@ -179,7 +146,7 @@ class Queue:
         """Give out this many examples, all without a number; what was given out stays so."""
         with self._database.transaction() as run:
             limit(run, self.name, most)
-            self._change(run, replace(self.form, most=most))
+            self._change(run, most=most)
             _note(run, self.name, self._at, by, "limited", "all" if most is None else str(most))
 
     def route(self, route: Route, by: str = "") -> None:
@@ -204,9 +171,9 @@ class Queue:
             ((phases,),) = run(
                 "SELECT count(*) FROM events WHERE queue = ? AND what = 'routed'", self.name
             )
+            self._change(run, route=route)
             reroute(run, self.name, route, self.form.seed + 1 + phases)
             limit(run, self.name, self.form.most)
-            self._change(run, replace(self.form, route=route))
             _note(run, self.name, self._at, by, "routed", route)
 
     def ask(self, label: AskedLabel, by: str = "") -> None:
@@ -215,20 +182,21 @@ class Queue:
         Raises:
             InputError: It is asked for already, or of parts that no item has.
         """
-        if any((one.label, one.unit) == (label.label, label.unit) for one in self.form.asked):
-            raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
         there = {unit for _, parts in self.places().values() for unit, _ in parts}
         if label.unit not in there:
             raise InputError(f"No item of the queue {self.name!r} has a {label.unit} to label.")
         with self._database.transaction() as run:
-            self._change(run, replace(self.form, asked=(*self.form.asked, label)))
+            asked = self._form(run).asked
+            if any((one.label, one.unit) == (label.label, label.unit) for one in asked):
+                raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
+            self._change(run, asked=(*asked, label))
             _note(run, self.name, self._at, by, "asked", label.label)
 
     def open(self, by: str = "") -> None:
         """Let the owner see who said what from now on, which cannot be taken back."""
         if not self.form.opened:
             with self._database.transaction() as run:
-                self._change(run, replace(self.form, opened=True))
+                self._change(run, opened=True)
                 _note(run, self.name, self._at, by, "opened", "")
 
     def inclusion(self) -> dict[int, float] | None:
@@ -255,17 +223,9 @@ class Queue:
         Raises:
             InputError: It is no name.
         """
-        if not person.isprintable() or not 0 < len(person) <= MOST_NAME:
-            raise InputError(f"A name has 1 to {MOST_NAME} characters that can be printed.")
-        if is_adjudicator(person):
-            raise InputError(f"{person!r} is no name: labels call adjudicators so.")
-        token = token_urlsafe(24)
+        check_person(person)
         with self._database.transaction() as run:
-            run(
-                "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
-                "DO UPDATE SET token = excluded.token, role = excluded.role, revoked = NULL",
-                self.name, person, role, _hash(token), self._at,
-            )  # fmt: skip
+            token = give_token(run, self.name, person, role, self._at)
             _note(run, self.name, self._at, by, "invited", f"{person} as {role}")
         return token
 
@@ -276,25 +236,14 @@ class Queue:
             UnknownName: Nobody of this name is in the queue.
         """
         with self._database.transaction() as run:
-            if not run(
-                "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
-                self._at, self.name, person,
-            ):  # fmt: skip
-                known = [
-                    one for (one,) in run("SELECT person FROM people WHERE queue = ?", self.name)
-                ]
-                raise UnknownName("person", person, known)
-            self._free(run, "person = ?", person)
+            end_token(run, self.name, person, self._at)
+            self._turns(run).free("person = ?", person)
             _note(run, self.name, self._at, by, "revoked", person)
 
     def people(self) -> list[QueuePerson]:
         """Everybody who was invited."""
         with self._database.transaction() as run:
-            rows = run(
-                "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person",
-                self.name,
-            )
-        return [QueuePerson(*row) for row in rows]
+            return people_in(run, self.name)
 
     def next(self, person: str) -> QueueItem | None:
         """The item that a person has, or is now given; None if nothing is left for them.
@@ -304,7 +253,7 @@ class Queue:
             InputError: They are no longer in it.
         """
         with self._database.transaction() as run:
-            self._admit(run, person)
+            admit(run, self.name, person)
             return self._next(run, person)
 
     def item(self, number: int) -> QueueItem:
@@ -348,24 +297,18 @@ class Queue:
         """
         once = f"{person}\n{number}\n{_json(answers.to_dict())}"
         with self._database.transaction() as run:
-            run(
-                "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
-                "ON CONFLICT (queue, person) DO NOTHING",
-                self.name, person, _hash(token_urlsafe(24)), self._at,
-            )  # fmt: skip
-            there = run(
-                "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
-                self.name, person, number,
-            )  # fmt: skip
-            if there == [("said",)]:
+            take_in(run, self.name, person, self._at)
+            turns = self._turns(run)
+            there = turns.find(person, number)
+            if there == "said":
                 return False
-            if there != [("given",)]:
-                self._count(run, number, 1)
-            self._turn(run, person, number, "said")
+            if there != "given":
+                turns.count(number, 1)
+            turns.set(person, number, "said")
             run(
                 "INSERT INTO said (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
-                self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+                self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
             )  # fmt: skip
             _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
         return True
@@ -395,7 +338,7 @@ class Queue:
             LabelConflict: They said something else of it after they saw it.
         """
         with self._database.transaction() as run:
-            self._admit(run, person)
+            admit(run, self.name, person)
             self._keep(run, person, number, answers, once, seen)
             return self._next(run, person)
 
@@ -407,21 +350,18 @@ class Queue:
             InputError: They are no longer in it, or were not given this item.
         """
         with self._database.transaction() as run:
-            self._admit(run, person)
-            if self._state(run, person, number) == "given":
-                self._turn(run, person, number, "skipped")
-                self._count(run, number, -1)
+            admit(run, self.name, person)
+            turns = self._turns(run)
+            if turns.state(person, number) == "given":
+                turns.set(person, number, "skipped")
+                turns.count(number, -1)
                 _note(run, self.name, self._at, person, "skipped", str(number))
             return self._next(run, person)
 
     def hold(self, person: str, number: int) -> None:
         """Let somebody who is still at an item have it for longer; nothing if they have it not."""
         with self._database.transaction() as run:
-            run(
-                "UPDATE turns SET until = ? WHERE queue = ? AND person = ? AND item = ? "
-                "AND state = 'given'",
-                self._now() + HELD, self.name, person, number,
-            )  # fmt: skip
+            self._turns(run).hold(person, number)
 
     def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
         """Take back what a person said last, to say it anew; None if there is nothing.
@@ -431,7 +371,7 @@ class Queue:
             InputError: They are no longer in it.
         """
         with self._database.transaction() as run:
-            self._admit(run, person)
+            admit(run, self.name, person)
             last = run(
                 "SELECT s.item, s.answers FROM said s JOIN turns t ON t.queue = s.queue AND "
                 "t.person = s.person AND t.item = s.item WHERE s.queue = ? AND s.person = ? AND "
@@ -441,7 +381,7 @@ class Queue:
             if not last:
                 return None
             ((number, answers),) = last
-            self._turn(run, person, number, "given")
+            self._turns(run).set(person, number, "given")
             _note(run, self.name, self._at, person, "undone", str(number))
             return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
 
@@ -463,7 +403,7 @@ class Queue:
                 "INSERT INTO decided (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
                 "RETURNING number",
-                self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+                self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
             ):  # fmt: skip
                 what = "undecided" if answers.is_empty else "decided"
                 _note(run, self.name, self._at, person, what, str(number))
@@ -496,24 +436,6 @@ class Queue:
         ]
         return [one for one in found if one.role == "annotator" or not one.answers.is_empty]
 
-    def progress(self) -> list[PersonProgress]:
-        """How far each annotator is."""
-        with self._database.transaction() as run:
-            self._expire(run)
-            rows = run(
-                "SELECT p.person, "
-                "(SELECT count(*) FROM turns t WHERE t.queue = p.queue AND t.person = p.person "
-                "AND t.state = 'said'), "
-                "(SELECT count(*) FROM turns t WHERE t.queue = p.queue AND t.person = p.person "
-                "AND t.state = 'skipped'), "
-                "(SELECT count(*) FROM items i WHERE i.queue = p.queue AND i.taken < i.wanted AND "
-                "NOT EXISTS (SELECT 1 FROM turns t WHERE t.queue = i.queue AND t.person = p.person "
-                "AND t.item = i.item AND t.state IN ('said', 'given'))) "
-                "FROM people p WHERE p.queue = ? AND p.role = 'annotator' ORDER BY p.at, p.person",
-                self.name,
-            )
-        return [PersonProgress(*row) for row in rows]
-
     def to_come(self) -> int:
         """How many items people have still to label; one that two are to label counts twice."""
         with self._database.transaction() as run:
@@ -531,19 +453,6 @@ class Queue:
         """Add a change to the events, in a transaction of the store."""
         _note(run, self.name, self._at, person, what, about)
 
-    def counts(self) -> QueueCounts:
-        """How far the queue is, whoever labels."""
-        with self._database.transaction() as run:
-            ((items, labelled, finished),) = run(
-                "SELECT count(*), coalesce(sum(CASE WHEN said > 0 THEN 1 ELSE 0 END), 0), "
-                "coalesce(sum(CASE WHEN said >= wanted THEN 1 ELSE 0 END), 0) "
-                "FROM (SELECT i.wanted AS wanted, (SELECT count(*) FROM turns t WHERE "
-                "t.queue = i.queue AND t.item = i.item AND t.state = 'said') AS said "
-                "FROM items i WHERE i.queue = ? AND i.wanted > 0) AS one",
-                self.name,
-            )
-        return QueueCounts(int(items), int(labelled), int(finished))
-
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""
         with self._database.transaction() as run:
@@ -553,59 +462,25 @@ class Queue:
             )
         return [QueueEvent(*row) for row in rows]
 
-    def _change(self, run: Run, form: QueueForm) -> None:
-        run("UPDATE queues SET form = ? WHERE queue = ?", _json(form.to_dict()), self.name)
-        self.form = form
+    def _form(self, run: Run) -> QueueForm:
+        """The form as the store has it now, which somebody else may have changed."""
+        ((form,),) = run("SELECT form FROM queues WHERE queue = ?", self.name)
+        return QueueForm.from_dict(json.loads(form))
+
+    def _change(self, run: Run, **changed: Any) -> None:
+        self.form = replace(self._form(run), **changed)
+        run("UPDATE queues SET form = ? WHERE queue = ?", _json(self.form.to_dict()), self.name)
 
     @property
     def _at(self) -> str:
         return _stamp(self._now())
 
-    def _admit(self, run: Run, person: str) -> None:
-        """Refuse who is not in the queue.
-
-        Raises:
-            UnknownName: Nobody of this name ever was.
-            InputError: They were, until they were revoked.
-        """
-        found = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", self.name, person)
-        if not found:
-            known = run("SELECT person FROM people WHERE queue = ?", self.name)
-            raise UnknownName("person", person, [one for (one,) in known])
-        if found[0][0] is not None:
-            raise InputError(
-                f"{person} is no longer in the queue {self.name}, so nothing was changed. Invite "
-                "them again to let them go on."
-            )
+    def _turns(self, run: Run) -> Turns:
+        return Turns(run, self.name, self._now())
 
     def _next(self, run: Run, person: str) -> QueueItem | None:
-        self._expire(run)
-        here = (self.name, person)
-        given = run(
-            "SELECT item FROM turns WHERE queue = ? AND person = ? AND state = 'given' "
-            "ORDER BY until DESC LIMIT 1",
-            *here,
-        )
-        if given:
-            self._turn(run, person, given[0][0], "given")
-            return self._item(run, given[0][0])
-        found = run(
-            "SELECT item FROM items i WHERE queue = ? AND taken < wanted AND NOT EXISTS "
-            "(SELECT 1 FROM turns t WHERE t.queue = i.queue AND t.person = ? AND t.item = i.item) "
-            "ORDER BY place, item LIMIT 1",
-            *here,
-        ) or run(
-            "SELECT t.item FROM turns t JOIN items i ON i.queue = t.queue AND i.item = t.item "
-            "WHERE t.queue = ? AND t.person = ? AND t.state IN ('skipped', 'late') "
-            "AND i.taken < i.wanted ORDER BY t.until, t.item LIMIT 1",
-            *here,
-        )
-        if not found:
-            return None
-        ((number,),) = found
-        self._turn(run, person, number, "given")
-        self._count(run, number, 1)
-        return self._item(run, number)
+        number = self._turns(run).next(person)
+        return None if number is None else self._item(run, number)
 
     def _keep(
         self,
@@ -616,18 +491,19 @@ class Queue:
         once: str,
         seen: int | None,
     ) -> None:
-        state = self._state(run, person, number)
+        turns = self._turns(run)
+        state = turns.state(person, number)
         if seen is not None:
             self._refuse_other(run, person, number, answers, once, seen)
         if not run(
             "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
-            self.name, person, number, self._at, _hash(once), _json(answers.to_dict()),
+            self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
         ):  # fmt: skip
             return
-        self._turn(run, person, number, "said")
+        turns.set(person, number, "said")
         if state in ("skipped", "late"):
-            self._count(run, number, 1)
+            turns.count(number, 1)
 
     def _refuse_other(
         self, run: Run, person: str, number: int, answers: ItemAnswers, once: str, seen: int
@@ -642,52 +518,11 @@ class Queue:
             "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
             self.name, person, number,
         )  # fmt: skip
-        if not said or said[0][0] == seen or _hash(once) in [one[3] for one in said]:
+        if not said or said[0][0] == seen or hashed(once) in [one[3] for one in said]:
             return
         version, at, last, _ = said[0]
         if json.loads(last) != answers.to_dict():
             raise LabelConflict(number, at, version)
-
-    def _state(self, run: Run, person: str, number: int) -> str:
-        """What became of somebody's turn.
-
-        Raises:
-            InputError: They were never given the item.
-        """
-        found = run(
-            "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
-            self.name, person, number,
-        )  # fmt: skip
-        if not found:
-            raise InputError(f"Item {number} of {self.name} was not given to {person}.")
-        return str(found[0][0])
-
-    def _turn(self, run: Run, person: str, number: int, state: str) -> None:
-        run(
-            "INSERT INTO turns VALUES (?, ?, ?, ?, ?) ON CONFLICT (queue, person, item) "
-            "DO UPDATE SET state = excluded.state, until = excluded.until",
-            self.name, person, number, state,
-            self._now() + (HELD if state == "given" else 0),
-        )  # fmt: skip
-
-    def _count(self, run: Run, number: int, more: int) -> None:
-        run(
-            "UPDATE items SET taken = taken + ? WHERE queue = ? AND item = ?",
-            more, self.name, number,
-        )  # fmt: skip
-
-    def _expire(self, run: Run) -> None:
-        self._free(run, "until < ?", self._now())
-
-    def _free(self, run: Run, which: str, value: object) -> None:
-        """Give back the items that these turns hold."""
-        freed = run(
-            f"UPDATE turns SET state = 'late' WHERE queue = ? AND state = 'given' AND {which} "
-            "RETURNING item",
-            self.name, value,
-        )  # fmt: skip
-        for (number,) in freed:
-            self._count(run, number, -1)
 
     def _item(self, run: Run, number: int) -> QueueItem:
         found = run(
@@ -700,16 +535,6 @@ class Queue:
         ((id, shown, parts, probability, hidden),) = found
         own = tuple(ItemPart(**one) for one in json.loads(parts))
         return QueueItem(number, id, json.loads(shown), own, probability, json.loads(hidden))
-
-
-def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
-    """The queue and the person of a token; None if there is none, or it was revoked."""
-    with database.transaction() as run:
-        found = run("SELECT queue, person, role, revoked FROM people WHERE token = ?", _hash(token))
-    if not found or found[0][3] is not None:
-        return None
-    ((queue, *person),) = found
-    return queue, QueuePerson(*person)
 
 
 def _check_name(name: str) -> None:
@@ -728,7 +553,7 @@ def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, flo
     for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
         run(
             "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
-            queue, item.item, item.id, _hash(item.question) if item.question else "",
+            queue, item.item, item.id, hashed(item.question) if item.question else "",
             _json(dict(item.shown)), _json(dict(item.hidden)),
             _json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
             people if is_in else 0,
@@ -747,11 +572,6 @@ def _note(run: Run, queue: str, at: str, person: str, what: str, about: str) -> 
 def _json(data: Any) -> str:
     # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
     return json.dumps(data)
-
-
-def _hash(token: str) -> str:
-    """What is kept of a token, so that who reads the store cannot use it; of a word, its length."""
-    return sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _stamp(seconds: float) -> str:
