@@ -225,10 +225,39 @@ def test_the_log_is_in_pages_and_leaves_work_out_until_asked(
     assert "skipped 1" in text(page_of(client, f"{PAGE}?every=1"))
 
 
+def test_what_people_say_on_average_is_shown_with_intervals_for_every_look(
+    client: TestClient, database: LabelDatabase
+) -> None:
+    queue = made(database, count=90, wanted=1)
+    queue.ask(AskedLabel("helpful", "answer", ("yes", "no")))
+    queue.ask(AskedLabel("tone", "answer", ("1", "2", "3", "4", "5")))
+    queue.invite("Ann")
+    for n in range(60):
+        one = queue.next("Ann")
+        assert one is not None
+        said = {"mood": "cheerful", "helpful": "no" if n % 4 else "yes", "tone": str(1 + n % 4)}
+        queue.save("Ann", one.item, ItemAnswers({("answer", ""): said}), str(n))
+    page = text(page_of(client))
+    assert "mood cheerful 60 100 % helpful yes 60 25 % tone 1 to 5 60 2.50" in page
+    assert "The intervals hold however often you look while labels come." in page
+
+
+def test_before_fifty_labels_a_mean_says_that_its_interval_is_for_one_look(
+    client: TestClient, database: LabelDatabase
+) -> None:
+    queue = made(database, count=30, wanted=1)
+    queue.invite("Ann")
+    label(queue, "Ann", *["cheerful", "gloomy"] * 10)
+    page = text(page_of(client))
+    assert "mood cheerful 20 50 % mood gloomy 20 50 %" in page
+    assert "Labels are still coming, and this interval is for one look" in page
+
+
 def test_from_too_few_labels_none_are_planned(client: TestClient, database: LabelDatabase) -> None:
     queue = made(database, count=8, wanted=1)
     queue.invite("Ann")
     label(queue, "Ann", *["cheerful", "gloomy"] * 3)
+    assert "What do they say?" not in page_of(client)
     assert "mood 6 – – – 6 labels so far; planning takes 10" in text(page_of(client))
 
 

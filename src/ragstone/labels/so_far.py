@@ -43,7 +43,8 @@ class FigureSoFar:
     Attributes:
         value: None if it is not defined.
         why: The reason why it is not.
-        n: Items, units or clusters that it is over.
+        n: Clusters that it is over, which are independent: of items that two people labelled, or of
+            what a mean is over.
         interval: Holds at every look together with those before and after, unless ``caution`` says
             that it does not.
         caution: The reason why it should be taken with care; None if there is none.

@@ -1,6 +1,6 @@
 """Queue progress: how far a queue is, how far people agree, and who has a link to it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -11,6 +11,8 @@ from ragstone.labels.agreement import Annotator
 from ragstone.labels.queue.form import Role
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.work import QueueWork, queue_work
+from ragstone.labels.queue_so_far import choice_ends
+from ragstone.labels.rated import Ends
 from ragstone.labels.so_far import FigureSoFar, LabelSoFar
 from ragstone.report import charts
 from ragstone.report.figures import spoken
@@ -45,6 +47,12 @@ LOGGED = 50
 SHARE = Scale(0, 1)
 AROUND_CHANCE = Scale(-1, 1, (Mark(0, "chance"),))
 
+FEWEST = 10
+"""Labels of which there is a mean: of fewer it would tell who said what."""
+
+YES, NO = "true", "false"
+"""What yes and no are called where labels are combined."""
+
 ROLES: Mapping[str, Role] = {"annotator": "annotator", "adjudicator": "adjudicator"}
 
 
@@ -55,6 +63,27 @@ class ShownAgreement:
     one: LabelSoFar
     figures: tuple[tuple[FigureSoFar, Markup], ...]
     cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMean:
+    """What people say of a label on average, drawn where its ends are known.
+
+    Attributes:
+        label: Its name.
+        n: Examples, or parts of them, that somebody labelled.
+        word: Of whose share this is; empty of a mean.
+        figure: The share or the mean.
+        strip: What is drawn of it.
+        ends: The least and the greatest that can be said, of a mean.
+    """
+
+    label: str
+    n: int
+    word: str
+    figure: FigureSoFar
+    strip: Markup | str
+    ends: tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +121,7 @@ def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) 
     page = asked.list_page(len(shown), LOGGED, "log")
     labels = [_agreement(one) for one in numbers.labels if one.n_shared] if numbers else []
     form = work.form
+    means = list(_means(numbers.labels, choice_ends(form))) if numbers else []
     return WebPage(
         "queue_progress.html",
         name,
@@ -105,7 +135,14 @@ def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) 
             "decides": any(one.role == "adjudicator" or one.decided for one in work.people),
             "numbers": numbers,
             "labels": labels,
-            "cautions": _cautions(labels),
+            "cautions": _cautions([(each.one.label, each.cautions) for each in labels]),
+            "means": means,
+            "mean_cautions": _cautions(
+                [
+                    (one.label, (words(one.figure.caution),) if one.figure.caution else ())
+                    for one in means
+                ]
+            ),
             "others": _others(numbers, work) if numbers else [],
             "axis": drawn(charts.axis(AROUND_CHANCE)),
             "share_axis": drawn(charts.axis(SHARE, quarters=True)),
@@ -162,14 +199,28 @@ def _agreement(one: LabelSoFar) -> ShownAgreement:
     return ShownAgreement(one, figures, tuple(cautions))
 
 
-def _cautions(labels: Sequence[ShownAgreement]) -> list[tuple[str, str]]:
+def _means(labels: Sequence[LabelSoFar], ends: Mapping[str, Ends]) -> Iterator[ShownMean]:
+    """Of yes or no the share of yes, of other words that of each, of numbers the mean."""
+    for one in labels:
+        for said, figure in one.means.items():
+            if figure.n < FEWEST or (said == NO and YES in one.means):
+                continue
+            span = None if said else ends.get(one.label)
+            scale = SHARE if said else None if span is None else Scale(*span)
+            strip = "" if scale is None else _strip(figure, scale)
+            word = {YES: "yes", NO: "no"}.get(said, said)
+            yield ShownMean(one.label, one.n_items, word, figure, strip, span)
+
+
+def _cautions(labels: Sequence[tuple[str, Sequence[str]]]) -> list[tuple[str, str]]:
     """Each caution once, with the labels that it is about; none are named if it is all of them."""
-    found: dict[str, list[str]] = {}
-    for each in labels:
-        for caution in each.cautions:
-            found.setdefault(caution, []).append(spoken(each.one.label))
+    found: dict[str, dict[str, None]] = {}
+    for label, cautions in labels:
+        for caution in cautions:
+            found.setdefault(caution, {})[spoken(label)] = None
+    every = len({spoken(label) for label, _ in labels})
     return [
-        ("" if len(names) == len(labels) else ", ".join(names), caution)
+        ("" if len(names) == every else ", ".join(names), caution)
         for caution, names in found.items()
     ]
 
