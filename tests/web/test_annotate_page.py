@@ -120,6 +120,20 @@ def test_a_plain_form_saves_and_leads_to_the_next_item(pier: Queued) -> None:
     assert "<b>1</b> of 3" in page
 
 
+def test_an_item_is_saved_by_its_number_in_the_form_and_the_first_may_be_0(
+    tmp_path: Path,
+) -> None:
+    queued = Queued(tmp_path, items=[item(0), item(1)])
+    client = queued.client()
+    client.get("/annotate/pier")
+    assert send(client, "/annotate/pier/0", {**FULL, "action": "save"}).status_code == 303
+    client.get("/annotate/pier")
+    answer = send(client, "/annotate/pier", {**FULL, "action": "save", "item": "1"})
+    assert answer.status_code == 303
+    assert list(queued.said()) == [("Ann", 0), ("Ann", 1)]
+    assert send(client, "/annotate/pier", {**FULL, "action": "save"}).status_code == 404
+
+
 def test_a_browser_that_replaces_the_item_gets_the_next_one_alone(pier: Queued) -> None:
     client = pier.client()
     client.get("/annotate/pier")
@@ -454,7 +468,9 @@ def test_white_space_is_kept_and_nothing_but_the_text_is_where_places_are_counte
     tmp_path: Path,
 ) -> None:
     text = "  a\n\n\tb 𝄞\u0301\n"
-    shown = {"question": text, "answer": text, "contexts": [{"name": "1", "text": text}]}
+    windows = "one\r\ntwo\rthree"
+    shown = {"question": text, "answer": text, "contexts": [{"name": "1", "text": text}],
+             "policy": windows}  # fmt: skip
     one = QueueItem(1, "e", shown, (ItemPart("answer"), ItemPart("claim", "1", text)))
     asked = (*GROUNDING, AskedLabel("support", "claim", ("supported", "absent")))
     page = Queued(tmp_path, asked, [one]).client().get("/annotate/pier").text
@@ -462,6 +478,7 @@ def test_white_space_is_kept_and_nothing_but_the_text_is_where_places_are_counte
         found = re.search(rf'data-text="{name}"[^>]*>([^<]*)<', page)
         assert found, name
         assert unescape(found[1]) == text
+    assert "one \ntwo\nthree</div>" in page, "as many characters as there are"
 
 
 def test_one_digit_says_a_choice_and_a_figure_says_itself(tmp_path: Path) -> None:
@@ -532,6 +549,7 @@ def test_a_save_that_the_store_cannot_take_is_to_be_sent_again(
         answer = send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL})
         # The status at which the page keeps what was said, see annotate_server.js.
         assert answer.status_code == 503
-        assert "the store restarts" in answer.text
+        assert "What you saved is kept" in answer.text
+        assert "the store restarts" not in answer.text
     assert send(client, "/annotate/pier/1", {"action": "save", "once": "a", **FULL}).is_redirect
     assert list(pier.said()) == [("Ann", 1)]

@@ -120,6 +120,20 @@ def test_who_asks_for_their_item_holds_it_on(make: Make, clock: Clock) -> None:
     assert queue.next("ben") is None
 
 
+def test_who_is_still_at_an_item_holds_it_for_longer(make: Make, clock: Clock) -> None:
+    queue = make(count=1, wanted=1)
+    queue.next("ann")
+    for _ in range(3):
+        clock.now += HELD - 1
+        queue.hold("ann", 0)
+    assert queue.next("ben") is None
+    clock.now += HELD + 1
+    assert queue.next("ben") == item(0)
+    queue.hold("ann", 0)
+    clock.now += HELD - 1
+    assert queue.next("ben") == item(0), "it is not taken from who has it now"
+
+
 def test_what_is_said_late_is_kept(make: Make, clock: Clock) -> None:
     queue = make(count=1, wanted=1)
     queue.next("ann")

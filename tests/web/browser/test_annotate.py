@@ -367,6 +367,61 @@ def test_what_waits_is_sent_when_the_page_is_opened_again(desks: Desks, watch: W
     without_network(one)
 
 
+def test_a_browser_that_keeps_nothing_says_so_and_waits_with_the_page_open(
+    desks: Desks, watch: Watch
+) -> None:
+    one = watch()
+    page = one.page
+    full = "Storage.prototype.setItem = () => { throw new DOMException('', 'QuotaExceededError'); }"
+    page.add_init_script(full)
+    page.goto(desks.link())
+    shows(page, 1)
+    page.route("**/annotate/pier/1", lambda route: route.abort())
+    press(page, "1")
+    expect(page.locator("#saved")).to_have_text("this browser keeps no drafts")
+    press(page, "2", "Enter")
+    expect(page.locator("#waiting")).to_contain_text("1 answer waits on this page: leave it open")
+    page.unroute("**/annotate/pier/1")
+    press(page, "Enter")
+    shows(page, 2)
+    assert desks.said()[1].labels == labelled(unsupported="yes", contradicted="yes")
+    without_network(one)
+
+
+def test_a_key_that_is_held_down_saves_nothing_more(make: Make, watch: Watch) -> None:
+    desks = make((AskedLabel("helpful", "answer", YES_NO, required=False),))
+    page = watch().page
+    page.goto(desks.link())
+    shows(page, 1)
+    page.keyboard.down("Enter")
+    shows(page, 2)
+    for _ in range(3):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    press(page, "1")
+    shows(page, 2)
+    assert list(desks.said()) == [1]
+
+
+def test_who_forgets_the_link_in_another_window_keeps_what_was_said(
+    desks: Desks, watch: Watch
+) -> None:
+    one = watch()
+    page = one.page
+    page.goto(desks.link())
+    shows(page, 1)
+    other = one.context.new_page()
+    other.goto(f"{desks.address}/annotate/pier?items=1")
+    other.get_by_role("button", name="Forget my link in this browser").click()
+    expect(other.get_by_role("heading", level=1)).to_have_text("Forgotten")
+    press(page, "1", "2", "Enter")
+    expect(page.locator("#waiting")).to_contain_text("Your link no longer works")
+    page.goto(desks.link())
+    shows(page, 2)
+    assert desks.said()[1].labels == labelled(unsupported="yes", contradicted="yes")
+    without_network(one)
+
+
 def test_a_link_that_was_taken_back_keeps_what_was_said(desks: Desks, watch: Watch) -> None:
     one = watch()
     page = one.page
@@ -475,6 +530,11 @@ def test_long_contexts_are_folded_and_opened_by_key_click_and_search(
     expect(page.locator("output")).to_have_text("1")
     expect(folded).to_have_count(1)
     assert page.evaluate("[...CSS.highlights.get('found')].map(String)") == ["light"]
+    page.locator("#find").fill("nest\u2003there")
+    press(page, "Enter", "Enter")
+    expect(page.locator("output")).to_have_text("2 of 150")
+    page.locator("#find").fill("(a|b")
+    expect(page.locator("output")).to_have_text("not found")
     press(page, "Escape")
     press(page, "1", "2", "Enter")
     shows(page, 2)
@@ -617,8 +677,12 @@ def test_a_phone_has_the_sheet_below_and_the_button_at_hand(desks: Desks, watch:
     expect(page.locator(".lab.now")).to_be_in_viewport()
     page.get_by_role("group", name="Unsupported").get_by_text("yes", exact=True).click()
     page.get_by_role("group", name="Contradicted").get_by_text("no", exact=True).click()
+    page.evaluate(SELECT, ["answer", "pier"])
+    page.get_by_role("button", name="Evidence").click()
+    expect(page.locator(".spans li")).to_have_count(1)
     save.click()
     shows(page, 2)
+    assert len(desks.said()[1].spans) == 1
     page.get_by_text("Discard…").click()
     page.get_by_label("The question makes no sense").check()
     page.get_by_role("button", name="Discard and next").click()
@@ -672,7 +736,8 @@ def test_a_desk_has_no_barrier_and_fits(make: Make, watch: Watch, look: str, dar
         one = watch(wide=wide, dark=dark)
         page = one.page
         page.goto(link)
-        press(page, "1", "2", "Enter")
+        press(page, *(["2", "1", "1"] if asked is GROUNDING else ["1", "Enter"]))
+        expect(page.locator("#faults p")).to_have_count(1)
         assert one.barriers() == []
         assert one.overflow() == 0
         press(page, "g", "d")

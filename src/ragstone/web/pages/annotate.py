@@ -98,7 +98,7 @@ def act(
     action = fields.get("action")
     if action == "undo":
         return _undone(seat)
-    item = _given(seat, asked.names.get("item") or fields.get("item", ""))
+    item = _given(seat, asked.names.get("item", fields.get("item", "")))
     if action == "hold":
         seat.queue.hold(seat.person, item.item)
         return WebFile("", "text/plain")
@@ -302,6 +302,8 @@ def _items(seat: Seat) -> WebPage:
         "queue": seat.queue.name,
         "queue_path": queue_path,
         "path": seat.path,
+        "person": seat.person,
+        "leave": LEAVE,
     }
     template = "annotate_items.html" if seat.asked.part == ITEMS else "annotate_list.html"
     return WebPage(template, "My items", shows, "Annotate")

@@ -93,7 +93,9 @@ def piece_of(item: QueueItem, name: str, start: int) -> list[MarkedPiece]:
 
 
 def _pieces(text: str, start: int, most_bytes: int) -> list[MarkedPiece]:
-    return answer_pieces(text, (), min(start, len(text)), most_bytes)
+    # A carriage return would be shown as a sign; places in the text stay what they are.
+    lines = text.replace("\r\n", " \n").replace("\r", "\n")
+    return answer_pieces(lines, (), min(start, len(text)), most_bytes)
 
 
 def _titles(shown: object, names: Sequence[str]) -> list[str]:

@@ -4,7 +4,7 @@ import { Outbox } from "./annotate_outbox.js";
 import { Away, get, isOut, post, wordsOf } from "./annotate_server.js";
 import { el, Sheet } from "./annotate_sheet.js";
 import { Store } from "./annotate_store.js";
-import { finder, foldAll, folds, selected, stepSelection, unfold } from "./annotate_texts.js";
+import { finder, foldAll, folds, selection, stepSelection, unfold } from "./annotate_texts.js";
 
 const $ = (s, o = document) => o.querySelector(s), $$ = (s, o = document) => [...o.querySelectorAll(s)];
 const desk = $("#desk"), { queue, person, path } = desk.dataset, store = new Store(queue, person);
@@ -216,18 +216,20 @@ desk.addEventListener("click", e => {
   const on = where => e.target.closest(where);
   const handled = on("a.more, [data-guideline], [data-items]");
   if (handled) { e.preventDefault(); if (handled.matches("a.more")) more(handled); else if (handled.matches("[data-items]")) items(); else guideline(); }
-  else if (on("#evidence")) sheet.attach();
+  else if (on("#evidence")) sheet.attach(picked);
   else if (on(".gist")) sheet.turnTo(sheet.first(on(".part")));
   else if (on(".lab") && on(".lab") !== sheet.now) sheet.turnTo(on(".lab"), { quietly: true });
   if (pointer) on("button")?.blur();
 });
-// A press on the button must not take the selection away.
+// A press on the button must not take the selection away; where it does, on a phone, it was there a moment ago.
+let picked = null, fading;
 desk.addEventListener("mousedown", e => { if (e.target.closest("#evidence")) e.preventDefault(); });
 document.addEventListener("selectionchange", () => {
   if (!sheet) return;
-  const button = $("#evidence", form);
-  button.hidden = !selected(item);
-  $(".quiet", button).textContent = `for “${sheet.now.dataset.title}”`;
+  const button = $("#evidence", form), range = selection(item);
+  clearTimeout(fading);
+  if (range) { picked = range; button.hidden = false; $(".quiet", button).textContent = `for “${sheet.now.dataset.title}”`; }
+  else fading = setTimeout(() => { picked = null; button.hidden = true; }, 300);
 });
 
 /* ---------- keys ---------- */
@@ -260,13 +262,14 @@ document.addEventListener("keydown", e => {
   if (e.key === "Escape") { escape(); return; }
   if (e.target.matches("input:not([type=radio], [type=checkbox]), textarea, select")) { typed(e); return; }
   if (e.key === "Enter" && e.target.closest("a, summary, button:not(#save)")) return;
+  if (e.repeat && !e.key.startsWith("Arrow")) { if (e.key === "Enter") e.preventDefault(); return; }
   if (sheet && e.key.startsWith("Arrow")) { arrow(e); return; }
   if (sheet && /^\d$/.test(e.key)) { e.preventDefault(); if (!busy) digit(e); return; }
   const keys = {
     z: () => act("undo"), i: items, g: () => guideline(),
     ...(sheet ? {
       Enter: () => act($("#discard[open]", form) ? "discard" : "save"), s: () => act("skip"), d: discard, t: () => form.elements.note.focus(),
-      j: () => sheet.move(1), k: () => sheet.move(-1), Backspace: () => sheet.beside(-1), o: () => foldAll(item), e: () => sheet.attach(), w: pick,
+      j: () => sheet.move(1), k: () => sheet.move(-1), Backspace: () => sheet.beside(-1), o: () => foldAll(item), e: () => sheet.attach(selection(item)), w: pick,
     } : { Enter: () => load(path) }),
   };
   if (Object.hasOwn(keys, e.key)) { e.preventDefault(); keys[e.key](); }

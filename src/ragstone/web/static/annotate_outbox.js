@@ -3,7 +3,7 @@
 import { Away, isOut, post, wordsOf } from "./annotate_server.js";
 
 const PAUSES = [1, 2, 4, 8, 15, 30];
-const OUT = "Your link no longer works. Ask whoever sent it for a new one. What you said is kept in this browser, and is sent when you open the new link in it.";
+const OUT = "Your link no longer works. Open it again, or ask whoever sent it for a new one. What you said is kept in this browser, and is sent when you open the link in it.";
 
 export class Outbox {
   /* then: { done(entry, html), wrong(entry, html), refused(entry, words), free() } */

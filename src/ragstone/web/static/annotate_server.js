@@ -32,7 +32,8 @@ async function renewed(home) {
   return other;
 }
 
-export const isOut = status => status === 401 || status === 403;
+// An answer that leads elsewhere, which has no status here, is for who has no link any more.
+export const isOut = status => [0, 401, 403].includes(status);
 
 /* Why the server refused something, in its own words. */
 export function wordsOf(html) {

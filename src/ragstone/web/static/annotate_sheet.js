@@ -1,6 +1,6 @@
 "use strict";
 /* The sheet of labels: whose turn it is, what a digit says, which rules are broken, the words that a label rests on. */
-import { mark, selected, unfold, wordsAt } from "./annotate_texts.js";
+import { mark, place, unfold, wordsAt } from "./annotate_texts.js";
 
 const $ = (s, o = document) => o.querySelector(s), $$ = (s, o = document) => [...o.querySelectorAll(s)];
 export const el = (tag, looks, words = "") => { const made = document.createElement(tag); made.className = looks; made.textContent = words; return made; };
@@ -147,8 +147,8 @@ export class Sheet {
 
   /* ---------- the words that a label rests on ---------- */
   span({ text, start, end }) { const { unit, name } = this.part(this.now).dataset; return { part: [unit, name], label: this.now.dataset.label, text, start, end }; }
-  attach() {
-    const found = selected(this.item);
+  attach(range) {
+    const found = range && place(this.item, range);
     if (!found) return;
     const span = this.span(found);
     if (!this.spans.some(one => same(one, span))) this.spans.push(span);

@@ -31,20 +31,21 @@ export function rangeOf(text, start, end) {
   return null;
 }
 
-/* The words that are selected: in the text where the selection begins, without the white space around them. */
-export function selected(root) {
-  const now = getSelection();
-  if (!now.rangeCount || now.isCollapsed) return null;
-  const range = now.getRangeAt(0);
-  const text = texts(root).find(one => range.intersectsNode(one) && (one.contains(range.startContainer) || range.comparePoint(one, 0) >= 0));
+/* What is selected of the texts; null if nothing is. */
+export function selection(root) {
+  const now = getSelection(), range = now.rangeCount && !now.isCollapsed ? now.getRangeAt(0) : null;
+  return range && texts(root).some(one => range.intersectsNode(one)) ? range.cloneRange() : null;
+}
+/* Its words, in the text where it begins, without the white space around them. */
+export function place(root, range) {
+  const text = texts(root).find(one => range.intersectsNode(one));
   if (!text) return null;
-  let start = text.contains(range.startContainer) ? before(text, range.startContainer, range.startOffset) : 0;
-  let end = text.contains(range.endContainer) ? before(text, range.endContainer, range.endOffset) : Infinity;
   const all = [...[...nodes(text)].map(n => n.data).join("")];
-  end = Math.min(end, all.length);
+  let start = text.contains(range.startContainer) ? before(text, range.startContainer, range.startOffset) : 0;
+  let end = Math.min(all.length, text.contains(range.endContainer) ? before(text, range.endContainer, range.endOffset) : Infinity);
   while (start < end && !all[start].trim()) start++;
   while (end > start && !all[end - 1].trim()) end--;
-  return start < end ? { text: text.dataset.text, start, end, words: all.slice(start, end).join("") } : null;
+  return start < end ? { text: text.dataset.text, start, end } : null;
 }
 
 export const wordsAt = (root, span) => {
@@ -52,13 +53,15 @@ export const wordsAt = (root, span) => {
   return text ? [...[...nodes(text)].map(n => n.data).join("")].slice(span.start, span.end).join("") : "";
 };
 
+/* Marks without a change of the page, in which places would move. */
+const light = (name, ranges) => globalThis.CSS?.highlights?.set(name, new Highlight(...ranges));
+
 export function mark(root, name, spans) {
-  if (!globalThis.CSS?.highlights) return;
   const ranges = spans.map(span => {
     const text = texts(root).find(one => one.dataset.text === span.text);
     return text && rangeOf(text, span.start, span.end);
   }).filter(Boolean);
-  CSS.highlights.set(name, new Highlight(...ranges));
+  light(name, ranges);
 }
 
 /* Selects a word further on, or one more; for who has no mouse. */
@@ -113,7 +116,8 @@ export function finder(root, fetchRest) {
   let found = [], at = -1;
   const show = () => {
     out.textContent = !input.value.trim() ? "" : !found.length ? "not found" : `${at < 0 ? "" : `${at + 1} of `}${found.length}`;
-    if (globalThis.CSS?.highlights) CSS.highlights.set("found", new Highlight(...found));
+    light("found", found.filter((_, n) => n !== at));
+    light("here", found.slice(at, at < 0 ? 0 : at + 1));
   };
   const look = () => {
     const words = input.value.trim();
@@ -143,12 +147,13 @@ export function finder(root, fetchRest) {
     }, 80);
   });
   input.addEventListener("keydown", e => {
-    if (e.key !== "Enter" || !found.length) return;
+    if (e.key !== "Enter") return;
     e.preventDefault(); e.stopPropagation();
+    if (at < 0) { clearTimeout(soon); look(); }
+    if (!found.length) return;
     at = (at + (e.shiftKey ? found.length - 1 : 1)) % found.length;
-    found[at].startContainer.parentElement.scrollIntoView({ block: "nearest" });
     const place = found[at].getBoundingClientRect();
-    if (place.top < 64 || place.bottom > innerHeight) scrollBy({ top: place.top - innerHeight / 2 });
+    if (place.top < 64 || place.bottom > innerHeight) scrollBy({ top: place.top - innerHeight / 3 });
     show();
   });
 }
