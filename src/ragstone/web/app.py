@@ -27,6 +27,7 @@ from .asked import Asked, fields_of, queue_path
 from .door import Refusal, away
 from .drawing import asset, asset_path, assets, render
 from .pages import (
+    adjudicate,
     annotate,
     compare,
     example,
@@ -61,6 +62,8 @@ READ: Mapping[str, Reading] = {
     "/annotate/{queue}/progress": queue_progress.progress_page,
     "/annotate/{queue}/said": queue_said.said_page,
     "/annotate": queues.queues_page,
+    "/annotate/{queue}/adjudicate/{item:int}": adjudicate.item_page,
+    "/annotate/{queue}/adjudicate": adjudicate.list_page,
     "/annotate/{queue}/tags": failure_tags.tags_page,
     "/compare": compare.compare_page,
     "/": runs.runs_page,
@@ -79,6 +82,8 @@ WRITE: Mapping[str, Writing] = {
     "/annotate/{queue}/{item:int}": annotate.act,
     "/annotate/{queue}": annotate.act,
     "/annotate/{queue}/progress": queue_progress.change,
+    "/annotate/{queue}/adjudicate/{item:int}": adjudicate.decide,
+    "/annotate/{queue}/adjudicate": adjudicate.decide,
     "/annotate/{queue}/tags": failure_tags.change,
     "/": runs.change,
     "/runs/{run}/examples/{id:text}": overruling.correct,

@@ -1,4 +1,4 @@
-"""Failure tags in a real browser: by keys, and without a barrier."""
+"""Adjudication and failure tags in a real browser: by keys, and without a barrier."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -75,10 +75,93 @@ def looked_at(address: str, watch: Watch, *, dark: bool) -> None:
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_tags_have_no_barrier_and_fit(
-    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path, dark: bool
+@pytest.mark.parametrize(
+    "path", ["tags", "adjudicate", "adjudicate/0", "adjudicate/1?all=1", "adjudicate/2"]
+)
+def test_a_page_has_no_barrier_and_fits(
+    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path, path: str, dark: bool
 ) -> None:
-    looked_at(f"{serve(tmp_path)}/annotate/{queue.name}/tags", watch, dark=dark)
+    looked_at(f"{serve(tmp_path)}/annotate/{queue.name}/{path}", watch, dark=dark)
+
+
+def decisions(queue: Queue) -> list[tuple[str, int, dict[str, str]]]:
+    """Who decided what of which item, all parts together."""
+    return [
+        (
+            one.person,
+            one.item,
+            {k: v for said in one.answers.labels.values() for k, v in said.items()},
+        )
+        for one in queue.said()
+        if one.role == "adjudicator"
+    ]
+
+
+def test_what_divides_people_is_decided_by_keys(
+    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path
+) -> None:
+    page = watch().page
+    page.goto(f"{serve(tmp_path)}/a/{queue.invite('Cleo', 'adjudicator')}")
+    page.get_by_role("link", name="Decide the first").click()
+    ask, progress = page.locator("#item h1"), page.locator("#progress .count")
+    expect(ask).to_have_text("How long is pier 2?")
+    expect(page.locator("#sheet .hint")).to_be_visible()
+    # Ben discarded item 2, so all that Ann said of it is divided: five labels in three parts.
+    for key in "12311":
+        page.keyboard.press(key)
+    page.keyboard.press("Enter")
+    expect(ask).to_have_text("How long is pier 0?")
+    expect(progress).to_have_text("1 of 3")
+    expect(page.locator("#sheet input:checked")).to_have_count(0)
+    page.keyboard.press("2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#faults")).to_contain_text("Still to say: Tone.")
+    page.keyboard.press("3")
+    page.keyboard.press("Enter")
+    expect(ask).to_have_text("How long is pier 1?")
+    page.keyboard.press("z")
+    expect(ask).to_have_text("How long is pier 0?")
+    expect(page.locator("#sheet input:checked")).to_have_count(2)
+    expect(progress).to_have_text("1 of 3")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(ask).to_have_text("How long is pier 1?")
+    page.keyboard.press("d")
+    page.keyboard.press("1")
+    page.keyboard.press("Enter")
+    expect(ask).to_have_text("All decided")
+    helpful = {who[1]: labels.get("helpful", "") for who in decisions(queue) for labels in [who[2]]}
+    assert helpful == {2: "yes", 0: "yes", 1: ""}
+    assert {who for who, *_ in decisions(queue)} == {"Cleo"}
+
+
+def test_the_words_that_a_label_rests_on_are_shown(
+    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path
+) -> None:
+    page = watch().page
+    page.goto(f"{serve(tmp_path)}/annotate/{queue.name}/adjudicate/0")
+    expect(page.locator("#sheet .hint")).to_be_visible()
+    page.locator(".evi").first.click()
+    shown = "[...CSS.highlights.get('theirs')].map(String)"
+    assert page.evaluate(shown) == ["pier"]
+
+
+def test_a_decision_survives_a_reload_as_a_draft(
+    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path
+) -> None:
+    page = watch().page
+    page.goto(f"{serve(tmp_path)}/annotate/{queue.name}/adjudicate/0")
+    expect(page.locator("#sheet .hint")).to_be_visible()
+    page.keyboard.press("2")
+    page.get_by_label("Note (optional)").fill("half a thought")
+    page.reload()
+    expect(page.get_by_label("Note (optional)")).to_have_value("half a thought")
+    expect(page.locator("#sheet input:checked")).to_have_count(1)
+    expect(page.locator("#sheet .hint")).to_be_visible()
+    page.locator("[data-items]").click()
+    expect(page.locator("#items li")).to_have_count(3)
+    page.locator("#items a", has_text="pier 1?").click()
+    expect(page.locator("#item h1")).to_have_text("How long is pier 1?")
 
 
 def test_notes_are_tagged_one_after_the_other_by_keys(

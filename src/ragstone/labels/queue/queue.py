@@ -395,8 +395,10 @@ class Queue:
             once: As in ``save``.
 
         Raises:
+            InputError: It is no name.
             UnknownName: The queue has no such item.
         """
+        check_person(person)
         with self._database.transaction() as run:
             self._item(run, number)
             if run(

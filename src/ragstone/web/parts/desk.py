@@ -1,7 +1,7 @@
 """Desk: an item of a queue as people label it, the texts to read and the sheet of labels."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -27,6 +27,9 @@ SIDE_BY_SIDE = 34
 
 QUOTED = 120
 """Characters of marked words that are told beside a label."""
+
+PartLabel = tuple[tuple[str, str], str]
+"""Unit and name of a part, and a label of it."""
 
 Mode = Literal["cycle", "turn"]
 """What a digit does. ``cycle``: the label with that number is yes, then no. ``turn``: it says the
@@ -134,7 +137,13 @@ class Desk:
 
 
 def desk_of(
-    form: QueueForm, item: QueueItem, answers: ItemAnswers, *, part: str = "", start: int = 0
+    form: QueueForm,
+    item: QueueItem,
+    answers: ItemAnswers,
+    *,
+    part: str = "",
+    start: int = 0,
+    only: Collection[PartLabel] | None = None,
 ) -> Desk:
     """The desk of an item.
 
@@ -144,11 +153,13 @@ def desk_of(
         answers: What was said of it before.
         part: The name of the text of which more was asked for; empty if none.
         start: From which character on.
+        only: The labels of parts that are on the sheet; None: all that are asked.
     """
-    mode = _mode(form, item)
+    asked = [_asked(form, one, only) for one in item.parts]
+    mode = _mode(asked)
     sections = list(sections_of(item, part, start))
     questions = [one.texts[0] for one in sections if one.key == "question"]
-    parts = [_part(form, item, answers, mode, at) for at in range(len(item.parts))]
+    parts = [_part(item, answers, mode, at, asked[at]) for at in range(len(item.parts))]
     return Desk(
         item.item,
         sheet_title(item, yes_no=mode == "cycle"),
@@ -174,16 +185,27 @@ def _forbidden(form: QueueForm) -> list[dict[str, object]]:
     ]
 
 
-def _mode(form: QueueForm, item: QueueItem) -> Mode:
-    asked = [one for part in item.parts for one in form.asked if one.unit == part.unit]
-    numbered = len(item.parts) == 1 and 1 < len(asked) <= len(DIGITS)
-    return "cycle" if numbered and all(one.choices == YES_NO for one in asked) else "turn"
+def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) -> list[AskedLabel]:
+    """What is asked of a part."""
+    return [
+        one
+        for one in form.asked
+        if one.unit == part.unit and (only is None or ((part.unit, part.name), one.label) in only)
+    ]
 
 
-def _part(form: QueueForm, item: QueueItem, answers: ItemAnswers, mode: Mode, at: int) -> DeskPart:
+def _mode(asked: Sequence[Sequence[AskedLabel]]) -> Mode:
+    parts = [one for one in asked if one]
+    labels = [one for of_part in parts for one in of_part]
+    numbered = len(parts) == 1 and 1 < len(labels) <= len(DIGITS)
+    return "cycle" if numbered and all(one.choices == YES_NO for one in labels) else "turn"
+
+
+def _part(
+    item: QueueItem, answers: ItemAnswers, mode: Mode, at: int, asked: Sequence[AskedLabel]
+) -> DeskPart:
     part = item.parts[at]
     about = name_of(part)
-    asked = [one for one in form.asked if one.unit == part.unit]
     return DeskPart(
         at,
         part.unit,
