@@ -124,6 +124,26 @@ def test_each_label_counts_by_its_chance_to_be_labelled(tmp_path: Path) -> None:
     assert (part.value, part.why) == (None, "chances_known_in_part")
 
 
+def test_agreement_on_what_was_likelier_to_be_labelled_says_so(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {
+            "id": f"e{at}",
+            "annotator": who,
+            "fluent": (at + (who == "a")) % 3 > 0,
+            "inclusion_probability": 0.5 if at < 90 else 0.1,
+        }
+        for at in range(300)
+        for who in "ab"
+    ]
+    one = only(labels_so_far(table_of(rows, tmp_path)))
+    assert one.kappa.interval is not None
+    assert one.kappa.interval.method == "asymptotic_sequence"
+    assert code_of(one.kappa) == code_of(one.percent) == "of_the_likelier"
+    assert one.means["true"].caution is None
+    done = only(labels_so_far(table_of(rows, tmp_path), coming="no_more"))
+    assert code_of(done.alpha) == "of_the_likelier"
+
+
 def test_answers_to_one_question_count_together() -> None:
     table = said(120)
     alone = only(labels_so_far(table))

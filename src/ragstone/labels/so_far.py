@@ -1,7 +1,7 @@
 """So far: agreement and means while labels come, with intervals that may be looked at each time."""
 
 from collections.abc import Collection, Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import polars as pl
@@ -33,6 +33,7 @@ ALIKE_SO_FAR = "alike_so_far"
 RISKIEST_FIRST = "riskiest_first"
 CHANCES_IN_PART = "chances_known_in_part"
 ALL_SPLIT = "all_split"
+OF_THE_LIKELIER = "of_the_likelier"
 """Why an interval is none for all looks, and why there is no mean."""
 
 
@@ -45,8 +46,8 @@ class FigureSoFar:
         why: The reason why it is not.
         n: Clusters that it is over, which are independent: of items that two people labelled, or of
             what a mean is over.
-        interval: Holds at every look together with those before and after, unless ``caution`` says
-            that it does not.
+        interval: Holds at every look together with those before and after, where labels are still
+            coming, unless ``caution`` says that it does not.
         caution: The reason why it should be taken with care; None if there is none.
     """
 
@@ -164,14 +165,34 @@ def labels_so_far(
         limit=0,
     )
     combined = table.adjudicated(scales)
+    uneven = _uneven(table)
     return tuple(
-        _label(one, _means(one, combined, ends or {}, clusters or {}, coming, level), coming, level)
+        _label(
+            one,
+            _means(one, combined, ends or {}, clusters or {}, coming, level),
+            coming,
+            level,
+            uneven=(one.kind, one.column) in uneven,
+        )
         for one in found
     )
 
 
+def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
+    """Kind and column of labels whose items were not all as likely to be labelled."""
+    chances = table.used.group_by("kind", "column").agg(
+        pl.col("inclusion_probability").drop_nulls().n_unique().alias("different")
+    )
+    return frozenset(chances.filter(pl.col("different") > 1).select("kind", "column").iter_rows())
+
+
 def _label(
-    one: ColumnAgreement, means: Mapping[str, FigureSoFar], coming: Coming, level: float
+    one: ColumnAgreement,
+    means: Mapping[str, FigureSoFar],
+    coming: Coming,
+    level: float,
+    *,
+    uneven: bool,
 ) -> LabelSoFar:
     of_two = one.n_annotators == 2
     kappa_name: CoefficientName = "cohen_kappa" if of_two else "fleiss_kappa"
@@ -182,7 +203,10 @@ def _label(
         sequence = None
         if plain.value is not None and coming == "at_random":
             sequence = agreement_sequence(ratings, coefficient, clusters=one.clusters, level=level)
-        return _figure(plain.value, plain.reason, one.n_clusters, plain.interval, sequence, coming)
+        found = _figure(plain.value, plain.reason, one.n_clusters, plain.interval, sequence, coming)
+        # A mean can count each by the inverse of its chance; agreement is of what was labelled.
+        mostly = uneven and found.value is not None and found.caution is None
+        return replace(found, caution=OF_THE_LIKELIER) if mostly else found
 
     return LabelSoFar(
         one.name,

@@ -16,6 +16,10 @@ SENTENCES: Mapping[str, Sentence] = {
     "riskiest_first": plain(
         "the riskiest are labelled first, so until all are labelled this is of them and not of all"
     ),
+    "of_the_likelier": plain(
+        "some were likelier to be labelled than others, such as those on which the judge is in "
+        "doubt, so agreement is of these more than of all"
+    ),
     "chances_known_in_part": plain(
         "with which probability it came to be labelled is known of some and not of others"
     ),
