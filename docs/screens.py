@@ -1,29 +1,42 @@
 """Take the pictures of the app that the docs show.
 
     python docs/screens.py RUNS RUN
+    python docs/screens.py RUNS RUN labelling
 
-RUNS is a folder with runs, RUN the name of one of them, evaluated from data of several systems.
+RUNS is a folder with runs, RUN the name of one of them, evaluated from data of several systems; for
+labelling, the bundled data.
 Needs chromium. The pictures are written to docs/screens.
 """
 
+import os
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from threading import Thread
 from urllib.parse import urlencode
 
 import uvicorn
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from ragstone import Run
+from ragstone.decisions import annotate
+from ragstone.labels.queue.database import open_labels
+from ragstone.labels.queue.divided import divided_items
+from ragstone.labels.queue.form import ItemAnswers
+from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import make_app
-from ragstone.web.asked import run_path
+from ragstone.web.asked import queue_path, run_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 
-OUT = Path(__file__).parent / "screens"
+OUT = Path(__file__).resolve().parent / "screens"
 WIDE, NARROW, HIGH = 1280, 390, 860
-PORT = 8433
+PORT, LABELLING = 8433, 8434
 
 
 def addresses(run: Run, name: str) -> dict[str, str]:
@@ -42,6 +55,69 @@ def addresses(run: Run, name: str) -> dict[str, str]:
     }
 
 
+def labelled(folder: Path, name: str) -> Queue:
+    """A queue on answers of the run, which two simulated people have labelled in part.
+
+    Ann goes by the judge's score; Ben differs from her on every fourth answer, and says why. Each
+    takes half a minute for an answer.
+    """
+    run = folder / name
+    annotate(run, folder, tasks=["grounding"], per_item=2, name="grounding", seed=1)
+    times = count(datetime(2026, 3, 2, 9, tzinfo=UTC).timestamp(), 10)
+    queue = Queue(open_labels(folder), "grounding", now=lambda: float(next(times)))
+    scores = Run.open(run).scores(["unsupported_claim"])
+    wrong = set(scores.filter(scores["value"] == 1)["example_id"])
+    for person, answers_given in (("ann", 18), ("ben", 14)):
+        queue.invite(person)
+        item = queue.next(person)
+        for at in range(answers_given):
+            if item is None:
+                break
+            fault = (item.id in wrong) != (person == "ben" and at % 4 == 1)
+            said = {one.label: "no" for one in queue.form.asked}
+            said |= {"support_present": "yes", "unsupported_claim_present": "no"}
+            said |= {"unsupported_claim_present": "yes"} if fault else {}
+            said |= {"source_cited": "yes"} if "[" in str(item.shown.get("answer")) else {}
+            note = "The distance is in no passage." if person == "ben" and at % 4 == 1 else ""
+            answers = ItemAnswers({("answer", ""): said}, note)
+            item = queue.save(person, item.item, answers, str(at))
+    return queue
+
+
+def shoot_labelling(browser: Browser, folder: Path, name: str) -> None:
+    """The screens of a queue: at the desk, how far it is, and what divides people."""
+    with TemporaryDirectory() as place:
+        shutil.copytree(folder / name, Path(place) / "runs" / name)
+        # The pages name the run as it is named here.
+        os.chdir(place)
+        runs = Path("runs")
+        queue = labelled(runs, name)
+        token = queue.invite("ann")
+        with serving(runs, LABELLING) as host:
+            page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
+            shoot(page, f"http://{host}/a/{token}", OUT / "annotate.png")
+            page.close()
+            page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
+            path = queue_path(queue.name)
+            shoot(page, f"http://{host}{path}/progress", OUT / "progress.png")
+            divided = divided_items(queue)[0].item
+            shoot(page, f"http://{host}{path}/adjudicate/{divided}", OUT / "adjudicate.png")
+            page.close()
+
+
+@contextmanager
+def serving(folder: Path, port: int) -> Iterator[str]:
+    """The app over a folder, while pictures are taken."""
+    host = f"127.0.0.1:{port}"
+    app = make_app(RunsFolder(folder), Access(frozenset({host})))
+    server = uvicorn.Server(uvicorn.Config(app, port=port, log_config=None, lifespan="off"))
+    thread = Thread(target=server.run, daemon=True)
+    thread.start()
+    yield host
+    server.should_exit = True
+    thread.join()
+
+
 def shoot(page: Page, address: str, file: Path) -> None:
     """Open a page, wait until all of it is there, and take its picture."""
     page.goto(address)
@@ -56,13 +132,19 @@ def shoot(page: Page, address: str, file: Path) -> None:
 def main() -> None:
     folder, name = Path(sys.argv[1]), sys.argv[2]
     OUT.mkdir(exist_ok=True)
-    host = f"127.0.0.1:{PORT}"
-    app = make_app(RunsFolder(folder), Access(frozenset({host})))
-    server = uvicorn.Server(uvicorn.Config(app, port=PORT, log_config=None, lifespan="off"))
-    Thread(target=server.run, daemon=True).start()
     chromium = shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        if sys.argv[3:] != ["labelling"]:
+            shoot_run(browser, folder, name)
+        else:
+            shoot_labelling(browser, folder, name)
+        browser.close()
+
+
+def shoot_run(browser: Browser, folder: Path, name: str) -> None:
+    """The screens of a run; the run itself also dark, and on a phone."""
+    with serving(folder, PORT) as host:
         for look, wide, dark in (
             ("", WIDE, False),
             ("-dark", WIDE, True),
@@ -76,7 +158,6 @@ def main() -> None:
                 if not look or what == "run":
                     shoot(page, f"http://{host}{path}", OUT / f"{what}{look}.png")
             page.close()
-        browser.close()
 
 
 if __name__ == "__main__":

@@ -224,7 +224,7 @@ def _with_choices(asked: AskedLabel) -> AskedLabel:
         return replace(asked, choices=TOPICS[topic])
     if asked.label == pairs.LABEL:
         tie = dict(Preference.columns["verdict"].values.items()).get(pairs.TIE, "")
-        means = {pairs.A: "A is better.", pairs.B: "B is better.", pairs.TIE: str(tie)}
+        means = {pairs.A: "", pairs.B: "", pairs.TIE: str(tie)}
         return replace(asked, choices=tuple(means), help=means)
     places: tuple[Unit, ...] = (asked.unit, "record") if asked.unit == "answer" else (asked.unit,)
     known = next((LABELS[unit] for unit in places if asked.label in LABELS.get(unit, {})), None)
