@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.decisions import annotate
+from ragstone.labels.queue.form import ItemAnswers
 
-from .conftest import client_of
+from .conftest import client_of, settled
 
 Get = Callable[[str], str]
 WRONG = range(0, 40, 4)
@@ -132,3 +134,25 @@ def test_more_labels_than_fit_into_memory_are_left_to_the_command(
         sleep(0.05)
     assert "40 answers carry labels, more than this page measures" in text
     assert "ragstone calibrate" in text
+
+
+def test_what_people_say_in_a_queue_counts_as_it_comes(folder: Path, tmp_path: Path) -> None:
+    copytree(folder / "bare", tmp_path / "bare")
+    client = client_of(tmp_path)
+    assert "Let people label" in settled(client, "/runs/bare/judge")
+    queue = annotate(
+        tmp_path / "bare", tmp_path, asked=["unsupported_claim_present"], name="q", seed=1
+    )
+    queue.invite("ann")
+    item = queue.next("ann")
+    counts = []
+    for at in range(24):
+        assert item is not None
+        said = "yes" if int(item.id.partition("-")[2]) in WRONG else "no"
+        answers = ItemAnswers({("answer", ""): {"unsupported_claim_present": said}})
+        item = queue.save("ann", item.item, answers, str(at))
+        if at in (19, 23):
+            text = settled(client, "/runs/bare/judge")
+            counts.append((f"{at + 1} labels" in text, "labels in the queues of this run" in text))
+    assert counts == [(True, True), (True, True)]
+    assert "items still to label" in text

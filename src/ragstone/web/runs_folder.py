@@ -15,9 +15,11 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.address import StoreAddress
 from ragstone.labels.queue.database import LabelDatabase, open_labels
+from ragstone.labels.queue.form import QueueForm
 from ragstone.labels.queue.people import person_of
-from ragstone.labels.queue.queue import Queue
+from ragstone.labels.queue.queue import Queue, queues
 from ragstone.labels.queue.snapshot import labels_as_they_are
+from ragstone.labels.queue.work import queue_version
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 from ragstone.run.overrules.store import FILE as OVERRULES
@@ -241,6 +243,30 @@ class RunsFolder:
             return
         with labels_as_they_are(self._address) as database:
             yield database
+
+    def queues_of(self, name: str) -> dict[str, tuple[int, int, int]]:
+        """The queues of a run in which people said something, as sources of labels.
+
+        Each with what changes when they say more. A store that cannot be used has none; the pages
+        of its queues say what is wrong with it.
+        """
+        found = {}
+        with suppress(RagstoneError), self.labels_to_read() as database:
+            for form in queues(database) if database else ():
+                if database and self.run_of_queue(form) == name:
+                    with database.transaction() as run:
+                        version = queue_version(run, form.name)
+                    if any(version[:2]):
+                        found[f"{self._address.place}#{form.name}"] = version
+        return found
+
+    def run_of_queue(self, form: QueueForm) -> str:
+        """The name of the run that a queue is of; empty if it is of none in the folder."""
+        source = Path(form.source)
+        with suppress(RagstoneError, OSError):
+            if form.source and self.path(source.name).resolve() == source.resolve():
+                return source.name
+        return ""
 
     def queue(self, name: str) -> Queue:
         """A queue of the store.

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -41,15 +40,6 @@ def tags_of(place: RunsFolder, name: str, patience: float = PATIENCE) -> Tags | 
             key = ("tags", place.stamp(name), version)
             return place.later.get(key, lambda: _of(place, place.run(name)), patience)
     return {}
-
-
-def run_of_queue(place: RunsFolder, queue: Queue) -> str:
-    """The name of the run that a queue is of; empty if it is of none in the folder."""
-    source = Path(queue.form.source)
-    with suppress(RagstoneError, OSError):
-        if queue.form.source and place.path(source.name).resolve() == source.resolve():
-            return source.name
-    return ""
 
 
 def _of(place: RunsFolder, run: Run) -> Tags:

@@ -113,7 +113,7 @@ def queue_work(database: LabelDatabase, name: str) -> QueueWork:
             given,
             _lacking(run, name),
             _people(run, name),
-            _version(run, name),
+            queue_version(run, name),
         )
 
 
@@ -207,7 +207,8 @@ def _counts(rows: list[tuple[Any, ...]]) -> dict[str, int]:
     return {person: int(count) for person, count in rows}
 
 
-def _version(run: Run, queue: str) -> tuple[int, int, int]:
+def queue_version(run: Run, queue: str) -> tuple[int, int, int]:
+    """What changes with every save, decision and change of a queue."""
     said, decided, changed = (
         run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
         for table in ("said", "decided", "events")

@@ -16,7 +16,6 @@ from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.drawing import drawn
 from ragstone.web.parts.corrections import author_of
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.tagged import run_of_queue
 from ragstone.web.web_page import Elsewhere, NotThere, WebPage
 
 from .queue_tabs import queue_tabs
@@ -61,7 +60,7 @@ def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 
     chosen = _chosen(notes, asked)
     page = asked.list_page(len(chosen), ITEMS)
     scale = Scale(0, _end(counts))
-    run = run_of_queue(place, queue)
+    run = place.run_of_queue(queue.form)
     return WebPage(
         "failure_tags.html",
         f"Failure tags of {queue.name}",

@@ -16,6 +16,7 @@ from ragstone.decisions.calibrating.passport import NAME, Passport
 from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError
 from ragstone.labels.agreement import ColumnAgreement, agreement_of
+from ragstone.labels.read import read_label_table
 from ragstone.report import charts
 from ragstone.report.figures import METHODS, percent, short_name
 from ragstone.report.intervals import scale_for
@@ -60,19 +61,21 @@ FIRST_ITEMS = 10
 
 @dataclass(frozen=True, slots=True)
 class Believed:
-    """What people's labels in the data of a run tell.
+    """What people's labels of a run tell.
 
     Attributes:
         judge: Beside people; None if no label is about what it judged.
         why: Why not, in the words of the library.
         people: Among themselves, label by label.
         questions: The question of each example.
+        where: Where the labels are, in words.
     """
 
     judge: Calibration | None
     why: str
     people: tuple[ColumnAgreement, ...]
     questions: Mapping[str, str]
+    where: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +147,7 @@ def judge_page(place: RunsFolder, asked: Asked) -> WebPage:
             **_common(run, name),
             "said": calibration_sentences(calibration) if calibration else [],
             "why": found.why,
+            "where": found.where,
             "notes": [words(note) for note in calibration.notes] if calibration else [],
             "passport": passport,
             "changed": changed,
@@ -223,27 +227,38 @@ def _waits(asked: Asked, name: str) -> WebPage:
 
 
 def _believed(place: RunsFolder, name: str) -> Believed | None:
-    return place.later.get(("believed", place.stamp(name)), lambda: believed(place.run(name)))
+    queues = place.queues_of(name)
+    key = ("believed", place.stamp(name), tuple(queues.items()))
+    return place.later.get(key, lambda: believed(place.run(name), tuple(queues)))
 
 
-def believed(run: Run) -> Believed:
-    """What the labels in the data tell of the judge and of people; without overrules."""
+def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
+    """What labels tell of the judge and of people; without overrules.
+
+    Args:
+        run: A finished run.
+        queues: What people said in them counts, or without any the labels in the data.
+    """
     run = run.without_overrules()
     labelled = pl.col("labels") != NO_LABELS
+    if queues:
+        there = read_label_table(queues)
+        labelled = pl.col("id").is_in(there.used["example_id"].unique().to_list())
     rows = run.examples(["id", "question"], where=labelled)
     questions = {str(id): str(text or id) for id, text in rows.iter_rows()}
+    where = "in the queues of this run" if queues else "in the data of the run"
     if len(rows) > MOST_LABELLED:
-        return Believed(None, _too_many(len(rows)), (), questions)
+        return Believed(None, _too_many(len(rows)), (), questions, where)
     try:
-        labels = labels_for((), run, None)
+        labels = there if queues else labels_for((), run, None)
     except InputError as error:
-        return Believed(None, error.text, (), questions)
+        return Believed(None, error.text, (), questions, where)
     clusters = dict(Scored(run).facets.select("example_id", "cluster").iter_rows())
     people = agreement_of(labels, clusters=clusters, limit=None)
     try:
-        return Believed(calibrate(run, labels), "", people, questions)
+        return Believed(calibrate(run, labels), "", people, questions, where)
     except InputError as error:
-        return Believed(None, error.text, people, questions)
+        return Believed(None, error.text, people, questions, where)
 
 
 def _too_many(count: int) -> str:
