@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 import ragstone as package
+from ragstone.errors import InputError
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import ItemAnswers
 from ragstone.labels.queue.queue import Queue
@@ -81,6 +83,77 @@ def test_the_same_command_goes_on_and_keeps_links(
     assert (first["queue"], again["queue"]) == ("g", "g")
     assert set(first["links"]) == {"ann"}
     assert set(again["links"]) == {"ben"}
+
+
+@pytest.mark.parametrize("people", ["ann,", "ann," + 100 * "x"])
+def test_a_wrong_name_of_a_person_leaves_no_queue_behind(
+    runs: Path, ragstone: Command, people: str
+) -> None:
+    outcome = ragstone("annotate", runs / "sea", "--tasks", "grounding", "--annotators", people)
+    assert outcome.status == 2
+    assert "A name has 1 to 80 characters" in outcome.err
+    assert not (runs / "labels.sqlite").exists()
+
+
+def test_instructions_that_are_no_text_are_refused(
+    runs: Path, tmp_path: Path, ragstone: Command
+) -> None:
+    file = tmp_path / "picture.md"
+    file.write_bytes(b"\xff\xfe\x00")
+    outcome = ragstone("annotate", runs / "sea", "--label", "helpful", "--instructions", file)
+    assert outcome.status == 2
+    assert "is no text in UTF-8" in outcome.err
+    assert not (runs / "labels.sqlite").exists()
+
+
+def test_a_label_needs_a_name(runs: Path, ragstone: Command) -> None:
+    outcome = ragstone("annotate", runs / "sea", "--label", "")
+    assert outcome.status == 2
+    assert "Name a label, such as helpful" in outcome.err
+
+
+def test_making_a_queue_again_says_how_to_go_on(runs: Path) -> None:
+    queue_of(runs)
+    with pytest.raises(InputError, match="`ragstone annotate q`"):
+        queue_of(runs)
+
+
+@pytest.mark.parametrize("n", ["0", "-3"])
+def test_a_running_queue_gives_out_one_example_or_more(
+    runs: Path, ragstone: Command, n: str
+) -> None:
+    queue = queue_of(runs)
+    outcome = ragstone("annotate", "extend", "q", "--n", n, "--labels", runs)
+    assert outcome.status == 2
+    assert f"--n {n} is not 1 or more" in outcome.err
+    assert Queue(open_labels(runs), "q").form.most is None
+    assert queue.to_come() == 6
+
+
+def test_ctrl_c_ends_the_server_as_it_should(runs: Path) -> None:
+    command = [sys.executable, "-m", "ragstone", "annotate", str(runs / "sea"), "--label", "mood"]
+    with subprocess.Popen(
+        [*command, "--no-browser", "--port", "0", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    ) as process:
+        assert process.stdout is not None
+        address = "".join(iter(process.stdout.readline, "}\n")) + "}"
+        with build_opener(HTTPCookieProcessor(CookieJar())).open(json.loads(address)["address"]):
+            process.send_signal(signal.SIGINT)
+        _, said = process.communicate()
+    assert (process.returncode, said) == (0, "")
+
+
+def test_a_wrong_name_changes_nothing_of_a_running_queue(runs: Path, ragstone: Command) -> None:
+    queue = queue_of(runs)
+    before = queue.events()
+    outcome = ragstone("annotate", "extend", "q", "--n", 2, "--annotators", "ben,",
+                       "--labels", runs)  # fmt: skip
+    assert outcome.status == 2
+    assert queue.events() == before
 
 
 def queue_of(runs: Path) -> Queue:

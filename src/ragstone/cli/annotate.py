@@ -171,15 +171,21 @@ def new(
     Example: ragstone annotate runs/mtrag --tasks grounding --annotators ann,ben
     --overlap .2
 
-    Needs the extra ui. Ctrl+C ends it; nothing is lost, and the same command goes on.
+    Needs the extra ui. Ctrl+C ends it; nothing is lost, and `ragstone annotate QUEUE`
+    goes on.
 
     Exit status: 0 stopped, 2 invalid input.
     """
     from ragstone.decisions.sampling.annotate import annotate as make
     from ragstone.errors import InputError
     from ragstone.labels.queue.database import open_labels
+    from ragstone.labels.queue.people import check_person
     from ragstone.labels.queue.queue import Queue, queues
 
+    # Before anything is made, for a queue without its people would be left behind.
+    for one in _names(annotators):
+        check_person(one)
+    told = "" if instructions is None else _text(instructions)
     load_own(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
     place = store or str(_folder_of(path))
@@ -216,9 +222,7 @@ def new(
                 order=order.value,
                 route=route.value,
                 together=together,
-                instructions=""
-                if instructions is None
-                else instructions.read_text(encoding="utf-8"),
+                instructions=told,
                 guidelines=guidelines,
                 seed=seed,
             ),
@@ -294,8 +298,11 @@ def extend(
     """
     from ragstone.decisions.sampling.annotate import more_examples
     from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
+    from ragstone.labels.queue.people import check_person
 
     found = _queue(queue, store)
+    for who in _names(annotators):
+        check_person(who)
     if source is not None:
         say(f"{more_examples(found, source, author):,} items added.", err=True)
     for one in with_choices(labels_asked(label, None)) if label else ():
@@ -472,6 +479,22 @@ def _filtered(path: Path, only: str) -> tuple[list[str], str]:
 
 def _names(given: str | None) -> list[str]:
     return [one.strip() for one in given.split(",")] if given else []
+
+
+def _text(file: Path) -> str:
+    """What a file says.
+
+    Raises:
+        InputError: It is no text in UTF-8.
+    """
+    from ragstone.errors import InputError
+
+    try:
+        return file.read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{file} is no text in UTF-8. Save it as UTF-8, or name another."
+        ) from None
 
 
 def _folder_of(source: Path) -> Path:

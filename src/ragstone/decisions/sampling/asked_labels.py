@@ -72,6 +72,8 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
                 f"{argument('asked', 'helpful')}, or {argument('metric', 'NAME')}."
             )
         return tuple(needed) or (AskedLabel(str(metric), "answer"),)
+    if any(not label.strip() for label in labels):
+        raise InputError(f"{argument('asked', '')} is empty. Name a label, such as helpful.")
     taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
     if taken:
         raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")

@@ -113,7 +113,10 @@ class Queue:
         _check_name(form.name)
         with database.transaction() as run:
             if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
-                raise InputError(f"{database.name} has a queue {form.name!r}. Choose another name.")
+                raise InputError(
+                    f"{database.name} has a queue {form.name!r}. Go on with it: `ragstone annotate "
+                    f"{form.name}`; or choose another {argument('name', 'NAME')}."
+                )
             at = _stamp(now())
             run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, _json(form.to_dict()))
             count = _add(run, form.name, items)
@@ -143,7 +146,13 @@ class Queue:
         return count
 
     def limit(self, most: int | None, by: str = "") -> None:
-        """Give out this many examples, all without a number; what was given out stays so."""
+        """Give out this many examples, all without a number; what was given out stays so.
+
+        Raises:
+            InputError: It is less than 1.
+        """
+        if most is not None and most < 1:
+            raise InputError(f"{argument('n', most)} is not 1 or more.")
         with self._database.transaction() as run:
             limit(run, self.name, most)
             self._change(run, most=most)
