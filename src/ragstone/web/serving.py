@@ -112,7 +112,9 @@ def view(
         server_header=False,
         lifespan="off",
     )
-    uvicorn.Server(config).run(sockets=[taken])
+    # Ctrl+C is how it ends, which it tells once more when everything is closed.
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[taken])
 
 
 def _lean() -> None:
