@@ -114,8 +114,8 @@ class Queue:
         with database.transaction() as run:
             if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
                 raise InputError(
-                    f"{database.name} has a queue {form.name!r}. Go on with it: `ragstone annotate "
-                    f"{form.name}`; or choose another {argument('name', 'NAME')}."
+                    f"{database.name} has a queue {form.name!r}. Choose another name, or go on "
+                    f"with it: `ragstone annotate {form.name}`."
                 )
             at = _stamp(now())
             run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, _json(form.to_dict()))
