@@ -100,6 +100,7 @@ def shoot_labelling(browser: Browser, folder: Path, name: str) -> None:
             page = browser.new_page(viewport={"width": WIDE, "height": HIGH})
             path = queue_path(queue.name)
             shoot(page, f"http://{host}{path}/progress", OUT / "progress.png")
+            page.goto(f"http://{host}/a/{queue.invite('cem', 'adjudicator')}")
             divided = divided_items(queue)[0].item
             shoot(page, f"http://{host}{path}/adjudicate/{divided}", OUT / "adjudicate.png")
             page.close()
