@@ -17,7 +17,7 @@ DATA := src/ragstone/data/cornwall.jsonl
 demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
-test: $(DEV) $(VENV)/.browser ## run all tests
+test: $(DEV) $(VENV)/.browser $(VENV)/.postgres ## run all tests
 	@$(BIN)/python -m pytest -n 2
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
@@ -65,6 +65,15 @@ $(VENV)/.browser: $(DEV)
 	  { apt-get install -yqq --no-install-recommends chromium fonts-liberation >/dev/null 2>&1 || \
 	    { apt-get update -qq && apt-get install -yqq --no-install-recommends chromium fonts-liberation; } >/dev/null 2>&1; } || \
 	  echo "Without chromium: the tests in a browser are skipped. On Debian: apt-get install chromium"; }
+	@touch $@
+
+# Tests of labels in PostgreSQL start a server of their own; without it they are skipped, and say so.
+$(VENV)/.postgres: $(DEV)
+	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { \
+	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing PostgreSQL, which tests of labels start ..." && \
+	  { apt-get install -yqq --no-install-recommends postgresql >/dev/null 2>&1 || \
+	    { apt-get update -qq && apt-get install -yqq --no-install-recommends postgresql; } >/dev/null 2>&1; } || \
+	  echo "Without PostgreSQL: the tests of labels in it are skipped. On Debian: apt-get install postgresql"; }
 	@touch $@
 
 # Not in the lock file: the wheel of torch is another one on every system.
