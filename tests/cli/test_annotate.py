@@ -15,7 +15,6 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 import ragstone as package
-from ragstone.errors import InputError
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import ItemAnswers
 from ragstone.labels.queue.queue import Queue
@@ -112,10 +111,22 @@ def test_a_label_needs_a_name(runs: Path, ragstone: Command) -> None:
     assert "Name a label, such as helpful" in outcome.err
 
 
-def test_making_a_queue_again_says_how_to_go_on(runs: Path) -> None:
+def test_making_another_queue_of_the_same_name_says_how_to_go_on(
+    runs: Path, ragstone: Command
+) -> None:
     queue_of(runs)
-    with pytest.raises(InputError, match="`ragstone annotate q`"):
-        queue_of(runs)
+    outcome = ragstone("annotate", runs / "sea", "--label", "incomplete", "--name", "q")
+    assert outcome.status == 2
+    assert "`ragstone annotate q`" in outcome.err
+
+
+def test_a_command_that_is_typed_again_goes_on_with_its_queue(
+    runs: Path, serving: Callable[..., dict[str, Any]]
+) -> None:
+    arguments = (runs / "sea", "--tasks", "grounding", "--annotators", "ann")
+    assert set(serving(*arguments)["links"]) == {"ann"}
+    again = serving(*arguments)
+    assert (again["queue"], again["links"]) == ("sea-grounding", {})
 
 
 @pytest.mark.parametrize("n", ["0", "-3"])

@@ -17,7 +17,9 @@ import pytest
 from ragstone import Run, read
 from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
+from ragstone.decisions import annotate
 from ragstone.labels import read_label_table
+from ragstone.labels.queue.form import AskedLabel
 from ragstone.report import picture
 from ragstone.report.notebook import page_of
 
@@ -240,6 +242,20 @@ def walk_sample(given: Given) -> None:
 def walk_agreement(given: Given) -> None:
     check(call("agreement", given.labels))
     check(call("agreement", given.labels, "--json"))
+
+
+def walk_annotate(given: Given) -> None:
+    store = given.run.parent / "labelled"
+    store.mkdir()
+    annotate(given.run, store, asked=["helpful"], name="q").ask(AskedLabel(FIELD, "answer"), "me")
+    here = ("--labels", store)
+    check(call("annotate", "import", "q", given.labels, "--author", EVIL, *here))
+    for command in (["list"], ["progress", "q"]):
+        check(call("annotate", *command, *here))
+        check(call("annotate", *command, *here, "--json"))
+    out = store / "said.csv"
+    check(call("annotate", "export", "q", "--out", out, *here))
+    check_csv(out.read_text(encoding="utf-8"))
 
 
 def walk_labels(given: Given) -> None:

@@ -16,7 +16,7 @@ from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels import read_label_table
 from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import ItemAnswers, QueueItem
+from ragstone.labels.queue.form import AskedLabel, ItemAnswers, QueueItem
 from ragstone.labels.queue.queue import Queue
 from ragstone.run import Run
 
@@ -273,3 +273,37 @@ def test_answers_of_a_sheet_to_a_question_of_the_same_words_belong_together(tmp_
     file.write_text("\n".join([head, *lines]), encoding="utf-8")
     questions = annotate(file, open_labels(tmp_path), asked=["helpful"]).questions()
     assert questions["a"] == questions["b"] != questions["c"]
+
+
+def test_the_same_command_goes_on_with_its_queue(run: Path, store: LabelDatabase) -> None:
+    queue = annotate(run, store, asked=["helpful"], n=4)
+    every(queue)
+    queue.ask(AskedLabel("mood", "answer"))
+    again = annotate(run, store, asked=["helpful"], n=4)
+    assert (again.name, len(again.said())) == (queue.name, 4)
+    others: list[dict[str, Any]] = [{"per_item": 2}, {"n": 3}, {"asked": ["incomplete"]}]
+    for other in others:
+        with pytest.raises(InputError, match="Choose another name"):
+            annotate(run, store, **{"asked": ["helpful"], "name": queue.name, **other})
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe# x"])
+def test_a_folder_of_translations_that_cannot_be_read_is_told(
+    run: Path, tmp_path: Path, content: bytes | None
+) -> None:
+    folder = tmp_path / "guidelines"
+    if content is not None:
+        folder.mkdir()
+    if content:
+        (folder / "quality.french.md").write_bytes(content)
+    with pytest.raises(InputError, match="guidelines"):
+        annotate(run, tmp_path, asked=["helpful"], guidelines=folder)
+    assert not (tmp_path / "labels.sqlite").exists()
+
+
+def test_what_makes_no_queue_leaves_no_store(run: Path, tmp_path: Path) -> None:
+    wrongs: list[dict[str, Any]] = [{}, {"asked": ["helpful"], "n": 0}, {"tasks": ["statements"]}]
+    for wrong in wrongs:
+        with pytest.raises(InputError):
+            annotate(run, tmp_path, **wrong)
+    assert list(tmp_path.iterdir()) == []

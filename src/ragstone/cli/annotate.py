@@ -1,5 +1,7 @@
 """``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -177,10 +179,7 @@ def new(
     Exit status: 0 stopped, 2 invalid input.
     """
     from ragstone.decisions.sampling.annotate import annotate as make
-    from ragstone.errors import InputError
-    from ragstone.labels.queue.database import open_labels
     from ragstone.labels.queue.people import check_person
-    from ragstone.labels.queue.queue import Queue, queues
 
     # Before anything is made, for a queue without its people would be left behind.
     for one in _names(annotators):
@@ -189,25 +188,15 @@ def new(
     load_own(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
     place = store or str(_folder_of(path))
-    if path.exists() and Path(place) == RUNS:
-        RUNS.mkdir(exist_ok=True)
-    database = open_labels(place) if path.exists() else _there(place, source)
-    named = name or source
-    known = {one.name for one in queues(database)}
-    if named in known and (name or not path.exists()):
-        queue, is_new = Queue(database, named), False
-        changed = [tasks, label, metric, per_item, overlap, n]
-        if name and any(one is not None for one in changed) and queue.form.source != str(path):
-            raise InputError(
-                f"The queue {name!r} is made of {queue.form.source}. Choose another --name, or go "
-                f"on with it: ragstone annotate {name}"
-            )
-    elif path.exists():
+    if not path.exists():
+        queue, is_new = _there_already(source, place), False
+    else:
         examples, chosen = _filtered(path, only) if only else (None, "")
-        queue, is_new = (
-            make(
+        with _folder_for(place):
+            before = _queues_in(place)
+            queue = make(
                 path,
-                database,
+                place,
                 examples=examples,
                 chosen=chosen,
                 name=name,
@@ -225,15 +214,8 @@ def new(
                 instructions=told,
                 guidelines=guidelines,
                 seed=seed,
-            ),
-            True,
-        )
-    else:
-        queues_there = f" Queues there: {', '.join(sorted(known))}." if known else ""
-        raise InputError(
-            f"There is no {source}: name a run, a dataset, a label sheet, or a queue in "
-            f"{database.name}.{queues_there}"
-        )
+            )
+        is_new = queue.name not in before
     _serve(queue, place, path, _names(annotators), port, host, no_browser, json, is_new=is_new)
 
 
@@ -506,6 +488,56 @@ def _folder_of(source: Path) -> Path:
     return RUNS
 
 
+@contextmanager
+def _folder_for(place: str) -> Iterator[None]:
+    """The folder of the runs, which is made for the store, unless no store comes of it."""
+    is_made = Path(place) == RUNS and not RUNS.exists()
+    if is_made:
+        RUNS.mkdir()
+    try:
+        yield
+    except BaseException:
+        if is_made:
+            with suppress(OSError):
+                RUNS.rmdir()
+        raise
+
+
+def _queues_in(place: str) -> set[str]:
+    """The names of the queues of a store; none if there is no store yet."""
+    from ragstone.labels.queue.address import POSTGRES
+    from ragstone.labels.queue.queue import queues
+
+    is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
+    return {one.name for one in queues(_there(place))} if is_there else set()
+
+
+def _there_already(name: str, place: str) -> "Queue":
+    """A queue to go on with.
+
+    Raises:
+        InputError: There is none of this name, and no file or folder either.
+    """
+    from ragstone.errors import InputError
+    from ragstone.labels.queue.queue import Queue
+
+    known = _queues_in(place)
+    if name in known:
+        return Queue(_there(place), name)
+    there = f"The queues of {place} are {', '.join(sorted(known))}." if known else ""
+    none = f"{place} has no queue yet; --labels names another store."
+    raise InputError(
+        f"There is no {name}: name a run, a dataset, a label sheet, or a queue. {there or none}"
+    )
+
+
+def _file_of(place: str) -> Path:
+    """The file of a store that is no address."""
+    from ragstone.labels.queue.address import FILE
+
+    return Path(place) / FILE if Path(place).is_dir() else Path(place)
+
+
 def _there(store: str, wanted: str = "") -> Any:
     """The store, which has to be there.
 
@@ -513,11 +545,11 @@ def _there(store: str, wanted: str = "") -> Any:
         InputError: It is not, so ``wanted`` is not either.
     """
     from ragstone.errors import InputError
-    from ragstone.labels.queue.address import FILE, POSTGRES
+    from ragstone.labels.queue.address import POSTGRES
     from ragstone.labels.queue.database import open_labels
 
     place = store or str(RUNS)
-    file = Path(place) / FILE if Path(place).is_dir() else Path(place)
+    file = _file_of(place)
     if not place.startswith(POSTGRES) and not file.is_file():
         also = f", and no {wanted}" if wanted else ""
         raise InputError(

@@ -19,7 +19,9 @@ import uvicorn
 
 from ragstone import read
 from ragstone.data import cornwall
+from ragstone.decisions import annotate
 from ragstone.examples.write import as_record
+from ragstone.labels.queue.form import ItemAnswers
 from ragstone.metrics import SUITES
 from ragstone.web import serving
 
@@ -135,6 +137,21 @@ def written(folder: Path) -> None:
     (folder / "results").mkdir()
 
 
+def labelled(runs: Path) -> None:
+    """A queue in which two people labelled all answers of a run, and labels from elsewhere."""
+    queue = annotate(runs / "demo", runs, metric="unsupported_claim", name="QUEUE", per_item=2)
+    for at, person in enumerate(("ann", "ben")):
+        queue.invite(person)
+        item = queue.next(person)
+        while item is not None:
+            said = "yes" if (item.item + at) % 3 else "no"
+            answers = ItemAnswers({("answer", ""): {"unsupported_claim_present": said}})
+            item = queue.save(person, item.item, answers, str(item.item))
+    given = [f"{id},cem,1" for id, _ in queue.places().values()]
+    head = "id,annotator,unsupported_claim_present"
+    Path("given.csv").write_text("\n".join([head, *given]), encoding="utf-8")
+
+
 @pytest.fixture(scope="module")
 def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, and runs in which each command finds what it needs."""
@@ -151,6 +168,7 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
             assert done.status == 0, done.err
         for out in ("run", "runs/demo"):
             assert call("evaluate", "cornwall.jsonl", "--judge", "local:strings", "--out", out)
+        labelled(Path("runs"))
         exported = call("export", "run", "--as", "inspectorraget", "--out", "run.json")
         assert exported.status == 0, exported.err
     return folder

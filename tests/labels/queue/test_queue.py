@@ -382,3 +382,11 @@ def test_who_is_not_in_a_queue_changes_nothing(
     assert (queue.said(), queue_work(database, queue.name), queue.events()) == before
     queue.invite("ann")
     act(queue, "ann")
+
+
+def test_a_word_for_a_save_counts_once_for_each_item(make: Make) -> None:
+    queue = make()
+    queue.next("ann")
+    queue.save("ann", 0, said(True), "the same")
+    queue.save("ann", 1, said(False), "the same")
+    assert [one.item for one in queue.said()] == [0, 1]

@@ -58,6 +58,7 @@ def column(**known: Any) -> ColumnAgreement:
             LabelUse("no", 1, None, {}),
         ),
         "n_divided": 3, "dividing": (), "ties": (), "seed": 0, "resamples": 2000, "level": 0.95,
+        "ratings": None, "clusters": (),
         "limit": 3,
     }  # fmt: skip
     return ColumnAgreement(**(facts | known))

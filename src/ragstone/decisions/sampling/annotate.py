@@ -16,7 +16,7 @@ from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import AskedLabel, Order, QueueForm, QueueItem
 from ragstone.labels.queue.pairs import LABEL
-from ragstone.labels.queue.queue import Queue
+from ragstone.labels.queue.queue import Queue, queues
 from ragstone.labels.queue.routing import Route
 from ragstone.labels.queue.taken_over import take_over
 from ragstone.labels.read import read_label_table
@@ -28,9 +28,12 @@ from ragstone.run.places import MANIFEST
 from .asked_labels import instructions_of, labels_asked, task_labels, with_choices
 from .designs import closeness
 from .example_items import data_items, run_items
-from .make_queue import make_queue, placed
+from .make_queue import labelled_items, make_queue, placed
 from .pair_items import pair_items
 from .sheet_items import is_sheet, sheet_items, sheet_labels, sheet_rows
+
+AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
+"""What of a form never changes once its queue is there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,8 @@ def annotate(
 ) -> Queue:
     """Make a queue of the examples of a run, of data, or of a label sheet.
 
+    A queue of this name that was made in the same way is gone on with.
+
     Args:
         source: A run folder, a dataset, or a sheet written by ``ragstone sample``.
         labels: The store to keep it in: a folder, a file, or an address ``postgresql://…``.
@@ -103,6 +108,7 @@ def annotate(
         UnknownName: There is no such task or metric.
     """
     path = Path(source)
+    _check_guidelines(guidelines)
     found = _source(path, tasks, asked, metric, threshold, examples, seed)
     questions = tuple(
         replace(one, required=one.label not in optional) for one in with_choices(found.asked)
@@ -131,8 +137,14 @@ def annotate(
         },
         seed=seed,
     )
+    risk, doubt = found.risk or {}, found.doubt or {}
+    # Before there is a store: wrong input leaves none behind.
+    items = labelled_items(form, found.items, risk, doubt)
     store = open_labels(fspath(labels)) if isinstance(labels, (str, PathLike)) else labels
-    queue = make_queue(store, form, found.items, risk=found.risk or {}, doubt=found.doubt or {})
+    same = next((one for one in queues(store) if one.name == form.name), None)
+    if same is not None and _is_same(same, form):
+        return Queue(store, form.name)
+    queue = make_queue(store, form, items, risk=risk, doubt=doubt)
     if found.said is not None:
         take_over(queue, found.said)
     return queue
@@ -247,6 +259,42 @@ def _questions(
 
 def _of_pairs(asked: Sequence[AskedLabel]) -> bool:
     return any(one.label == LABEL for one in asked)
+
+
+def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
+    """Whether a queue was made as it is wanted now; what was changed in it since does not count."""
+    as_made = {one: getattr(wanted, one) for one in AS_MADE}
+    first = there.asked[: len(wanted.asked)]
+    return (
+        {one: getattr(there, one) for one in AS_MADE} == as_made
+        and [(one.label, one.unit) for one in first]
+        == [(one.label, one.unit) for one in wanted.asked]
+        and Path(there.source).resolve() == Path(wanted.source).resolve()
+        and wanted.most in (None, there.most)
+    )
+
+
+def _check_guidelines(folder: Path | None) -> None:
+    """Refuse a folder of translations that is not there or cannot be read.
+
+    Raises:
+        InputError: Which file.
+    """
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {argument('guidelines', folder)}.")
+    there = sorted(folder.glob("*.*.md"))
+    if not there:
+        raise InputError(
+            f"{folder} has no translation, such as {Grounding.name}.french.md: the kind, and the "
+            "language."
+        )
+    for file in there:
+        try:
+            file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{file} cannot be read as UTF-8: save it so. ({error})") from error
 
 
 def _name(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> str:

@@ -36,6 +36,21 @@ def make_queue(
     Raises:
         InputError: Nothing can be labelled, a share out of its range, or a name that is taken.
     """
+    kept = labelled_items(form, items, risk, doubt)
+    return Queue.make(database, form, placed(form, kept, risk, doubt))
+
+
+def labelled_items(
+    form: QueueForm,
+    items: Sequence[QueueItem],
+    risk: Mapping[str, float] = NOTHING,
+    doubt: Mapping[str, float] = NOTHING,
+) -> list[QueueItem]:
+    """The items with a part to label, if a queue can be made of them.
+
+    Raises:
+        InputError: All that is wrong with it.
+    """
     faults = []
     kept = [one for one in items if one.parts]
     if not kept:
@@ -55,7 +70,7 @@ def make_queue(
         faults.append("items are given out by risk or by doubt, not by both")
     if faults:
         raise InputError(f"The queue cannot be made: {'; '.join(faults)}.")
-    return Queue.make(database, form, placed(form, kept, risk, doubt))
+    return kept
 
 
 def placed(

@@ -88,7 +88,7 @@ def end_token(run: Run, queue: str, person: str, at: str) -> None:
         "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
         at, queue, person,
     ):  # fmt: skip
-        raise UnknownName("person", person, [one.name for one in people_in(run, queue)])
+        raise _stranger(run, queue, person)
 
 
 def admit(run: Run, queue: str, person: str) -> None:
@@ -100,12 +100,18 @@ def admit(run: Run, queue: str, person: str) -> None:
     """
     found = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
     if not found:
-        raise UnknownName("person", person, [one.name for one in people_in(run, queue)])
+        raise _stranger(run, queue, person)
     if found[0][0] is not None:
         raise InputError(
             f"{person} is no longer in the queue {queue}, so nothing was changed. Invite them "
             "again to let them go on."
         )
+
+
+def _stranger(run: Run, queue: str, person: str) -> UnknownName:
+    known = [one.name for one in people_in(run, queue)]
+    there = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
+    return UnknownName("person", person, known, hint=there)
 
 
 def hashed(text: str) -> str:

@@ -317,7 +317,7 @@ class Queue:
             run(
                 "INSERT INTO said (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
-                self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
+                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
             )  # fmt: skip
             _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
         return True
@@ -414,7 +414,7 @@ class Queue:
                 "INSERT INTO decided (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
                 "RETURNING number",
-                self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
+                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
             ):  # fmt: skip
                 what = "undecided" if answers.is_empty else "decided"
                 _note(run, self.name, self._at, person, what, str(number))
@@ -509,7 +509,7 @@ class Queue:
         if not run(
             "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
-            self.name, person, number, self._at, hashed(once), _json(answers.to_dict()),
+            self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
         ):  # fmt: skip
             return
         turns.set(person, number, "said")
@@ -529,7 +529,7 @@ class Queue:
             "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
             self.name, person, number,
         )  # fmt: skip
-        if not said or said[0][0] == seen or hashed(once) in [one[3] for one in said]:
+        if not said or said[0][0] == seen or _once(number, once) in [one[3] for one in said]:
             return
         version, at, last, _ = said[0]
         if json.loads(last) != answers.to_dict():
@@ -557,6 +557,11 @@ def _check_name(name: str) -> None:
             f"{name!r} cannot be the name of a queue: it has 1 to {MOST_QUEUE} characters that can "
             f"be printed, neither / nor #, and is not {' or '.join(NOT_A_QUEUE)}."
         )
+
+
+def _once(number: int, once: str) -> str:
+    """A client's word for a save of an item, of one length."""
+    return hashed(f"{number}\n{once}")
 
 
 def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
