@@ -83,8 +83,15 @@ class LabelDatabase(Protocol):
             InputError: The database cannot be used.
         """
 
+    def reading(self) -> AbstractContextManager[Run]:
+        """What was confirmed, as it is at one moment; it waits for nobody who writes.
+
+        Raises:
+            InputError: The database cannot be used.
+        """
+
     def close(self) -> None:
-        """Let go of the connection."""
+        """Let go of the connections."""
 
 
 def open_labels(place: str | Path) -> LabelDatabase:
@@ -113,31 +120,46 @@ class SqliteLabels:
     def __init__(self, file: Path) -> None:
         self.name = str(file)
         self._file = file
-        self._lock = RLock()
-        try:
-            self._connection = open_file(file, LAYOUT)
-        except sqlite3.Error as error:
-            raise sqlite_fault(error, file) from error
+        self._writes, self._reads = RLock(), RLock()
+        self._writer, self._reader = self._opened(), self._opened()
 
     @contextmanager
     def transaction(self) -> Iterator[Run]:
-        with self._lock:
-            try:
-                self._connection.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._run
-                except BaseException:
-                    self._connection.execute("ROLLBACK")
-                    raise
-                self._connection.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise sqlite_fault(error, self._file) from error
+        with self._writes, self._within(self._writer, "BEGIN IMMEDIATE") as run:
+            yield run
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        with self._reads, self._within(self._reader, "BEGIN") as run:
+            yield run
 
     def close(self) -> None:
-        self._connection.close()
+        self._reader.close()
+        self._writer.close()
 
-    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, storable(values)).fetchall()
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return open_file(self._file, LAYOUT)
+        except sqlite3.Error as error:
+            raise sqlite_fault(error, self._file) from error
+
+    @contextmanager
+    def _within(self, connection: sqlite3.Connection, begin: str) -> Iterator[Run]:
+        """A transaction, which is on disk when it ends, or undone if that is by an error."""
+
+        def run(statement: str, *values: object) -> list[tuple[Any, ...]]:
+            return connection.execute(statement, storable(values)).fetchall()
+
+        try:
+            connection.execute(begin)
+            try:
+                yield run
+            except BaseException:
+                connection.execute("ROLLBACK")
+                raise
+            connection.execute("COMMIT")
+        except sqlite3.Error as error:
+            raise sqlite_fault(error, self._file) from error
 
 
 def sqlite_fault(error: sqlite3.Error, file: Path) -> InputError:
@@ -229,33 +251,69 @@ class PostgresLabels:
     """
 
     def __init__(self, address: str) -> None:
-        self._address = address
-        self._lock = RLock()
-        self._connection: Connection[tuple[Any, ...]] | None = None
+        self._writer, self._reader = _PostgresLine(address), _PostgresLine(address, reads=True)
         self.name = without_password(address)
         with self.transaction() as run:
             _create(run, self.name)
 
     @contextmanager
     def transaction(self) -> Iterator[Run]:
-        with self._lock, postgres_in_words(self.name, self.close):
-            connection = self._connected()
-            with connection.transaction():
-                connection.execute("SELECT pg_advisory_xact_lock(%s)", (TURN,))
-                yield self._run
+        with self._within(self._writer) as run:
+            run("SELECT pg_advisory_xact_lock(?)", TURN)
+            yield run
+
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        with self._within(self._reader) as run:
+            yield run
 
     def close(self) -> None:
+        self._reader.close()
+        self._writer.close()
+
+    @contextmanager
+    def _within(self, line: "_PostgresLine") -> Iterator[Run]:
+        with line.lock, postgres_in_words(self.name, self._broken):
+            connection = line.open()
+            with connection.transaction():
+                yield lambda statement, *values: postgres_rows(connection, statement, *values)
+
+    def _broken(self) -> None:
+        """Open both anew: a server that went away took all connections with it."""
+        self._writer.is_broken = self._reader.is_broken = True
+
+
+class _PostgresLine:
+    """A connection to PostgreSQL that is opened when it is needed, one user at a time.
+
+    Args:
+        address: Of the database.
+        reads: Whether it only reads, what there is at the moment when a transaction begins.
+    """
+
+    def __init__(self, address: str, *, reads: bool = False) -> None:
+        self._address, self._reads = address, reads
+        self._connection: Connection[tuple[Any, ...]] | None = None
+        self.lock = RLock()
+        self.is_broken = False
+
+    def open(self) -> "Connection[tuple[Any, ...]]":
+        if self.is_broken:
+            self.close()
+        if self._connection is None or self._connection.closed:
+            self._connection = connect(self._address, autocommit=True)
+            if self._reads:
+                from psycopg import IsolationLevel
+
+                self._connection.isolation_level = IsolationLevel.REPEATABLE_READ
+                self._connection.read_only = True
+        return self._connection
+
+    def close(self) -> None:
+        self.is_broken = False
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-
-    def _connected(self) -> "Connection[tuple[Any, ...]]":
-        if self._connection is None or self._connection.closed:
-            self._connection = connect(self._address, autocommit=True)
-        return self._connection
-
-    def _run(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        return postgres_rows(self._connected(), statement, *values)
 
 
 def _create(run: Run, name: str) -> None:

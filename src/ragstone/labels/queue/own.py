@@ -81,7 +81,7 @@ class OwnWork:
 
     def word(self, number: int) -> OwnWord | None:
         """What they said of an item; None if they were never given it."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             states = run(
                 "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
                 *self._here, number,
@@ -100,7 +100,7 @@ class OwnWork:
 
     def items(self) -> list[OwnItem]:
         """Those they were given, the last one first."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             rows = run(
                 "SELECT t.item, t.state, i.id, i.shown, s.answers FROM turns t "
                 "JOIN items i ON i.queue = t.queue AND i.item = t.item "
@@ -114,7 +114,7 @@ class OwnWork:
 
     def progress(self) -> OwnProgress:
         """How far they are."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             states = run(
                 "SELECT state, count(*) FROM turns WHERE queue = ? AND person = ? GROUP BY state",
                 *self._here,
@@ -134,7 +134,7 @@ class OwnWork:
 
     def with_others(self) -> int:
         """How many items others have at present, which may come to this person yet."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             ((count,),) = run(
                 "SELECT count(DISTINCT o.item) FROM turns o WHERE o.queue = ? AND o.person <> ? "
                 "AND o.state = 'given' AND NOT EXISTS (SELECT 1 FROM turns t WHERE "

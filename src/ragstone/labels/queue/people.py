@@ -28,7 +28,7 @@ class QueuePerson:
 
 def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
     """The queue and the person of a token; None if there is none, or it was revoked."""
-    with database.transaction() as run:
+    with database.reading() as run:
         found = run(
             "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
         )

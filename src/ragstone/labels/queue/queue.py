@@ -61,7 +61,7 @@ class QueueEvent:
 
 def queues(database: LabelDatabase) -> list[QueueForm]:
     """The queues of a store, the oldest first."""
-    with database.transaction() as run:
+    with database.reading() as run:
         rows = run("SELECT form FROM queues ORDER BY at, queue")
     return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
 
@@ -82,7 +82,7 @@ class Queue:
         self, database: LabelDatabase, name: str, now: Callable[[], float] = time.time
     ) -> None:
         self._database, self.name, self._now = database, name, now
-        with database.transaction() as run:
+        with database.reading() as run:
             found = run("SELECT form FROM queues WHERE queue = ?", name)
             if not found:
                 known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
@@ -214,7 +214,7 @@ class Queue:
         None where labels do not stand for all examples: these were chosen and not drawn, or are
         labelled in the order of their risk and not all of them are.
         """
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             if self.form.chosen:
                 return None
             found = inclusion_probabilities(run, self.name)
@@ -251,7 +251,7 @@ class Queue:
 
     def people(self) -> list[QueuePerson]:
         """Everybody who was invited."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             return people_in(run, self.name)
 
     def next(self, person: str) -> QueueItem | None:
@@ -271,19 +271,19 @@ class Queue:
         Raises:
             UnknownName: The queue has no such item.
         """
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             return self._item(run, number)
 
     def questions(self) -> dict[str, str]:
         """A word for the question of each example, as far as it is known."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             return dict(
                 run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
             )
 
     def places(self) -> dict[int, tuple[str, list[tuple[str, str]]]]:
         """The example of each item, and unit and name of its parts."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
         return {
             number: (id, [(one["unit"], one["name"]) for one in json.loads(parts)])
@@ -292,7 +292,7 @@ class Queue:
 
     def pairs(self) -> dict[int, Mapping[str, Any]]:
         """What is hidden of the items that are pairs of answers."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             rows = run(
                 "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'", self.name
             )
@@ -424,7 +424,7 @@ class Queue:
 
         Who decided an item and labelled it, too, has two.
         """
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             rows = run(
                 "SELECT s.item, i.id, s.person, 'annotator', s.at, s.answers FROM said s "
                 "JOIN turns t ON t.queue = s.queue AND t.person = s.person AND t.item = s.item "
@@ -449,7 +449,7 @@ class Queue:
 
     def to_come(self) -> int:
         """How many items people have still to label; one that two are to label counts twice."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             ((count,),) = run(
                 "SELECT coalesce(sum(i.wanted - coalesce(d.n, 0)), 0) FROM items i LEFT JOIN "
                 "(SELECT t.item, count(*) AS n FROM turns t JOIN people p ON p.queue = t.queue AND "
@@ -466,7 +466,7 @@ class Queue:
 
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             rows = run(
                 "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number",
                 self.name,

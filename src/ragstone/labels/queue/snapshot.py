@@ -45,6 +45,10 @@ class LabelSnapshot:
     def transaction(self) -> Iterator[Run]:
         yield self._run
 
+    @contextmanager
+    def reading(self) -> Iterator[Run]:
+        yield self._run
+
     def close(self) -> None:
         """Nothing: who opened it closes it."""
 

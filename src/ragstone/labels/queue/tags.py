@@ -91,7 +91,7 @@ class TaggedExamples:
 
 def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
     """The tags of each queue of a store that has any."""
-    with database.transaction() as run:
+    with database.reading() as run:
         rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
     found: dict[str, list[str]] = {}
     for queue, tag in rows:
@@ -101,7 +101,7 @@ def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
 
 def tags_version(database: LabelDatabase) -> tuple[int, ...]:
     """What changes as soon as something is tagged, labelled or decided."""
-    with database.transaction() as run:
+    with database.reading() as run:
         numbers = [
             run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
             for table in ("events", "said", "decided")
@@ -122,13 +122,13 @@ class QueueTags:
 
     def names(self) -> list[str]:
         """The tags that items carry, in the order of the alphabet."""
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             return self._names(run)
 
     def notes(self) -> list[TaggedNote]:
         """What people noted, in the order of the items; of who decided an item, too."""
         notes = [(one.item, one.answers.note) for one in self._queue.said() if one.answers.note]
-        with self._database.transaction() as run:
+        with self._database.reading() as run:
             items = self._items(run)
             tags = self._tags(run)
         return [

@@ -96,7 +96,7 @@ def queue_work(database: LabelDatabase, name: str) -> QueueWork:
     Raises:
         UnknownName: The store has no such queue.
     """
-    with database.transaction() as run:
+    with database.reading() as run:
         found = run("SELECT at, form FROM queues WHERE queue = ?", name)
         if not found:
             known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
