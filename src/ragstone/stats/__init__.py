@@ -26,6 +26,7 @@ comparing/   paired differences, permutation and exact tests, families of p-valu
 judging/     a judge against people: confusion, κ, AUROC, ranks, calibration, threshold, bias
 correcting/  a judge's mean corrected by labels: post-stratification, PPI++, Rogan-Gladen
 planning/    sample sizes, power, labels needed, random sampling
+promising/   thresholds with a guarantee, risk and coverage, two samples of scores
 simplex      weights that are not negative and sum to 1
 
 Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest,

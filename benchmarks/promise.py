@@ -1,0 +1,242 @@
+"""How often a gate's promise is kept: simulated, and on answers that people labelled.
+
+    python benchmarks/promise.py [--draws 2000] [--splits 500] [--seed 1] [--data ../shared/data]
+
+Simulated: unfaithful answers get scores, a threshold is calibrated for a promise at 90 %, and the
+true risk is taken from 400,000 other clusters of the same world. *Broken*: the share of draws whose
+true risk is above the promise, where a cluster counts as passed if any unfaithful answer of it
+passes; *of answers*: the same for the share of answers; *as independent*: the same for answers,
+calibrated as if no two shared a cluster. Draws that are refused break nothing and are counted.
+
+BEGIN: replies that people labelled, scored by the local judge. Clusters (replies that share a turn
+or a knowledge snippet) are split into halves; one calibrates, the other tells. *Shown broken*: the
+exact 90 % lower bound of the other half exceeds the promise. *Rate above*: its plain rate does,
+which chance alone brings about although the method is right.
+"""
+
+import argparse
+import gzip
+import json
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+import ragstone
+from ragstone.stats.promising.exact_bound import lower_bound
+from ragstone.stats.promising.highest import highest_of_clusters
+from ragstone.stats.promising.linked import linked_clusters
+from ragstone.stats.promising.threshold import promised_threshold
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+CONFIDENCE = 0.9
+POPULATION = 400_000
+HIGH = 1.645
+
+
+@dataclass(frozen=True)
+class World:
+    """Where unfaithful answers come from.
+
+    Attributes:
+        name: As printed.
+        clusters: Number drawn for calibration.
+        bound: What is promised.
+        icc: Correlation of the scores, before their curve, within a cluster.
+        others: Mean number of further answers in a cluster.
+        step: Scores are rounded to it, so that many are equal; 0 for none.
+        larger: How many times as many further answers the clusters of the highest scores, one in
+            twenty, have.
+    """
+
+    name: str
+    clusters: int
+    bound: float = 0.05
+    icc: float = 0.0
+    others: float = 0.0
+    step: float = 0.0
+    larger: float = 1.0
+
+    def drawn(self, rng: np.random.Generator, clusters: int) -> tuple[Floats, Ints]:
+        """The scores of unfaithful answers, and the cluster of each."""
+        effect = rng.normal(size=clusters)
+        mean = self.others * np.where(effect > HIGH, self.larger, 1)
+        sizes = 1 + rng.poisson(mean)
+        of = np.repeat(np.arange(clusters), sizes)
+        own = rng.normal(size=len(of))
+        latent = np.sqrt(self.icc) * effect[of] + np.sqrt(1 - self.icc) * own
+        return self.scored(1.6 * latent - 1), of
+
+    def candidates(self, rng: np.random.Generator) -> Floats:
+        """The scores of faithful answers."""
+        return self.scored(1.6 * rng.normal(size=4 * self.clusters) + 2)
+
+    def scored(self, latent: Floats) -> Floats:
+        """Scores of a judge; the highest few of many are exactly 1, as those of a judge are."""
+        scores = np.minimum(1.03 / (1 + np.exp(-latent)), 1.0)
+        return scores if not self.step else (scores / self.step).round() * self.step
+
+
+WORLDS = (
+    *(World(f"independent, {n}", n) for n in (45, 60, 77, 100, 200, 1000)),
+    World("independent, 40, .1", 40, 0.1),
+    World("independent, 200, steps of .05", 200, step=0.05),
+    *(
+        World(f"{clusters} clusters × 3, ICC {icc:g}", clusters, icc=icc, others=2)
+        for clusters in (50, 100, 200)
+        for icc in (0.1, 0.3, 0.5, 0.8)
+    ),
+    World("20 clusters × 6, ICC .5, .2", 20, 0.2, icc=0.5, others=5),
+    World("100 clusters × 6, ICC .3", 100, icc=0.3, others=5),
+    World("100 clusters × 3, ICC .5, steps of .05", 100, icc=0.5, others=2, step=0.05),
+    World("100 clusters × 3, ICC .5, worst 4 × as large", 100, icc=0.5, others=2, larger=4),
+    World("100 clusters × 2, ICC .95, worst 30 × as large", 100, icc=0.95, others=1, larger=30),
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The shares of draws that broke a promise, and of those that were refused."""
+
+    broken: float
+    of_answers: float
+    as_independent: float
+    refused: float
+
+
+def kept(world: World, draws: int, seed: int) -> Kept:
+    """Calibrate on many draws of a world and compare with the truth."""
+    rng = np.random.default_rng(seed)
+    scores, of = world.drawn(rng, POPULATION)
+    answers, highest = np.sort(scores), np.sort(highest_of_clusters(scores, of))
+    broken, of_answers, naive, refused = 0, 0, 0, 0
+    for _ in range(draws):
+        scores, of = world.drawn(rng, world.clusters)
+        among = world.candidates(rng)
+        found, plain = (
+            promised_threshold(
+                scores, among=among, bound=world.bound, confidence=CONFIDENCE, clusters=clusters
+            )
+            for clusters in (of, None)
+        )
+        refused += found.value is None
+        broken += risk(highest, found.value) > world.bound
+        of_answers += risk(answers, found.value) > world.bound
+        naive += risk(answers, plain.value) > world.bound
+    return Kept(broken / draws, of_answers / draws, naive / draws, refused / draws)
+
+
+def risk(ascending: Floats, threshold: float | None) -> float:
+    """The share of the scores that are at least the threshold; 0 without one."""
+    if threshold is None:
+        return 0.0
+    return 1 - float(np.searchsorted(ascending, threshold, side="left")) / len(ascending)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Answers that people labelled, with a judge's scores."""
+
+    scores: Floats
+    faithful: NDArray[np.bool_]
+    clusters: Ints
+
+
+def begin(data: Path) -> Answers:
+    """BEGIN's replies, scored by the local judge: the lowest P(supported) over their claims."""
+    with gzip.open(data / "faithfulness_begin" / "pairs.jsonl.gz", "rt", encoding="utf-8") as file:
+        records = [json.loads(line) for line in file]
+    records = [one for one in records if one["labels"]["faithful"] is not None]
+    found = dict(lowest_support(records))
+    records = [one for one in records if one["id"] in found]
+    return Answers(
+        np.array([found[one["id"]] for one in records]),
+        np.array([one["labels"]["faithful"] for one in records]),
+        linked_clusters(
+            [one["question"] for one in records], [tuple(one["contexts"]) for one in records]
+        ),
+    )
+
+
+def lowest_support(records: list[dict[str, object]]) -> Iterator[tuple[str, float]]:
+    """The lowest P(supported) over the claims of each answer that makes any."""
+    with tempfile.TemporaryDirectory() as folder:
+        plain = [{name: one[name] for name in ("id", "question", "answer", "contexts")}
+                 for one in records]  # fmt: skip
+        run = ragstone.evaluate(
+            plain, metrics=["faithfulness"], judge="local:strings", out=Path(folder) / "run"
+        )
+        support = run.judgements("support")
+    lowest = support.group_by("example_id").agg(pl.col("probability").min())
+    yield from lowest.iter_rows()
+
+
+@dataclass(frozen=True)
+class Splits:
+    """The shares of splits whose other half shows the promise broken, or has a rate above it."""
+
+    shown_broken: float
+    rate_above: float
+    refused: float
+    passed: float
+
+
+def splits(answers: Answers, bound: float, times: int, seed: int) -> Splits:
+    """Calibrate on half of the clusters and look at the other half, many times."""
+    rng = np.random.default_rng(seed)
+    broken, above, refused, passed = 0, 0, 0, list[float]()
+    for _ in range(times):
+        half = rng.permutation(int(answers.clusters.max()) + 1) % 2 == 0
+        here = half[answers.clusters]
+        bad = ~answers.faithful
+        found = promised_threshold(
+            answers.scores[here & bad],
+            among=answers.scores[here & ~bad],
+            bound=bound,
+            confidence=CONFIDENCE,
+            clusters=answers.clusters[here & bad],
+        )
+        if found.value is None:
+            refused += 1
+            continue
+        there = highest_of_clusters(answers.scores[~here & bad], answers.clusters[~here & bad])
+        hits = int((there >= found.value).sum())
+        broken += lower_bound(hits, len(there), confidence=CONFIDENCE) > bound
+        above += hits / len(there) > bound
+        passed.append(float((answers.scores[~here & ~bad] >= found.value).mean()))
+    return Splits(broken / times, above / times, refused / times, float(np.mean(passed or [0.0])))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--splits", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    arguments = parser.parse_args()
+    print(f"{arguments.draws:,} draws, a promise of .05 at {CONFIDENCE} unless said otherwise")
+    print(f"{'':<50}{'broken':>8}{'of answers':>12}{'as independent':>16}{'refused':>9}")
+    for world in WORLDS:
+        one = kept(world, arguments.draws, arguments.seed)
+        print(f"{world.name:<50}{one.broken:>8.3f}{one.of_answers:>12.3f}"
+              f"{one.as_independent:>16.3f}{one.refused:>9.3f}", flush=True)  # fmt: skip
+    answers = begin(arguments.data)
+    print(f"\nBEGIN: {len(answers.scores):,} replies, {(~answers.faithful).sum():,} unfaithful in "
+          f"{len(set(answers.clusters[~answers.faithful])):,} clusters; "
+          f"{arguments.splits} splits")  # fmt: skip
+    print(f"{'promise':<12}{'shown broken':>14}{'rate above':>12}{'refused':>9}"
+          f"{'faithful passed':>17}")  # fmt: skip
+    for bound in (0.02, 0.05, 0.1, 0.2):
+        half = splits(answers, bound, arguments.splits, arguments.seed)
+        print(f"{bound:<12}{half.shown_broken:>14.3f}{half.rate_above:>12.3f}{half.refused:>9.3f}"
+              f"{half.passed:>17.3f}", flush=True)  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
