@@ -21,8 +21,13 @@ FROM_THE_START = {"match", "fullmatch"}
 ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
-GIVEN_BY_THE_USER = {("judges/rules.py", "compile"), ("judges/markers.py", "finditer")}
-"""Where ``--citations`` is compiled and used: whoever writes a pattern answers for it."""
+GIVEN_BY_THE_USER = {
+    ("judges/rules.py", "compile"),
+    ("judges/markers.py", "finditer"),
+    ("guard/checks.py", "compile"),
+    ("guard/phrases.py", "fullmatch"),
+}
+"""Where the patterns of users are compiled and used: whoever writes a pattern answers for it."""
 
 SIZE = 2_000
 QUICK = 0.004

@@ -5,13 +5,17 @@ greetings, offers of help, headings, announcements that end in a colon, lone cit
 """
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .response import says_unable
-from .sentences import sentences
+from .sentences import each_sentence, sentences
 from .words import terms
 
 VERSION = "ragstone-claims/2"
+
+NO_CLAIMS = ("abstain", "refuse")
+"""Replies that make no claim, by their type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,15 +38,21 @@ def claims(answer: str) -> list[LocatedClaim]:
 
     A sentence without a content word, such as `Yes.` or `Me too!`, counts only if it is alone.
     """
-    found = []
-    for position, sentence in enumerate(sentences(answer)):
-        if _asserts(answer, sentence.start, sentence.text):
-            factual = not says_unable(sentence.text)
-            found.append(
-                LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
-            )
+    found = [claim for claim in each_claim(answer) if claim is not None]
     with_content = [claim for claim in found if terms(claim.text)]
     return with_content or found
+
+
+def each_claim(answer: str) -> Iterator[LocatedClaim | None]:
+    """For each sentence of an answer its claim, with or without a content word; None if it has
+    none.
+    """
+    for position, sentence in enumerate(each_sentence(answer)):
+        if _asserts(answer, sentence.start, sentence.text):
+            factual = not says_unable(sentence.text)
+            yield LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
+        else:
+            yield None
 
 
 def statements(reference: str) -> list[str]:

@@ -36,8 +36,6 @@ PARTS = (
 )
 """Versions of the rules it is made of; part of the signature."""
 
-NO_CLAIMS = ("abstain", "refuse")
-
 
 @dataclass(frozen=True)
 class LocalJudge:
@@ -132,7 +130,7 @@ def _fill_claims(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
     kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
     for row in rows:
         answer = block.examples[row].answer or ""
-        silent = kinds.get(row) in NO_CLAIMS
+        silent = kinds.get(row) in claims.NO_CLAIMS
         subject = fingerprint(Claim.name, answer, silent)
         if not sheet.done(row, subject) or silent:
             continue

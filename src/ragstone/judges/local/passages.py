@@ -1,9 +1,9 @@
 """Passages: the contexts of one example, processed once for all asks."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .sentences import sentences
+from .sentences import each_sentence
 from .words import stem_or_none, tokens
 
 WINDOW = 3
@@ -36,9 +36,15 @@ class Passages:
         self.vocabulary: set[str] = set()
         self._bits: dict[str, int] = {}
         for position, text in enumerate(texts):
-            for sentence in sentences(text):
-                self.places.append(SentenceSpan(position, sentence.start, sentence.end))
-                self._read(sentence.text)
+            for _ in self.reading(position, text):
+                pass
+
+    def reading(self, position: int, text: str) -> Iterator[None]:
+        """Read one more context, a sentence at each turn, so that it can be left unfinished."""
+        for sentence in each_sentence(text):
+            self.places.append(SentenceSpan(position, sentence.start, sentence.end))
+            self._read(sentence.text)
+            yield
 
     def _read(self, text: str) -> None:
         number = len(self.quotes)

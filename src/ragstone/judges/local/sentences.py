@@ -29,14 +29,17 @@ def sentences(text: str) -> list[Sentence]:
     A sentence holds at least one letter or digit and no white space at its ends. Marks of lists
     and headings (``-``, ``2.``, ``##``) stand outside. Each row of a table is a sentence.
     """
-    found: list[Sentence] = []
+    return list(each_sentence(text))
+
+
+def each_sentence(text: str) -> Iterator[Sentence]:
+    """The sentences of a text one by one, each found when it is asked for."""
     lower_case_only = text.islower()
     for start, end in _blocks(text):
         for first, last in _split(text, start, end, lower_case_only):
             piece = _HOLDS_WORD.search(text, first, last)
             if piece is not None:
-                found.append(_trimmed(text, first, last))
-    return found
+                yield _trimmed(text, first, last)
 
 
 _NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"

@@ -39,7 +39,7 @@ class SupportVerdict:
 
     ``probability`` is that of `supported`, from 0 to 1. ``evidence`` holds the positions of the
     contexts the verdict rests on, empty if it is absent; ``quote`` a sentence of the first of
-    them, word for word.
+    them, word for word; ``seen`` the counts behind it, None where there was nothing to count.
     """
 
     verdict: Literal["supported", "contradicted", "absent"]
@@ -47,6 +47,7 @@ class SupportVerdict:
     evidence: tuple[int, ...]
     quote: str | None
     reason: str
+    seen: EvidenceCounts | None = None
 
 
 def support(
@@ -73,14 +74,15 @@ def support(
     why = _reason(proposition, seen, alignment, against, passages)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
-        return SupportVerdict("contradicted", min(probability, CONTRADICTED), contexts, quote, why)
+        probability = min(probability, CONTRADICTED)
+        return SupportVerdict("contradicted", probability, contexts, quote, why, seen)
     if probability >= SUPPORTED:
         rests_on = seen.sentences
         if alignment is not None and seen.window < BY_WORDS:
             rests_on = tuple(dict.fromkeys((alignment.sentence, *rests_on)))
         contexts, quote = _quoted(rests_on, passages)
-        return SupportVerdict("supported", probability, contexts, quote, why)
-    return SupportVerdict("absent", probability, (), None, why)
+        return SupportVerdict("supported", probability, contexts, quote, why, seen)
+    return SupportVerdict("absent", probability, (), None, why, seen)
 
 
 def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> float:

@@ -1,0 +1,25 @@
+"""Guard: assess an answer while it is being given, with the judges that measure it before.
+
+assess      what is known of one answer: checks, issues with their places, a decision
+Guard       the same by settings that hold for every request
+Checks      what is checked, and from which value on it passes
+"""
+
+from .assess import aassess, assess
+from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim
+from .checks import Checks
+from .grounds import ReadContexts
+from .guard import Guard
+
+__all__ = [
+    "AnswerSpan",
+    "Assessment",
+    "CheckResult",
+    "Checks",
+    "Guard",
+    "Issue",
+    "JudgedClaim",
+    "ReadContexts",
+    "aassess",
+    "assess",
+]

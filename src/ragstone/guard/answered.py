@@ -1,0 +1,107 @@
+"""Answered: one question with its answer and contexts, as every check reads it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ragstone.judges.local.claims import NO_CLAIMS
+from ragstone.judges.local.response import response_type
+from ragstone.judges.markers import Marker, markers
+
+from .assessment import AnswerSpan
+from .checks import Checks
+from .deadline import Deadline
+from .grounds import ReadContexts, read_contexts, scores_of
+from .phrases import failure_message
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One question with its answer and contexts, and the settings by which it is checked.
+
+    Attributes:
+        question: As the user asked it; empty if there is none.
+        answer: As it is going to be given; empty if there is none.
+        grounds: The contexts.
+        scores: The retrieval scores as they were given; None if there are none.
+        checks: What is checked.
+        deadline: When the work on it must end.
+        abstain_ok: Whether an answer that says it does not know is as good as any.
+    """
+
+    question: str
+    answer: str
+    grounds: ReadContexts
+    scores: Sequence[object] | None
+    checks: Checks
+    deadline: Deadline
+    abstain_ok: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        question: object,
+        answer: object,
+        contexts: object,
+        scores: object,
+        checks: Checks,
+        deadline: Deadline,
+        *,
+        abstain_ok: bool,
+    ) -> "Answered":
+        """From what a request brings, whatever that is."""
+        grounds = read_contexts(contexts, deadline)
+        given = _listed(scores)
+        return cls(
+            _text(question),
+            _text(answer),
+            grounds,
+            scores_of(grounds.contexts) if given is None else given,
+            checks,
+            deadline,
+            abstain_ok,
+        )
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no answer."""
+        return not any(letter.isalnum() for letter in self.answer)
+
+    @cached_property
+    def response(self) -> tuple[str, str]:
+        """What kind of reply it is, and why; see ``response_type``."""
+        return response_type(self.answer)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it says that it does not know or will not tell."""
+        return self.response[0] in NO_CLAIMS
+
+    @cached_property
+    def failure(self) -> bool:
+        """Whether it is nothing but a failure message."""
+        checks = self.checks
+        return failure_message(self.answer, checks.languages, checks.failure_phrases)
+
+    @cached_property
+    def markers(self) -> list[Marker]:
+        """Its citation marks."""
+        return markers(self.answer, self.grounds.contexts, self.checks.citation_pattern)
+
+    def span(self, start: int, end: int) -> AnswerSpan:
+        """Part of the answer."""
+        return AnswerSpan(start, end, self.answer[start:end])
+
+
+def _text(given: object) -> str:
+    if isinstance(given, bytes | bytearray):
+        return bytes(given).decode("utf-8", "replace")
+    return given if isinstance(given, str) else "" if given is None else str(given)
+
+
+def _listed(scores: object) -> Sequence[object] | None:
+    if scores is None:
+        return None
+    if isinstance(scores, str | bytes | Mapping) or not isinstance(scores, Iterable):
+        return [scores]
+    return list(scores)

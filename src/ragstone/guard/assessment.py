@@ -1,0 +1,181 @@
+"""Assessment: what is known of one answer when it is given, check by check."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
+"""``not_judged``: it applies, and there was no time, no text or no judge for it."""
+
+WayOut = Literal["pass", "ask", "block"]
+"""Give the answer, ask a person or a slower judge first, or do not give it."""
+
+EMPTY_ANSWER = "empty_answer"
+NO_CONTEXT = "no_context"
+MISSING_CITATIONS = "missing_citations"
+DANGLING_CITATION = "dangling_citation"
+FALLBACK_PHRASE = "fallback_phrase"
+LOW_RETRIEVAL_SCORE = "low_retrieval_score"
+MISSING_LIST_STRUCTURE = "missing_list_structure"
+UNSUPPORTED_SENTENCE = "unsupported_sentence"
+CONTRADICTED_SENTENCE = "contradicted_sentence"
+NEW_NUMBER = "new_number"
+NEW_NAME = "new_name"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """Part of an answer: ``text == answer[start:end]``, in characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """Why a check failed.
+
+    Attributes:
+        code: One word, such as ``unsupported_sentence``.
+        check: The check that failed.
+        reason: Why, as a code with facts; ``ragstone.explain`` says it in words.
+        spans: Where in the answer; empty if it is about the whole or about the contexts.
+    """
+
+    code: str
+    check: str
+    reason: str
+    spans: tuple[AnswerSpan, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What came of one check.
+
+    Attributes:
+        check: Its name.
+        status: ``passed``, ``failed``, ``not_applicable`` or ``not_judged``.
+        value: What was measured, None where nothing was.
+        threshold: The least value that passes, None where there is none.
+        reason: Why, as a code with facts; ``ragstone.explain`` says it in words.
+        spans: Where in the answer.
+        issues: What failed; empty unless the status is ``failed``.
+    """
+
+    check: str
+    status: CheckStatus
+    value: float | None = None
+    threshold: float | None = None
+    reason: str = ""
+    spans: tuple[AnswerSpan, ...] = ()
+    issues: tuple[Issue, ...] = field(default=(), repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A claim of the answer and what the contexts say to it.
+
+    Attributes:
+        span: Where it stands in the answer.
+        verdict: ``supported``, ``contradicted`` or ``absent``; None if it was not judged.
+        probability: That the contexts support it, from 0 to 1; None if it was not judged, or the
+            judge gives only verdicts.
+        reason: Why, as a code with facts or in the judge's own words.
+        evidence: Ids of the contexts that the verdict rests on.
+        quote: A sentence of the first of them, word for word.
+        judge: Who judged it.
+    """
+
+    span: AnswerSpan
+    verdict: str | None
+    probability: float | None
+    reason: str
+    evidence: tuple[str, ...] = ()
+    quote: str | None = None
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """What is known of an answer before it is given.
+
+    Attributes:
+        ok: True if no check failed, False if one did, None if none failed and not all could be
+            judged.
+        decision: ``pass``, ``ask`` or ``block`` by the gate; without one ``pass`` if ok, else
+            ``ask``.
+        checks: Every check that is switched on, in a fixed order.
+        issues: What failed, in the same order.
+        judged: The claims of the answer and what the contexts say to each.
+        confidence: The lowest probability, over the claims, that the contexts support it, from 0
+            to 1; None without claims, or if not all are judged.
+        run_id: The caller's name for the request.
+        judge: Who judged the claims.
+        late: Whether the judge that was asked for was too late or gone, and the local judge
+            answered in its place.
+        notes: What else to know, as codes with facts.
+    """
+
+    ok: bool | None
+    decision: WayOut
+    checks: tuple[CheckResult, ...]
+    issues: tuple[Issue, ...]
+    judged: tuple[JudgedClaim, ...]
+    confidence: float | None
+    run_id: str | None
+    judge: str
+    late: bool = False
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, check: str) -> CheckResult:
+        """The result of a check by its name.
+
+        Raises:
+            KeyError: There is no such check, or it is switched off.
+        """
+        for one in self.checks:
+            if one.check == check:
+                return one
+        raise KeyError(check)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON; what is not there is null."""
+        told: dict[str, Any] = asdict(self)
+        for check in told["checks"]:
+            del check["issues"]
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Mapping[str, Any]) -> "Assessment":
+        """The assessment that ``to_dict`` told of."""
+        issues = tuple(
+            Issue(one["code"], one["check"], one["reason"], _spans(one["spans"]))
+            for one in told["issues"]
+        )
+        checks = tuple(
+            CheckResult(
+                **{**one, "spans": _spans(one["spans"])},
+                issues=tuple(issue for issue in issues if issue.check == one["check"]),
+            )
+            for one in told["checks"]
+        )
+        claims = tuple(
+            JudgedClaim(
+                **{**one, "span": AnswerSpan(**one["span"]), "evidence": tuple(one["evidence"])}
+            )
+            for one in told["judged"]
+        )
+        plain = {name: told[name] for name in ("ok", "decision", "confidence", "run_id", "judge")}
+        return cls(
+            **plain,
+            checks=checks,
+            issues=issues,
+            judged=claims,
+            late=told["late"],
+            notes=tuple(told["notes"]),
+        )
+
+
+def _spans(told: Any) -> tuple[AnswerSpan, ...]:
+    return tuple(AnswerSpan(**one) for one in told)

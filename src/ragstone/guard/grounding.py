@@ -1,0 +1,271 @@
+"""Grounding: the checks of what an answer says against what its contexts say."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ragstone.judges.local.claims import LocatedClaim, each_claim
+from ragstone.judges.local.support import SupportVerdict
+from ragstone.judges.local.words import as_written, stem_or_none, terms, tokens
+from ragstone.judges.names import STRINGS
+from ragstone.reason import reason
+
+from .answered import Answered
+from .assessment import (
+    CONTRADICTED_SENTENCE,
+    NEW_NAME,
+    NEW_NUMBER,
+    UNSUPPORTED_SENTENCE,
+    AnswerSpan,
+    CheckResult,
+    Issue,
+    JudgedClaim,
+)
+from .form import failed, result
+from .grounds import LONGEST_SENTENCE
+
+CONTRADICTED = "contradicted"
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimVerdict:
+    """What a judge says to one claim.
+
+    Attributes:
+        verdict: ``supported``, ``contradicted`` or ``absent``; None if it could not say.
+        probability: That the contexts support it; None if the judge gives only verdicts.
+        reason: Why.
+        evidence: Ids of the contexts it rests on.
+        quote: A sentence of the first of them.
+    """
+
+    verdict: str | None
+    probability: float | None
+    reason: str
+    evidence: tuple[str, ...] = ()
+    quote: str | None = None
+
+
+class ClaimsJudge(Protocol):
+    """Judges the claims of one answer in time, or not at all."""
+
+    @property
+    def name(self) -> str:
+        """Written to every claim that it judged."""
+
+    def verdicts(
+        self, one: Answered, claims: Sequence[LocatedClaim]
+    ) -> "Sequence[ClaimVerdict] | str":
+        """A verdict for each claim; or, as a reason, why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounded:
+    """The claims of an answer, judged.
+
+    Attributes:
+        claims: In the order of the answer.
+        seen: For each what the local judge counted; None where it counted nothing.
+        fault: Why not all of the answer's are there or judged; None if they are.
+        late: Why the judge that was wanted did not judge; None if it did, or none was wanted.
+        judge: Who judged.
+    """
+
+    claims: tuple[JudgedClaim, ...] = ()
+    seen: tuple[SupportVerdict | None, ...] = ()
+    fault: str | None = None
+    late: str | None = None
+    judge: str = STRINGS
+
+    @property
+    def confidence(self) -> float | None:
+        """The lowest probability of support; None without claims or if one is not judged."""
+        known = [_probability(claim) for claim in self.claims]
+        told = [one for one in known if one is not None]
+        return min(told) if told and len(told) == len(known) and self.fault is None else None
+
+
+def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
+    """Judge the claims of an answer until its deadline.
+
+    The local judge goes first, for it takes milliseconds and answers in the place of another one
+    that is too late or gone. An answer that says nothing makes no claims.
+    """
+    if one.empty or one.failure or one.silent:
+        return Grounded()
+    if one.grounds.unread is not None or not one.grounds.given:
+        return Grounded(fault=one.grounds.unread)
+    located, seen, fault = _judged_in_time(one)
+    told = [_told(verdict, one) for verdict in seen]
+    verdicts, name, late = told, STRINGS, None
+    if judge is not None and located:
+        answered = judge.verdicts(one, located)
+        if isinstance(answered, str):
+            late = answered
+        else:
+            verdicts, name = list(answered), judge.name
+            lost = next((said.reason for said in verdicts if said.verdict is None), None)
+            fault = None if lost is None else reason("claims_left_open", said=lost)
+    claims = tuple(
+        JudgedClaim(
+            one.span(claim.start, claim.end),
+            said.verdict,
+            said.probability,
+            said.reason,
+            said.evidence,
+            said.quote,
+            name,
+        )
+        for claim, said in zip(located, verdicts, strict=True)
+    )
+    return Grounded(claims, tuple(seen), fault, late, name)
+
+
+def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
+    """The contexts support every claim."""
+    name, least = "groundedness", one.checks.least_support
+    assert least is not None
+    if (why := _nothing_to_ground(one, found)) is not None:
+        return result(name, "not_applicable", why, threshold=least)
+    against = [claim for claim in found.claims if claim.verdict == CONTRADICTED]
+    without = [
+        claim for claim in found.claims if claim not in against and not is_supported(claim, least)
+    ]
+    issues = tuple(
+        Issue(
+            code,
+            name,
+            reason(why, n=len(claims), of_n=len(found.claims)),
+            tuple(claim.span for claim in claims),
+        )
+        for code, why, claims in (
+            (UNSUPPORTED_SENTENCE, "unsupported_sentences", without),
+            (CONTRADICTED_SENTENCE, "contradicted_sentences", against),
+        )
+        if claims
+    )
+    value = found.confidence
+    if issues:
+        bad = sorted((*without, *against), key=lambda claim: claim.span.start)
+        spans = tuple(claim.span for claim in bad)
+        failing = result(
+            name, "failed", issues[0].reason, value=value, threshold=least, spans=spans
+        )
+        return replace(failing, issues=issues)
+    if found.fault is not None:
+        return result(name, "not_judged", found.fault, value=value, threshold=least)
+    why = reason("all_supported", n=len(found.claims))
+    return result(name, "passed", why, value=value, threshold=least)
+
+
+def of_numbers(one: Answered, found: Grounded) -> CheckResult:
+    """Every number of a claim stands in a context or in the question."""
+    return _of_new(one, found, "numbers", NEW_NUMBER)
+
+
+def of_names(one: Answered, found: Grounded) -> CheckResult:
+    """Every name of a claim stands in a context or in the question."""
+    return _of_new(one, found, "names", NEW_NAME)
+
+
+def is_supported(claim: JudgedClaim, least: float) -> bool:
+    """Whether a claim passes, or is not judged and so cannot fail."""
+    probability = _probability(claim)
+    return probability is None or (claim.verdict != CONTRADICTED and probability >= least)
+
+
+def _probability(claim: JudgedClaim) -> float | None:
+    """The probability of support; of a judge that gives only verdicts 1 or 0."""
+    if claim.verdict is None or claim.probability is not None:
+        return claim.probability
+    return float(claim.verdict == "supported")
+
+
+def _judged_in_time(
+    one: Answered,
+) -> tuple[list[LocatedClaim], list[SupportVerdict | None], str | None]:
+    """The claims that could be judged before the deadline, and why these are not all."""
+    located: list[LocatedClaim] = []
+    seen: list[SupportVerdict | None] = []
+    bare: list[LocatedClaim] = []
+    with_content = False
+    fault = None
+    for number, claim in enumerate(each_claim(one.answer)):
+        if one.deadline.passed:
+            return located, seen, reason("sentences_not_judged_in_time", n=number)
+        if claim is None:
+            continue
+        if not claim.factual:
+            with_content = with_content or bool(terms(claim.text))
+            continue
+        if len(claim.text) > LONGEST_SENTENCE:
+            fault = reason("sentence_too_long", most=LONGEST_SENTENCE)
+            located.append(claim)
+            seen.append(None)
+            continue
+        verdict = one.grounds.judge(claim.text, one.question or None)
+        if verdict.seen is None and not terms(claim.text):
+            bare.append(claim)
+            continue
+        located.append(claim)
+        seen.append(verdict)
+    if not located and not with_content:
+        # As for the metrics: a bare `Yes.` is a claim only where there is no other.
+        located = bare
+        seen = [one.grounds.judge(claim.text, one.question or None) for claim in bare]
+    return located, seen, fault
+
+
+def _told(verdict: SupportVerdict | None, one: Answered) -> ClaimVerdict:
+    if verdict is None:
+        return ClaimVerdict(None, None, reason("sentence_too_long", most=LONGEST_SENTENCE))
+    ids = tuple(one.grounds.contexts[place].id for place in verdict.evidence)
+    return ClaimVerdict(verdict.verdict, verdict.probability, verdict.reason, ids, verdict.quote)
+
+
+def _nothing_to_ground(one: Answered, found: Grounded) -> str | None:
+    if one.empty:
+        return reason("answer_is_empty")
+    if one.failure:
+        return reason("is_a_failure")
+    if one.silent:
+        kind, why = one.response
+        return reason("response_is", kind=kind, said=why)
+    if found.fault is not None or found.claims:
+        return None
+    return reason("no_claims_made") if one.grounds.given else reason("no_contexts_given")
+
+
+def _of_new(one: Answered, found: Grounded, name: str, code: str) -> CheckResult:
+    if (why := _nothing_to_ground(one, found)) is not None:
+        return result(name, "not_applicable", why)
+    asked = set(tokens(one.question[:LONGEST_SENTENCE]))
+    asked |= {stem for token in asked if (stem := stem_or_none(token))}
+    spans: list[AnswerSpan] = []
+    for claim, verdict in zip(found.claims, found.seen, strict=True):
+        if verdict is None or verdict.seen is None:
+            continue
+        new = verdict.seen.new_numbers if code == NEW_NUMBER else verdict.seen.new_names
+        spans += _spans([word for word in new if word not in asked], claim.span, one)
+    if spans:
+        why = reason(
+            "new_in_answer",
+            what=name,
+            n=len(spans),
+            words=", ".join(span.text for span in spans[:5]),
+        )
+        return failed(name, code, why, value=float(len(spans)), spans=tuple(spans))
+    if any(verdict is None for verdict in found.seen) or (found.fault and not found.seen):
+        return result(name, "not_judged", found.fault or reason("claims_left_open"))
+    return result(name, "passed", reason("nothing_new", what=name), value=0.0)
+
+
+def _spans(words: Iterable[str], within: AnswerSpan, one: Answered) -> list[AnswerSpan]:
+    """Where folded words first stand in a claim; the whole claim if that cannot be told."""
+    found = []
+    for word in words:
+        written = as_written([word], within.text)
+        at = within.text.find(written)
+        span = within if at < 0 else one.span(within.start + at, within.start + at + len(written))
+        found.append(span)
+    return found

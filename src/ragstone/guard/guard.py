@@ -1,0 +1,224 @@
+"""Guard: assesses answers before they are given, by settings that hold for all of them."""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
+from logging import getLogger
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ragstone.errors import InputError
+from ragstone.reason import reason
+
+from . import form, grounding
+from .answered import Answered
+from .assessment import Assessment, CheckResult, JudgedClaim, WayOut
+from .checks import Checks
+from .deadline import Deadline
+from .event import tell
+from .grounding import ClaimsJudge, Grounded
+from .grounds import ReadContexts, read_contexts
+
+if TYPE_CHECKING:
+    from ragstone.run.named_models import Named
+
+LOGGER = getLogger("ragstone.guard")
+
+FOR_JUDGING = 0.8
+"""The share of the deadline after which nothing new is judged; the rest is for what is known."""
+
+Listener = Callable[[Mapping[str, Any]], object]
+"""Is told of each assessment: what came of it, without any text of the request."""
+
+
+class DecidesByConfidence(Protocol):
+    """A calibrated gate: a way out for the confidence in an answer."""
+
+    def decide(self, confidence: float | None) -> WayOut:
+        """The way out for this confidence."""
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Assesses answers before they are given. Make it once, and use it for every request.
+
+        guard = Guard(Checks(citations=False))
+        guard.assess(question, answer, contexts).ok
+
+    Can be used from several threads. It raises nothing inside a request: what cannot be judged is
+    ``not_judged``.
+
+    Args:
+        checks: What is checked, and from which value on it passes.
+        abstain_ok: Whether an answer that says it does not know is as good as any.
+        judge: Who judges the claims: None or ``local:strings`` the local judge by strings;
+            ``local`` or ``builtin:minilm`` the same with its encoder; ``nli:NAME``; a chat model
+            such as ``openai:MODEL``, an address or an async function. Where it is too late or
+            gone, the local judge by strings answers in its place, and ``late`` says so.
+        gate: A calibrated gate, which decides by the confidence.
+        deadline: Seconds in which an assessment ends; what is not reached is ``not_judged``.
+        offline: Use no server except on this machine, and download no model.
+        listener: Is told of each assessment, besides the log.
+
+    Raises:
+        InputError: A setting that cannot be used.
+    """
+
+    checks: Checks = Checks()  # noqa: RUF009
+    _: KW_ONLY
+    abstain_ok: bool = False
+    judge: "Named | None" = None
+    gate: DecidesByConfidence | None = None
+    deadline: float = 1.0
+    offline: bool = False
+    listener: Listener | None = None
+    _judge: ClaimsJudge | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        seconds = self.deadline
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not seconds > 0:
+            raise InputError(f"deadline is {seconds!r}; it is a time in seconds, above 0.")
+        if not isinstance(self.checks, Checks):
+            raise InputError(f"checks is {self.checks!r}; it must be Checks(…).")
+        from .named_judge import open_claims_judge
+
+        object.__setattr__(self, "_judge", open_claims_judge(self.judge))
+
+    def read(self, contexts: object) -> ReadContexts:
+        """Read contexts once, to assess several answers by them."""
+        return read_contexts(contexts, Deadline(self.deadline))
+
+    def assess(
+        self,
+        question: str | None,
+        answer: str | None,
+        contexts: Sequence[Any] | ReadContexts | None,
+        *,
+        retrieval_scores: Sequence[float | None] | None = None,
+        run_id: str | None = None,
+    ) -> Assessment:
+        """Assess one answer.
+
+        Args:
+            question: What was asked.
+            answer: What is going to be answered.
+            contexts: What the answer should rest on, in rank order: texts, mappings with ``text``
+                and ``id``, or what ``read`` gave. None or empty: nothing was found.
+            retrieval_scores: From 0 to 1; None: those of the contexts, if they carry any. If one
+                is null or on another scale, they are not looked at.
+            run_id: Your name for the request; it stands in the log.
+
+        Returns:
+            What is known of it. Nothing is raised.
+        """
+        begun = time.monotonic()
+        try:
+            found = self._assessed(question, answer, contexts, retrieval_scores, run_id)
+        except Exception as error:
+            # Inside a user's request nothing may break; what broke is told, without any text.
+            LOGGER.exception("guard failed run_id=%r", run_id, exc_info=_bare(error))
+            found = unjudged(reason("guard_failed", error=type(error).__name__), run_id)
+        tell(found, time.monotonic() - begun, self.listener)
+        return found
+
+    async def aassess(
+        self,
+        question: str | None,
+        answer: str | None,
+        contexts: Sequence[Any] | ReadContexts | None,
+        *,
+        retrieval_scores: Sequence[float | None] | None = None,
+        run_id: str | None = None,
+    ) -> Assessment:
+        """As ``assess``, in a thread of its own, so that other requests go on meanwhile."""
+        return await asyncio.to_thread(
+            self.assess,
+            question,
+            answer,
+            contexts,
+            retrieval_scores=retrieval_scores,
+            run_id=run_id,
+        )
+
+    def _assessed(
+        self, question: object, answer: object, contexts: object, scores: object, run_id: str | None
+    ) -> Assessment:
+        one = Answered.of(
+            question,
+            answer,
+            contexts,
+            scores,
+            self.checks,
+            Deadline(FOR_JUDGING * self.deadline),
+            abstain_ok=self.abstain_ok,
+        )
+        found = grounding.ground(one, self._judge)
+        return assessed(_checked(one, found), found, run_id, self.gate)
+
+
+def assessed(
+    checks: tuple[CheckResult, ...],
+    found: Grounded,
+    run_id: str | None,
+    gate: DecidesByConfidence | None = None,
+) -> Assessment:
+    """The assessment that follows from the checks and the judged claims."""
+    states = {check.status for check in checks}
+    ok = False if "failed" in states else None if "not_judged" in states else True
+    return Assessment(
+        ok,
+        _decision(ok, checks, found, gate),
+        checks,
+        tuple(issue for check in checks for issue in check.issues),
+        found.claims,
+        found.confidence,
+        run_id,
+        found.judge,
+        found.late is not None,
+        () if found.late is None else (found.late,),
+    )
+
+
+def unjudged(why: str, run_id: str | None, claims: tuple[JudgedClaim, ...] = ()) -> Assessment:
+    """The assessment of what could not be assessed at all."""
+    check = form.result("guard", "not_judged", why)
+    return Assessment(None, "ask", (check,), (), claims, None, run_id, "", False, ())
+
+
+def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
+    """Every check that is switched on, what needs least work first."""
+    checks = one.checks
+    switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
+        (True, lambda: form.of_answer(one)),
+        (True, lambda: form.of_contexts(one)),
+        (checks.citations, lambda: form.of_citations(one)),
+        (True, lambda: form.of_cited_contexts(one)),
+        (True, lambda: form.of_failure_phrases(one)),
+        (True, lambda: form.of_abstention(one)),
+        (checks.least_retrieval_score is not None, lambda: form.of_retrieval_scores(one)),
+        (checks.lists, lambda: form.of_list_structure(one)),
+        (checks.least_support is not None, lambda: grounding.of_groundedness(one, found)),
+        (checks.numbers, lambda: grounding.of_numbers(one, found)),
+        (checks.names, lambda: grounding.of_names(one, found)),
+    )
+    return tuple(check() for on, check in switched if on)
+
+
+def _decision(
+    ok: bool | None,
+    checks: Sequence[CheckResult],
+    found: Grounded,
+    gate: DecidesByConfidence | None,
+) -> WayOut:
+    """The gate's word; but nothing passes of which another check failed."""
+    if gate is None:
+        return "pass" if ok else "ask"
+    said = gate.decide(found.confidence)
+    others = any(one.status in ("failed", "not_judged") and one.check != "groundedness"
+                 for one in checks)  # fmt: skip
+    return "ask" if said == "pass" and others else said
+
+
+def _bare(error: Exception) -> Exception:
+    """The error without its message, which may quote the request."""
+    return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)

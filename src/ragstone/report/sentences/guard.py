@@ -1,0 +1,83 @@
+"""Guard: what is said of an answer that is assessed while it is being given."""
+
+from collections.abc import Mapping
+
+from .facts import Facts, Sentence, count, counted, plain
+
+KINDS: Mapping[str, str] = {
+    "answer": "it answers",
+    "partial": "it answers in part",
+    "abstain": "it says that it does not know",
+    "refuse": "it refuses",
+    "clarify": "it asks back",
+}
+
+
+def _of(facts: Facts, noun: str, said: str) -> str:
+    """How many of how many.
+
+    >>> _of({"n": "1", "of_n": "3"}, "sentence", "not supported by the contexts")
+    '1 of 3 sentences is not supported by the contexts'
+    """
+    verb = "is" if facts["n"] == "1" else "are"
+    return f"{count(facts)} of {counted(facts, noun, 'of_n')} {verb} {said}"
+
+
+SENTENCES: Mapping[str, Sentence] = {
+    "answer_given": plain("there is an answer"),
+    "no_contexts_given": plain("there is no context"),
+    "contexts_given": lambda facts: f"there {_are(facts)} {counted(facts, 'context')}",
+    "contexts_unreadable": lambda facts: (
+        f"the contexts cannot be read: they must be texts or objects with a text ({facts['said']})"
+    ),
+    "contexts_not_read_in_time": lambda facts: (
+        f"time was up after {count(facts)} of {counted(facts, 'context', 'of_n')}"
+    ),
+    "cites": lambda facts: f"it cites {counted(facts, 'context')}",
+    "cites_nothing": plain("it cites nothing"),
+    "all_cited_are_there": plain("every citation names a context"),
+    "cited_not_there": lambda facts: (
+        f"{counted(facts, 'citation')} {_name(facts)} no context: {facts['marks']}"
+    ),
+    "is_a_failure": plain("it is nothing but a failure message"),
+    "no_failure_message": plain("it is no failure message"),
+    "response_is": lambda facts: f"{KINDS[facts['kind']]}: {facts['said']}",
+    "may_abstain": lambda facts: f"it may say that it does not know: {facts['said']}",
+    "no_retrieval_scores": plain("there are no retrieval scores"),
+    "scores_not_shares": plain("not every retrieval score is a number from 0 to 1"),
+    "mean_score": lambda facts: (
+        f"the mean of {counted(facts, 'retrieval score')} is {facts['mean']}; "
+        f"{facts['least']} is the least that passes"
+    ),
+    "no_list_asked": plain("the question does not ask for a list"),
+    "list_lines": lambda facts: f"it has {counted(facts, 'line')} of a list or table",
+    "no_list_lines": plain("the question asks for a list, and the answer has none"),
+    "no_claims_made": plain("it makes no claim"),
+    "all_supported": lambda facts: (
+        f"the contexts support {counted(facts, 'sentence')} out of {count(facts)}"
+    ),
+    "unsupported_sentences": lambda facts: _of(facts, "sentence", "not supported by the contexts"),
+    "contradicted_sentences": lambda facts: _of(facts, "sentence", "contradicted by the contexts"),
+    "new_in_answer": lambda facts: (
+        f"{facts['what']} that neither the contexts nor the question have: {facts['words']}"
+    ),
+    "nothing_new": lambda facts: f"the contexts or the question have all its {facts['what']}",
+    "sentence_too_long": lambda facts: (
+        f"a sentence is longer than {count(facts, 'most')} characters"
+    ),
+    "sentences_not_judged_in_time": lambda facts: f"time was up after {counted(facts, 'sentence')}",
+    "claims_left_open": lambda facts: (
+        f"a sentence was not judged: {facts['said']}"
+        if "said" in facts
+        else "a sentence was not judged"
+    ),
+    "guard_failed": lambda facts: f"the guard itself failed ({facts['error']}); the log has where",
+}
+
+
+def _are(facts: Facts) -> str:
+    return "is" if facts["n"] == "1" else "are"
+
+
+def _name(facts: Facts) -> str:
+    return "names" if facts["n"] == "1" else "name"
