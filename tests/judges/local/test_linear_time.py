@@ -32,6 +32,7 @@ TEXTS: dict[str, Callable[[int], str]] = {
     ),
     "stops": lambda n: "." * 20 * n,
     "spaces": lambda n: "so" + " " * 20 * n + "x",
+    "lines": lambda n: "tin and so on\r" * n,
     "brackets": lambda n: "[Data: " * 3 * n,
     "signs": lambda n: "?!'\"“ " * 3 * n,
 }

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.judges.local import response
 from ragstone.judges.local.response import (
     PHRASES_8,
     PHRASES_12,
@@ -88,3 +89,10 @@ def test_every_text_is_some_reply_for_a_reason(text: str) -> None:
     kind, reason = response_type(text)
     assert kind in ("answer", "partial", "abstain", "refuse", "clarify")
     assert reason
+
+
+@given(st.from_regex(response._INABILITY) | st.from_regex(response._HEDGE))
+def test_what_says_that_it_cannot_tell_has_a_sign_of_it(text: str) -> None:
+    found = response._INABILITY.search(text) or response._HEDGE.search(text)
+    assert found is not None
+    assert response._SIGN.search(found.group())

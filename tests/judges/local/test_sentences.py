@@ -1,10 +1,13 @@
 """Sentences: hard cases by hand, then what must hold for any text."""
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.sentences import sentences
+from ragstone.judges.local.sentences import _CITATION as CITATION
+from ragstone.judges.local.sentences import _STOP, each_sentence, sentences
 
 CASES = {
     "Pi is 3.14. Dr. Smith paid $2.50!": ["Pi is 3.14.", "Dr. Smith paid $2.50!"],
@@ -108,6 +111,26 @@ def test_every_sentence_holds_a_letter_or_digit(text: str) -> None:
 @given(st.lists(st.sampled_from(["Tin was mined.", "Who came?", "It rained!"]), max_size=8))
 def test_plain_sentences_come_back_as_they_went_in(parts: list[str]) -> None:
     assert [sentence.text for sentence in sentences(" ".join(parts))] == parts
+
+
+TWO_SETS = re.compile(
+    rf"(?<![.!?…])[.!?…]++[\"'”’»›)\]}}*_]*+(?:[ ]?{CITATION})*+(?=\s|\Z)"
+    rf"|[。！？｡।॥؟۔։።។။]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+"
+)
+"""The stops as one would write them down, found five times as slowly."""
+
+STOPS = [".", "!", "…", "。", "؟", "॥", " ", "[1]", '"', "」", ")", "}", "_", "a", "\n"]
+
+
+@given(st.lists(st.sampled_from(STOPS)).map("".join) | st.text(), st.integers(0, 3))
+def test_the_stops_are_those_of_either_set(text: str, start: int) -> None:
+    found = [stop.span() for stop in _STOP.finditer(text, start, len(text) - 1)]
+    assert found == [stop.span() for stop in TWO_SETS.finditer(text, start, len(text) - 1)]
+
+
+@given(TEXTS)
+def test_they_can_be_asked_for_one_by_one(text: str) -> None:
+    assert list(each_sentence(text)) == sentences(text)
 
 
 @pytest.mark.parametrize("run", [".", ".)", "[1]", "- ", "1. ", "(", " ", '"', "a\n"])

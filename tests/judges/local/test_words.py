@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.words import denied, names, numbers, stem, terms, tokens
+from ragstone.judges.local import words
+from ragstone.judges.local.words import denied, fold, names, numbers, stem, terms, tokens
 
 
 @pytest.mark.parametrize(
@@ -97,3 +98,16 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 
 def test_endless_number_words_are_many_numbers() -> None:
     assert set(tokens("two hundred and " * 3000)) <= {"200", "and", "202", "102", "100", "2"}
+
+
+MARKS = (
+    "sSdnrth019,.''’´ΣσςİıÅßøｱ日語ไ한٣½①ﬁ \n\x1c\u00a0\u00a8\u00ad\u2003\u200b\u0301\u3099\u309b"
+)
+SPELLINGS = st.text(st.characters() | st.sampled_from(MARKS), max_size=30)
+"""Text full of what joins, parts and changes its neighbours."""
+
+
+@given(SPELLINGS)
+def test_nothing_joins_across_white_space(text: str) -> None:
+    read_at_once = words._TOKEN.findall(fold(text))
+    assert [token for piece in text.split() for token in words._folded(piece)] == read_at_once

@@ -68,29 +68,26 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     begin = frame_end(plain)
     plain = plain[begin:]
     words = tokens(plain)
-    stems = [stem for token in words if (stem := stem_or_none(token))]
-    if not stems:
+    distinct = list(dict.fromkeys(filter(None, map(stem_or_none, words))))
+    if not distinct:
         return None
-    distinct = list(dict.fromkeys(stems))
     held = Held(tuple(map(passages.sentences_with, distinct)))
     best, together = held.best_window()
     said = [token for number in sorted(best) for token in passages.tokens_of[number]]
     vocabulary = passages.vocabulary
+    new = [token for token in words if token not in vocabulary]
     own = FIRST_PERSON.isdisjoint(vocabulary)
     return EvidenceCounts(
         content_words=len(distinct),
-        words=sum(token in vocabulary for token in words) / len(words),
+        words=(len(words) - len(new)) / len(words),
         window=together / len(distinct),
         in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
-        new_small_words=sum(
-            token not in vocabulary and stem_or_none(token) is None for token in words
-        )
-        / len(words),
+        new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
         new_numbers=tuple(sorted(n for n in numbers(distinct) if n not in passages.where)),
         new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
         first_person=sum(token in FIRST_PERSON for token in words) / len(words) if own else 0.0,
         framed=begin > 0,
-        opinion=any(token in OPINION and token not in vocabulary for token in words),
+        opinion=not OPINION.isdisjoint(new),
         tokens=tuple(words),
         sentences=best,
         held=held,

@@ -68,7 +68,9 @@ class Held:
         """The number of words in the window from each sentence: its binary digits, lowest first."""
         planes: list[int] = []
         for word in self.words:
-            carry = reduce(or_, (word >> step for step in range(WINDOW)))
+            carry = word
+            for step in range(1, WINDOW):
+                carry |= word >> step
             for place, plane in enumerate(planes):
                 planes[place], carry = plane ^ carry, plane & carry
             if carry:

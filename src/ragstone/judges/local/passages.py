@@ -1,5 +1,6 @@
 """Passages: the contexts of one example, processed once for all asks."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -32,7 +33,7 @@ class Passages:
         self.places: list[SentenceSpan] = []
         self.quotes: list[str] = []
         self.tokens_of: list[list[str]] = []
-        self.where: dict[str, list[int]] = {}
+        self.where: dict[str, list[int]] = defaultdict(list)
         self.vocabulary: set[str] = set()
         self._bits: dict[str, int] = {}
         for position, text in enumerate(texts):
@@ -52,8 +53,9 @@ class Passages:
         self.quotes.append(text)
         self.tokens_of.append(words)
         self.vocabulary.update(words)
-        for stem in {stem for token in words if (stem := stem_or_none(token))}:
-            self.where.setdefault(stem, []).append(number)
+        for stem in set(map(stem_or_none, words)):
+            if stem:
+                self.where[stem].append(number)
 
     def sentences_with(self, stem: str) -> int:
         """The sentences with a stem, as bits."""

@@ -6,7 +6,6 @@ languages only plain forms of "I don't know" and "no information" are recognised
 """
 
 import re
-from functools import lru_cache
 
 from ragstone.reason import reason
 
@@ -164,6 +163,9 @@ _HEDGE = re.compile(
         r"^(?:not sure|unsure|no idea|no clue)\b",
     )
 )
+_SIGN = re.compile(r"no[t ]|n't|un[acfks]|never|fail|lack|insufficient|impossible")
+"""What every inability and hedge has in it; found in a tenth of the time that they take."""
+
 _PREFACE = re.compile(
     r"(?:unfortunately, |i'm sorry, (?:but )?)?as an? (?:ai|artificial|large|language)\b"
 )
@@ -200,6 +202,7 @@ _CLARIFY = re.compile(
         r"^(?:which|what|who|where|when) [^.!]{0,120}\b(?:you|your)\b[^.!]{0,60}\?",
     )
 )
+_MAY_ASK = re.compile("[?？؟]|please")
 _FILLER = re.compile(
     r"^(?:i(?:'m| am)? (?:very |so |really )?(?:sorry|apologi[sz]e)|sorry|apologies|please"
     r"|let me know|feel free|if you|is there|would you|could you|can you|do you|for more|thank"
@@ -245,7 +248,6 @@ _ELSEWHERE = re.compile(
 )
 
 
-@lru_cache(maxsize=256)
 def _plain(text: str) -> str:
     return " ".join(text.translate(_PLAIN).lower().split())
 
@@ -254,7 +256,8 @@ _QUOTED = re.compile(r'"[^"]{1,200}"')
 
 
 def _first_inability(text: str) -> re.Match[str] | None:
-    return _INABILITY.search(text) or _HEDGE.search(text) or _ELSEWHERE.search(text)
+    english = _SIGN.search(text) and (_INABILITY.search(text) or _HEDGE.search(text))
+    return english or _ELSEWHERE.search(text)
 
 
 def _as_written(words: str, answer: str) -> str:
@@ -301,7 +304,7 @@ def _informative(sentence: str, least: int) -> int:
 
 def _asks_back(text: str) -> str | None:
     """The clarifying question, if the reply is a short text that ends with one."""
-    if len(text) > LONGEST_QUESTION:
+    if len(text) > LONGEST_QUESTION or not _MAY_ASK.search(text):
         return None
     parts = [part.text for part in sentences(text)]
     if not parts or not _CLARIFY.search(parts[-1]):

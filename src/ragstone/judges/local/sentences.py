@@ -37,8 +37,7 @@ def each_sentence(text: str) -> Iterator[Sentence]:
     lower_case_only = text.islower()
     for start, end in _blocks(text):
         for first, last in _split(text, start, end, lower_case_only):
-            piece = _HOLDS_WORD.search(text, first, last)
-            if piece is not None:
+            if _HOLDS_WORD.search(text, first, last) is not None:
                 yield _trimmed(text, first, last)
 
 
@@ -56,8 +55,10 @@ _CITATION = (
     r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
 )
 _STOP = re.compile(
-    rf"(?<![.!?…])[.!?…]++[\"'”’»›)\]}}*_]*+(?:[ ]?{_CITATION})*+(?=\s|\Z)"
-    rf"|[。！？｡।॥؟۔։።។။]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{_CITATION})*+"
+    # The first character is of one set, for which re searches five times as fast.
+    r"[.!?…。！？｡।॥؟۔։።។။](?:"
+    rf"(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+[\"'”’»›)\]}}*_]*+(?:[ ]?{_CITATION})*+(?=\s|\Z)"
+    rf"|(?<![.!?…])[。！？｡।॥؟۔։።។။]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{_CITATION})*+)"
 )
 _BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]{0,24}\Z")
 _NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
@@ -94,29 +95,29 @@ _GERMAN_MONTHS = _set(
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
     """Sections that no sentence crosses: paragraphs, list items, headings, table rows."""
-    start = end = -1
+    start = end = line_start = -1
     for line in _LINE.finditer(text):
         first, last = line.span()
         if text[first:last].isspace():
             continue
-        if start >= 0 and _continues(text, start, end, first, last):
-            end = last
-            continue
-        if start >= 0:
-            yield _after_mark(text, start, end), end
-        start, end = first, last
+        if start < 0 or not _continues(text, start, line_start, end, first, last):
+            if start >= 0:
+                yield _after_mark(text, start, end), end
+            start = line_start = first
+        elif text[first - 1] == "\n":
+            line_start = first
+        end = last
     if start >= 0:
         yield _after_mark(text, start, end), end
 
 
-def _continues(text: str, start: int, end: int, first: int, last: int) -> bool:
+def _continues(text: str, start: int, line_start: int, end: int, first: int, last: int) -> bool:
     """Whether the line at ``first`` continues the block that ended at ``end``."""
     gap = text[end:first]
     if len(gap) > 1 and gap != "\r\n":
         return False
     if _STRUCTURE.match(text, first, last) or _ONE_LINE.match(text, start, end):
         return False
-    line_start = max(text.rfind("\n", start, end) + 1, start)
     if _LINE_END.search(text, max(line_start, end - 12), end):
         return end - line_start in _WRAPPED
     opening = text[first:last].lstrip()[:1]

@@ -10,7 +10,9 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
+
+from .remembered import remembered
 
 VERSION = "ragstone-words/1"
 
@@ -32,7 +34,7 @@ def tokens(text: str) -> list[str]:
 
     ``Dr. Smith's twenty-one cats`` gives ``dr smith 21 cats``.
     """
-    found: list[str] = _TOKEN.findall(fold(text))
+    found = [*chain.from_iterable(map(_folded, text.split()))]
     if not text.isascii() and _SPACELESS.search(text):
         found = [piece for token in found for piece in _pairs(token)]
     if not _NUMBER_WORDS.isdisjoint(found):
@@ -45,12 +47,13 @@ def terms(text: str) -> list[str]:
     return [term for token in tokens(text) if (term := stem_or_none(token))]
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def stem_or_none(token: str) -> str | None:
     """The stem of a content word; None for a stop word."""
     return None if token in STOP_WORDS else stem(token)
 
 
+@remembered
 def stem(token: str) -> str:
     """A light stem for folded English words: plurals, -ed, -ing, -ly, final e.
 
@@ -121,6 +124,8 @@ def as_written(found: Iterable[str], text: str) -> str:
     ``charlott`` is `Charlotte`, ``205`` is `two hundred and five`. What is not a word of the text,
     such as a pair of characters, stays as it is.
     """
+    if not (found := list(found)):
+        return ""
     known = _first_written(text)
     return ", ".join(known.get(one) or _number_written(one, text) or one for one in found)
 
@@ -253,7 +258,7 @@ MOST_WORDS, LOOKED_AT = 8, 1000
 """Words of a number in words, and of a text that are looked through for one, at most."""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=16)
 def _first_written(text: str) -> Mapping[str, str]:
     """Each folded word and each stem of a text, as it is first written."""
     words: dict[str, str] = {}
@@ -265,7 +270,7 @@ def _first_written(text: str) -> Mapping[str, str]:
     return stems | words
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered
 def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
     """The folded words in a word with points, commas and apostrophes, each as it is written."""
     shown = _ENDS_POSSESSIVE.sub("", written)
@@ -291,6 +296,12 @@ def _number_written(number: str, text: str) -> str | None:
                 if tokens(shown) == [number]:
                     return shown
     return None
+
+
+@remembered
+def _folded(piece: str) -> tuple[str, ...]:
+    """The tokens of text without white space, number words as words: nothing joins across it."""
+    return tuple(_TOKEN.findall(fold(piece)))
 
 
 def _without_suffix(token: str) -> str:
