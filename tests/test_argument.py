@@ -14,6 +14,7 @@ import typer
 
 import ragstone
 import ragstone.decisions
+import ragstone.guard
 import ragstone.labels
 from ragstone.argument import (
     CLOSE,
@@ -31,6 +32,7 @@ from ragstone.cli import app
 from ragstone.decisions.planning.label_sizes import Accuracy
 from ragstone.decisions.sampling.label_sheet import label_sheet
 from ragstone.errors import DataError, Fault, InputError, RagstoneError
+from ragstone.guard.calibrating import calibrate_gate
 from ragstone.report.page import Facts, Page, section
 from ragstone.report.page import Note as FactsNote
 from ragstone.report.render.html import as_html
@@ -165,9 +167,9 @@ def test_no_room_of_the_library_names_a_flag_of_the_command_line() -> None:
 
 def parameters() -> set[str]:
     """Every parameter of every public function and class."""
-    rooms = (ragstone, ragstone.decisions, ragstone.labels)
+    rooms = (ragstone, ragstone.decisions, ragstone.guard, ragstone.labels)
     public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
-    public += [label_sheet, Accuracy, ragstone.Run.overrule]
+    public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.overrule]
     functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]
     return {name for one in functions for name in inspect.signature(one).parameters}
 

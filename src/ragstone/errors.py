@@ -8,6 +8,7 @@
     │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
     │   ├── LabelConflict       an item of which its person said something else meanwhile
     │   ├── LabelsAway          a store of labels that cannot be used at present
+    │   ├── PromiseRefused      labels that cannot carry the promise of a gate
     │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
@@ -247,6 +248,51 @@ class DamagedRun(InputError):
         if len(self.faults) > SHOWN_FAULTS:
             lines.append(f"  … and {len(self.faults) - SHOWN_FAULTS:,} more")
         return "\n".join([*lines, marked(self.hint)] if self.hint else lines)
+
+
+class PromiseRefused(InputError):
+    """Labels that cannot carry the promise of a gate.
+
+    Attributes:
+        promise: The argument that asked for it: ``max_false_pass`` or ``max_false_block``.
+        bound: Its value.
+        confidence: Of the promise.
+        why: ``nothing_to_test``, ``too_few`` or ``not_apart``: scores that do not tell the answers
+            apart.
+        answers: Labelled answers that it is about.
+        clusters: In so many clusters.
+        tightest: The tightest promise that the labels can carry; None for none.
+        tightest_if_independent: The same, if all these answers were independent.
+        needed: Clusters with such an answer that it takes if none of them goes wrong.
+        more: How many of these are missing; None where more labels alone do not help.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        promise: str,
+        bound: float,
+        confidence: float,
+        why: str,
+        answers: int,
+        clusters: int,
+        tightest: float | None,
+        tightest_if_independent: float | None,
+        needed: int,
+        more: int | None,
+    ) -> None:
+        self.promise = promise
+        self.bound = bound
+        self.confidence = confidence
+        self.why = why
+        self.answers = answers
+        self.clusters = clusters
+        self.tightest = tightest
+        self.tightest_if_independent = tightest_if_independent
+        self.needed = needed
+        self.more = more
+        super().__init__(message)
 
 
 class DiskFull(InputError):

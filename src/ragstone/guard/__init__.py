@@ -3,11 +3,13 @@
 assess      what is known of one answer: checks, issues with their places, a decision
 Guard       the same by settings that hold for every request
 Checks      what is checked, and from which value on it passes
+Gate        thresholds of the confidence that keep a promise: pass, ask or block
 """
 
 from .assess import aassess, assess
 from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim
 from .checks import Checks
+from .gate import Gate
 from .grounds import ReadContexts
 from .guard import Guard
 
@@ -16,6 +18,7 @@ __all__ = [
     "Assessment",
     "CheckResult",
     "Checks",
+    "Gate",
     "Guard",
     "Issue",
     "JudgedClaim",

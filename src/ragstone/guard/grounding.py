@@ -53,6 +53,10 @@ class ClaimsJudge(Protocol):
     def name(self) -> str:
         """Written to every claim that it judged."""
 
+    @property
+    def parts(self) -> Sequence[str]:
+        """Versions of what its numbers depend on."""
+
     def verdicts(
         self, one: Answered, claims: Sequence[LocatedClaim]
     ) -> "Sequence[ClaimVerdict] | str":

@@ -8,6 +8,8 @@ from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.errors import InputError
+from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.names import STRINGS
 from ragstone.reason import reason
 
 from . import form, grounding
@@ -16,6 +18,8 @@ from .assessment import Assessment, CheckResult, JudgedClaim, WayOut
 from .checks import Checks
 from .deadline import Deadline
 from .event import tell
+from .gate import Gate
+from .gate_judge import GateJudge
 from .grounding import ClaimsJudge, Grounded
 from .grounds import ReadContexts, read_contexts
 
@@ -55,7 +59,8 @@ class Guard:
             ``local`` or ``builtin:minilm`` the same with its encoder; ``nli:NAME``; a chat model
             such as ``openai:MODEL``, an address or an async function. Where it is too late or
             gone, the local judge by strings answers in its place, and ``late`` says so.
-        gate: A calibrated gate, which decides by the confidence.
+        gate: A calibrated gate, which decides by the confidence. It is void, and asks about every
+            answer, if another judge was calibrated.
         deadline: Seconds in which an assessment ends; what is not reached is ``not_judged``.
         offline: Use no server except on this machine, and download no model.
         listener: Is told of each assessment, besides the log.
@@ -83,6 +88,15 @@ class Guard:
         from .named_judge import open_claims_judge
 
         object.__setattr__(self, "_judge", open_claims_judge(self.judge))
+        if isinstance(self.gate, Gate):
+            object.__setattr__(self, "gate", self.gate.as_it_stands(judge=self.scores_by))
+
+    @property
+    def scores_by(self) -> GateJudge:
+        """Who gives the confidence, with versions; a gate holds for this judge alone."""
+        if self._judge is None:
+            return GateJudge(STRINGS, tuple(LocalJudge().parts))
+        return GateJudge(self._judge.name, tuple(self._judge.parts))
 
     def read(self, contexts: object) -> ReadContexts:
         """Read contexts once, to assess several answers by them."""
@@ -213,7 +227,8 @@ def _decision(
     """The gate's word; but nothing passes of which another check failed."""
     if gate is None:
         return "pass" if ok else "ask"
-    said = gate.decide(found.confidence)
+    # Another judge spoke in the place of a late one: nothing was promised of its confidence.
+    said = "ask" if found.late is not None else gate.decide(found.confidence)
     others = any(one.status in ("failed", "not_judged") and one.check != "groundedness"
                  for one in checks)  # fmt: skip
     return "ask" if said == "pass" and others else said

@@ -200,8 +200,13 @@ def _in_form(file: Path, text: bytes, form: type[T]) -> T:
     try:
         return TypeAdapter(form).validate_json(text, strict=True)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_context=False)
-        raise DamagedRun([_fault(file, one) for one in found]) from error
+        raise DamagedRun(faults_of(file, error)) from error
+
+
+def faults_of(file: Path, error: ValidationError) -> list[Fault]:
+    """Everything that is wrong with what was validated."""
+    found = error.errors(include_url=False, include_context=False)
+    return [_fault(file, one) for one in found]
 
 
 def _fault(file: Path, one: Mapping[str, Any]) -> Fault:

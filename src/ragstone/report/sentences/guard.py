@@ -71,6 +71,14 @@ SENTENCES: Mapping[str, Sentence] = {
         if "said" in facts
         else "a sentence was not judged"
     ),
+    "gate_of_another_judge": lambda facts: (
+        f"the gate was calibrated with another judge: {facts['was']} ({facts['was_id']}), not "
+        f"{facts['now']} ({facts['now_id']})"
+    ),
+    "scores_drifted": lambda facts: (
+        f"the scores of {counted(facts, 'answer')} are not distributed as those of the labels were "
+        f"(distance {facts['distance']}, p {facts['p']})"
+    ),
     "guard_failed": lambda facts: f"the guard itself failed ({facts['error']}); the log has where",
 }
 
