@@ -9,9 +9,13 @@ from .output import print_page
 BASE = ("aiohttp", "numpy", "polars", "pydantic", "pydantic-core", "rich", "typer")
 EXTRAS = {
     "bedrock": ("botocore",),
+    "haystack": ("haystack-ai",),
+    "langchain": ("langchain-core",),
     "litellm": ("litellm",),
+    "llama-index": ("llama-index-core",),
     "local": ("huggingface-hub", "safetensors", "threadpoolctl", "tokenizers"),
     "onnx": ("huggingface-hub", "onnxruntime", "tokenizers"),
+    "opentelemetry": ("opentelemetry-api",),
     "pandas": ("pandas", "pyarrow"),
     "png": ("resvg-py",),
     "postgres": ("psycopg",),

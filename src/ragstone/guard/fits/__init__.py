@@ -1,0 +1,25 @@
+"""Fits: where a guard stands, so that no answer gets around it.
+
+asgi            a middleware for any ASGI app: JSON, OpenAI-style chat completions
+decorator       any function that answers, plain or async
+request_guard   what both stand on: never raises, keeps a policy, counts
+exchange        what an answer is judged by; a route can tell it
+telemetry       an event on the span of OpenTelemetry
+"""
+
+from .asgi import GuardMiddleware
+from .decorator import GuardedCall, guarded
+from .exchange import tell_guard
+from .heard_request import HeardRequest
+from .ruling import Ruling
+from .telemetry import to_span
+
+__all__ = [
+    "GuardMiddleware",
+    "GuardedCall",
+    "HeardRequest",
+    "Ruling",
+    "guarded",
+    "tell_guard",
+    "to_span",
+]

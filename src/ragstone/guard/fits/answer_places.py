@@ -1,0 +1,93 @@
+"""Answer places: where answers stand in the JSON of a reply, and how one is replaced."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from .json_path import JsonPath
+
+
+class AnswerPlaces(Protocol):
+    """Where answers stand in the JSON of a reply."""
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """Each answer; None for one without text, such as a tool call, or if there is no place."""
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other answers; None leaves one as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtPath:
+    """The answers that stand at a JSON path."""
+
+    path: JsonPath
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """Each answer; None for what is no text, or if nothing stands there."""
+        found = self.path.values(body)
+        return None if found is None else [text_of(one) for one in found]
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other answers; None leaves one as it is."""
+        left = iter(texts)
+
+        def change(old: Any) -> Any:
+            new = next(left)
+            return old if new is None else new
+
+        return self.path.changed(body, change)
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+class ChatCompletions:
+    """The answers of a chat completion in the form of OpenAI's API.
+
+    A message that only calls tools has no answer. What a model reasons is no answer either. Where
+    an answer is replaced its log-probabilities go too, for they spell it out, and its choice ends
+    with ``content_filter``, which is what that form calls an answer that was held back.
+    """
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """The content of each choice's message; None for one that has none."""
+        choices = body.get("choices") if isinstance(body, Mapping) else None
+        if not isinstance(choices, list):
+            return None
+        return [text_of(_message(one).get("content")) for one in choices]
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other contents; None leaves one as it is."""
+        choices = [
+            choice if text is None else _held(choice, text)
+            for choice, text in zip(body["choices"], texts, strict=True)
+        ]
+        return {**body, "choices": choices}
+
+    def __str__(self) -> str:
+        return "$.choices[*].message.content"
+
+
+def text_of(value: Any) -> str | None:
+    """The text of a content: itself, or that of its parts; None if it has none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        texts = [one.get("text") for one in value if isinstance(one, Mapping)]
+        said = [one for one in texts if isinstance(one, str)]
+        return "".join(said) if said else None
+    return None
+
+
+def _message(choice: Any) -> Mapping[str, Any]:
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    return message if isinstance(message, Mapping) else {}
+
+
+def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
+    held = {**choice, "message": {**_message(choice), "content": text}}
+    held["finish_reason"] = "content_filter"
+    if "logprobs" in held:
+        held["logprobs"] = None
+    return held

@@ -1,0 +1,242 @@
+"""Decorator: judges what a function answers before its caller gets it."""
+
+import copy
+import inspect
+from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+from ragstone.errors import InputError
+from ragstone.guard.assessment import WayOut
+from ragstone.guard.circuit import Circuit
+from ragstone.guard.guard import Guard
+from ragstone.reason import reason
+
+from .exchange import Exchange, Told, listening
+from .on_fail import HELD
+from .request_guard import Assessing, RequestGuard, log_error
+from .ruling import HOLD, IfNotJudged, Ruling
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedCall:
+    """One call of a guarded function.
+
+    Attributes:
+        arguments: What it was given, by the names of its parameters, defaults too.
+        returned: What it returned.
+    """
+
+    arguments: Mapping[str, Any]
+    returned: Any
+
+
+Place = str | int | Callable[[GuardedCall], Any]
+"""The name of a parameter or, if there is none, of a key or an attribute of what is returned; the
+number of an element of a tuple that is returned; or a function."""
+
+
+def guarded(
+    guard: Assessing | None = None,
+    *,
+    question: Place = "question",
+    contexts: Place = "contexts",
+    answer: Place = "answer",
+    retrieval_scores: Place | None = None,
+    on_fail: str | Callable[[Ruling], Any] | None = HELD,
+    if_not_judged: IfNotJudged = "open",
+    hold: Collection[WayOut] = HOLD,
+    timeout: float | None = None,
+    circuit: Circuit | None = None,
+    on_ruling: Callable[[Ruling], object] | None = None,
+) -> Callable[[F], F]:
+    """Guard a function that answers questions, be it plain or async.
+
+        @guarded(Guard(), contexts="sources")
+        def ask(question: str) -> dict[str, Any]:
+            return {"answer": …, "sources": […]}
+
+    The caller gets what the function returned, with the answer replaced if it is held back. What
+    the function raises is raised; nothing else is.
+
+    Args:
+        guard: What judges; None: ``Guard()``.
+        question: Where the question is: the name of a parameter or, if the function has none of
+            that name, of a key or an attribute of what it returns; the number of an element of a
+            returned tuple; or a function of a ``GuardedCall``.
+        contexts: The same for the contexts. The function can also call ``tell_guard``.
+        answer: The same for the answer, which is always returned. Where a text is returned, it is
+            the answer.
+        retrieval_scores: The same for the retrieval scores; None: those of the contexts, if any.
+        on_fail: What takes the place of an answer that is held back: a text; a function of the
+            ruling, which gives what is returned or raises; or None: the answer all the same, and
+            only ``on_ruling`` tells.
+        if_not_judged: Whether an answer that could not be judged is given ("open") or held back
+            ("closed").
+        hold: The decisions by which an answer is held back.
+        timeout: Seconds until the answer of an async function counts as not judged; None: the
+            guard's deadline and a second. A plain function waits for the guard's deadline.
+        circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for 30 s.
+        on_ruling: Called with every ruling.
+
+    Raises:
+        InputError: A setting that cannot be used.
+    """
+    if inspect.isfunction(guard):
+        raise InputError("Write @guarded() with parentheses.")
+    if callable(answer) and isinstance(on_fail, str):
+        raise InputError(
+            "answer= is a function, so a text cannot be put in its place; give on_fail= a function "
+            "that makes what is returned instead."
+        )
+    if on_fail is None and if_not_judged == "closed":
+        raise InputError(
+            "if_not_judged='closed' holds answers back; give on_fail= what is given instead."
+        )
+    judge = RequestGuard(
+        Guard() if guard is None else guard,
+        if_not_judged=if_not_judged,
+        hold=hold,
+        timeout=timeout,
+        circuit=circuit,
+        on_ruling=on_ruling,
+    )
+    places = _Places(question, contexts, answer, retrieval_scores)
+
+    def decorate(function: F) -> F:
+        inside = _Guarded(function, judge, places, on_fail)
+
+        @wraps(function)
+        def plain(*args: Any, **kwargs: Any) -> Any:
+            return inside.call(args, kwargs)
+
+        @wraps(function)
+        async def later(*args: Any, **kwargs: Any) -> Any:
+            return await inside.call(args, kwargs)
+
+        return cast("F", later if inspect.iscoroutinefunction(function) else plain)
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    question: Place
+    contexts: Place
+    answer: Place
+    retrieval_scores: Place | None
+
+    def answer_of(self, call: GuardedCall) -> str | None:
+        """The answer; None if there is no text."""
+        if isinstance(call.returned, str):
+            return call.returned
+        found = _at(self.answer, GuardedCall({}, call.returned))
+        return found if isinstance(found, str) else None
+
+    def exchange(self, call: GuardedCall, told: Exchange) -> Exchange:
+        """What the answer is judged by."""
+        scores = None if self.retrieval_scores is None else _at(self.retrieval_scores, call)
+        question = told.question if told.question is not None else _at(self.question, call)
+        contexts = told.contexts if told.contexts is not None else _at(self.contexts, call)
+        return told.over(Exchange(question, contexts, scores))
+
+    def replaced(self, returned: Any, text: str) -> Any:
+        """What was returned, with another answer."""
+        if isinstance(returned, str):
+            return text
+        if isinstance(self.answer, int):
+            parts = [*returned]
+            parts[self.answer] = text
+            made = getattr(returned, "_make", type(returned))
+            return made(parts)
+        if isinstance(returned, MutableMapping):
+            mapping = copy.copy(returned)
+            mapping[self.answer] = text
+            return mapping
+        if isinstance(returned, Mapping):
+            return {**returned, self.answer: text}
+        other = copy.copy(returned)
+        # Also of a class that is frozen: the copy is ours, and nobody has it yet.
+        object.__setattr__(other, str(self.answer), text)
+        return other
+
+
+class _Guarded:
+    """A function with its guard."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        judge: RequestGuard,
+        places: _Places,
+        on_fail: str | Callable[[Ruling], Any] | None,
+    ) -> None:
+        self._function = function
+        self._signature = inspect.signature(function)
+        self._judge = judge
+        self._places = places
+        self._on_fail = on_fail
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        """What its caller gets; an awaitable of that, if the function gives one."""
+        with listening() as told:
+            returned = self._function(*args, **kwargs)
+        if inspect.isawaitable(returned):
+            return self._awaited(returned, args, kwargs, told)
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self._judge.not_judged(why, by))
+        return self._given(returned, self._judge.ruling(answer, by))
+
+    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
+        with listening(told):
+            returned = await returning
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self._judge.not_judged(why, by))
+        return self._given(returned, await self._judge.aruling(answer, by))
+
+    def _known(
+        self, args: Any, kwargs: Any, returned: Any, told: Told
+    ) -> tuple[str, Exchange, str | None]:
+        """The answer, what it is judged by, and why it cannot be judged."""
+        by = told.exchange
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            call = GuardedCall(bound.arguments, returned)
+            by = self._places.exchange(call, by)
+            answer = self._places.answer_of(call)
+        except Exception as error:
+            log_error("extract failed", error, by.run_id)
+            return "", by, reason("extract_failed", error=type(error).__name__)
+        return answer or "", by, reason("no_text") if answer is None else None
+
+    def _given(self, returned: Any, ruling: Ruling) -> Any:
+        if not ruling.held or self._on_fail is None:
+            return returned
+        if callable(self._on_fail):
+            return self._on_fail(ruling)
+        try:
+            return self._places.replaced(returned, self._on_fail)
+        except Exception as error:
+            log_error("answer not replaced", error, ruling.assessment.run_id)
+            return self._on_fail
+
+
+def _at(place: Place, call: GuardedCall) -> Any:
+    """What stands at a place; None if nothing does."""
+    if callable(place):
+        return place(call)
+    if isinstance(place, int):
+        if not isinstance(call.returned, tuple | list):
+            raise TypeError("not a tuple")
+        return call.returned[place]
+    if place in call.arguments:
+        return call.arguments[place]
+    if isinstance(call.returned, Mapping):
+        return call.returned.get(place)
+    return getattr(call.returned, place, None)

@@ -1,0 +1,221 @@
+"""Request guard: a guard inside somebody's request, which it never breaks."""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from time import monotonic
+from typing import Any, Protocol
+
+from ragstone.errors import InputError
+from ragstone.guard.assessment import Assessment, WayOut
+from ragstone.guard.circuit import Circuit
+from ragstone.guard.event import LONGEST_ID, event_of
+from ragstone.guard.guard import unjudged
+from ragstone.inert import on_one_line
+from ragstone.reason import reason
+
+from .exchange import Exchange
+from .ruling import HOLD, IfNotJudged, Ruling, is_held
+from .telemetry import to_span
+
+LOGGER = logging.getLogger("ragstone.guard")
+
+GRACE = 1.0
+"""Seconds that a guard may take beyond its own deadline until nobody waits for it any more."""
+
+
+class Assessing(Protocol):
+    """What judges an answer, such as ``ragstone.guard.Guard``."""
+
+    @property
+    def deadline(self) -> float:
+        """Seconds it may take."""
+
+    def assess(
+        self,
+        question: str | None,
+        answer: str | None,
+        contexts: Any,
+        *,
+        retrieval_scores: Sequence[float | None] | None = None,
+        run_id: str | None = None,
+    ) -> Assessment:
+        """Judge an answer."""
+
+    async def aassess(
+        self,
+        question: str | None,
+        answer: str | None,
+        contexts: Any,
+        *,
+        retrieval_scores: Sequence[float | None] | None = None,
+        run_id: str | None = None,
+    ) -> Assessment:
+        """The same, beside other work of an event loop."""
+
+
+@dataclass(eq=False)
+class RequestGuard:
+    """Judges the answers of requests, by a stated policy where it cannot.
+
+    No error of a judge leaves it: an answer is then not judged, with the reason in the notes of
+    its assessment; that is logged, without any text, and counted.
+
+    Args:
+        guard: What judges.
+        if_not_judged: Whether an answer that could not be judged is given ("open") or held back
+            ("closed").
+        hold: The decisions by which an answer is held back.
+        timeout: Seconds that an asynchronous caller waits; None: the guard's deadline and a second.
+        circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for 30 s.
+        on_ruling: Called with every ruling, such as to keep it. What it raises is logged.
+
+    Attributes:
+        counts: Rulings by what came of them: ``passed`` and ``held``, and of both ``not_judged``,
+            ``failed`` and ``timed_out``.
+    """
+
+    guard: Assessing
+    if_not_judged: IfNotJudged = "open"
+    hold: Collection[WayOut] = HOLD
+    timeout: float | None = None
+    circuit: Circuit | None = None
+    on_ruling: Callable[[Ruling], object] | None = None
+    _counts: Counter[str] = field(default_factory=Counter, init=False, repr=False)
+    _lock: Lock = field(default_factory=Lock, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.if_not_judged not in ("open", "closed"):
+            raise InputError(f"if_not_judged={self.if_not_judged!r}: give 'open' or 'closed'.")
+        if self.timeout is not None and not self.timeout > 0:
+            raise InputError(f"timeout={self.timeout}: give more than 0 seconds, or None.")
+        if self.circuit is None:
+            self.circuit = Circuit(meanwhile=self.if_not_judged, name="guard")
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Rulings by what came of them, so far."""
+        with self._lock:
+            return dict(self._counts)
+
+    @property
+    def patience(self) -> float:
+        """Seconds that an asynchronous caller waits."""
+        return self.guard.deadline + GRACE if self.timeout is None else self.timeout
+
+    def ruling(self, answer: str, by: Exchange) -> Ruling:
+        """Judge an answer by what is known; waits as long as the guard takes."""
+        began = monotonic()
+        why = self._in_the_way(by)
+        if why is not None:
+            return self.not_judged(why, by, began=began)
+        try:
+            found = self.guard.assess(
+                by.question, answer, by.contexts,
+                retrieval_scores=by.retrieval_scores, run_id=by.run_id,
+            )  # fmt: skip
+        except Exception as error:
+            return self._failed(error, by, began)
+        return self._judged(found, began)
+
+    async def aruling(self, answer: str, by: Exchange) -> Ruling:
+        """The same beside other work of an event loop, and at most as long as its patience."""
+        began = monotonic()
+        why = self._in_the_way(by)
+        if why is not None:
+            return self.not_judged(why, by, began=began)
+        asked = self.guard.aassess(
+            by.question, answer, by.contexts,
+            retrieval_scores=by.retrieval_scores, run_id=by.run_id,
+        )  # fmt: skip
+        try:
+            found = await asyncio.wait_for(asked, self.patience)
+        except TimeoutError:
+            self._breaker.failed()
+            self._count("timed_out")
+            why = reason("guard_timed_out", seconds=f"{self.patience:g}")
+            return self.not_judged(why, by, began=began)
+        except Exception as error:
+            return self._failed(error, by, began)
+        return self._judged(found, began)
+
+    def not_judged(
+        self, why: str, by: Exchange, *, began: float | None = None, passes: bool = False
+    ) -> Ruling:
+        """The ruling on an answer of which nothing was judged.
+
+        Args:
+            why: A reason, as a code with its facts.
+            by: Whose run id it gets.
+            began: When the guard was asked, by ``monotonic``.
+            passes: Whether it is given whatever the policy says, for it is no answer.
+        """
+        found = unjudged(why, by.run_id)
+        LOGGER.warning("not judged run_id=%s reason=%s", shown(by.run_id), why)
+        held = not passes and is_held(found, self.if_not_judged, self.hold)
+        return self._told(Ruling(found, held, 0.0 if began is None else monotonic() - began))
+
+    @property
+    def _breaker(self) -> Circuit:
+        assert self.circuit is not None
+        return self.circuit
+
+    def _in_the_way(self, by: Exchange) -> str | None:
+        """Why the guard is not asked; None if it is."""
+        if by.contexts is None:
+            return reason("contexts_not_told")
+        return None if self._breaker.allow() else self._breaker.reason
+
+    def _judged(self, found: Assessment, began: float) -> Ruling:
+        ruling = Ruling(found, is_held(found, self.if_not_judged, self.hold), monotonic() - began)
+        if ruling.unjudged:
+            self._breaker.failed()
+            self._count("failed")
+        else:
+            self._breaker.ok()
+        return self._told(ruling)
+
+    def _failed(self, error: Exception, by: Exchange, began: float) -> Ruling:
+        self._breaker.failed()
+        self._count("failed")
+        log_error("guard failed", error, by.run_id)
+        why = reason("guard_failed", error=type(error).__name__)
+        return self.not_judged(why, by, began=began)
+
+    def _told(self, ruling: Ruling) -> Ruling:
+        self._count("held" if ruling.held else "passed")
+        if ruling.assessment.ok is None:
+            self._count("not_judged")
+        for tell in (self._to_span, self.on_ruling):
+            try:
+                if tell is not None:
+                    tell(ruling)
+            except Exception as error:
+                log_error("listener failed", error, ruling.assessment.run_id)
+        return ruling
+
+    def _to_span(self, ruling: Ruling) -> None:
+        if getattr(self.guard, "listener", None) is not to_span:
+            event = event_of(ruling.assessment, ruling.seconds)
+            to_span({**event, "held": ruling.held, "not_judged": ruling.unjudged or None})
+
+    def _count(self, what: str) -> None:
+        with self._lock:
+            self._counts[what] += 1
+
+
+def log_error(what: str, error: Exception, run_id: str | None) -> None:
+    """Log an error by its type and place alone, for its message may quote texts or keys."""
+    place = error.__traceback__
+    while place is not None and place.tb_next is not None:
+        place = place.tb_next
+    at = "" if place is None else f"{place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
+    LOGGER.error("%s run_id=%s error=%s at=%s", what, shown(run_id), type(error).__name__, at)
+
+
+def shown(run_id: str | None) -> str | None:
+    """A request's name as a log shows it."""
+    return None if run_id is None else on_one_line(str(run_id))[:LONGEST_ID]
