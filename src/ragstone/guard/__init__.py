@@ -4,6 +4,7 @@ assess      what is known of one answer: checks, issues with their places, a dec
 Guard       the same by settings that hold for every request
 Checks      what is checked, and from which value on it passes
 Gate        thresholds of the confidence that keep a promise: pass, ask or block
+improve     ask your model for a better answer, and get the best of all
 """
 
 from .assess import aassess, assess
@@ -12,17 +13,23 @@ from .checks import Checks
 from .gate import Gate
 from .grounds import ReadContexts
 from .guard import Guard
+from .improve import Candidate, Improvement, Revision, aimprove, improve
 
 __all__ = [
     "AnswerSpan",
     "Assessment",
+    "Candidate",
     "CheckResult",
     "Checks",
     "Gate",
     "Guard",
+    "Improvement",
     "Issue",
     "JudgedClaim",
     "ReadContexts",
+    "Revision",
     "aassess",
+    "aimprove",
     "assess",
+    "improve",
 ]

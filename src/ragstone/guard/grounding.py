@@ -85,8 +85,8 @@ class Grounded:
     def confidence(self) -> float | None:
         """The lowest probability of support; None without claims or if one is not judged."""
         known = [_probability(claim) for claim in self.claims]
-        told = [one for one in known if one is not None]
-        return min(told) if told and len(told) == len(known) and self.fault is None else None
+        said = [one for one in known if one is not None]
+        return min(said) if said and len(said) == len(known) and self.fault is None else None
 
 
 def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
@@ -100,8 +100,7 @@ def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
     if one.grounds.unread is not None or not one.grounds.given:
         return Grounded(fault=one.grounds.unread)
     located, seen, fault = _judged_in_time(one)
-    told = [_told(verdict, one) for verdict in seen]
-    verdicts, name, late = told, STRINGS, None
+    verdicts, name, late = [told(verdict, one) for verdict in seen], STRINGS, None
     if judge is not None and located:
         answered = judge.verdicts(one, located)
         if isinstance(answered, str):
@@ -220,7 +219,8 @@ def _judged_in_time(
     return located, seen, fault
 
 
-def _told(verdict: SupportVerdict | None, one: Answered) -> ClaimVerdict:
+def told(verdict: SupportVerdict | None, one: Answered) -> ClaimVerdict:
+    """What the local judge says to a claim; None if it was not asked."""
     if verdict is None:
         return ClaimVerdict(None, None, reason("sentence_too_long", most=LONGEST_SENTENCE))
     ids = tuple(one.grounds.contexts[place].id for place in verdict.evidence)

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 LOGGER = getLogger("ragstone.guard")
 
-FOR_JUDGING = 0.8
-"""The share of the deadline after which nothing new is judged; the rest is for what is known."""
+RESERVED, MOST_RESERVED = 0.2, 0.2
+"""The share of the deadline, and the seconds at most, for telling what is known by then."""
 
 Listener = Callable[[Mapping[str, Any]], object]
 """Is told of each assessment: what came of it, without any text of the request."""
@@ -87,7 +87,7 @@ class Guard:
             raise InputError(f"checks is {self.checks!r}; it must be Checks(…).")
         from .named_judge import open_claims_judge
 
-        object.__setattr__(self, "_judge", open_claims_judge(self.judge))
+        object.__setattr__(self, "_judge", open_claims_judge(self.judge, offline=self.offline))
         if isinstance(self.gate, Gate):
             object.__setattr__(self, "gate", self.gate.as_it_stands(judge=self.scores_by))
 
@@ -163,7 +163,7 @@ class Guard:
             contexts,
             scores,
             self.checks,
-            Deadline(FOR_JUDGING * self.deadline),
+            Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED)),
             abstain_ok=self.abstain_ok,
         )
         found = grounding.ground(one, self._judge)

@@ -46,6 +46,11 @@ class CachedEncoder:
         self._width = 0
 
     @property
+    def uncached(self) -> Encoder:
+        """The encoder itself, which keeps nothing of what it reads."""
+        return self._encoder
+
+    @property
     def name(self) -> str:
         """The encoder's."""
         return self._encoder.name

@@ -79,6 +79,22 @@ SENTENCES: Mapping[str, Sentence] = {
         f"the scores of {counted(facts, 'answer')} are not distributed as those of the labels were "
         f"(distance {facts['distance']}, p {facts['p']})"
     ),
+    "too_much_for_encoder": lambda facts: (
+        f"the contexts have more than {count(facts, 'most')} characters, too many for the encoder "
+        "in a request; the local judge answered by strings"
+    ),
+    "too_late": plain("no reply before the deadline"),
+    "judge_too_late": lambda facts: (
+        f"{facts['judge']} was too late; the local judge answered by strings"
+    ),
+    "judge_failed": lambda facts: (
+        f"{facts['judge']} failed ({facts['error']}); the local judge answered by strings"
+    ),
+    "generator_failed": lambda facts: f"the model failed ({facts['error']})",
+    "generator_too_late": lambda facts: f"the model gave no answer within {facts['seconds']} s",
+    "generator_empty": plain("the model gave an empty answer"),
+    "generator_no_text": lambda facts: f"the model gave no text but {facts['said']}",
+    "generator_same": plain("the model gave the same answer again"),
     "guard_failed": lambda facts: f"the guard itself failed ({facts['error']}); the log has where",
 }
 

@@ -1,0 +1,230 @@
+"""Judges inside a request: on time, or the local judge in their place, and marked so."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ragstone
+from ragstone.errors import InputError
+from ragstone.guard import Guard, assess
+from ragstone.guard.answered import Answered
+from ragstone.guard.by_encoder import MOST_CHARACTERS, EncoderJudge
+from ragstone.guard.circuit import Circuit
+from ragstone.guard.grounding import ClaimVerdict
+from ragstone.guard.named_judge import TimedJudge
+from ragstone.judges.local.claims import LocatedClaim
+from ragstone.models.chat import ChatFailure, ChatRequest
+from ragstone.testing import ScriptedModel
+from ragstone.testing.chat import asked, reply_to
+
+PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur Elton."
+QUESTION = "How long is the pier?"
+GOOD = "The pier at Clevedon is 312 m long [1]."
+PARAPHRASE = "One may walk a long way out over the water there [1]."
+BOTH = f"{GOOD} {PARAPHRASE}"
+
+
+def says(request: ChatRequest, *verdicts: str) -> dict[str, Any]:
+    """A reply with these verdicts: of GOOD, then of PARAPHRASE. A model is shown them shuffled."""
+    words = asked(request)
+    claims = sorted(words, key=lambda name: words[name], reverse=True)
+    return reply_to(
+        request,
+        {
+            name: {"verdict": verdict, "reason": f"because of {name}"}
+            for name, verdict in zip(claims, verdicts, strict=True)
+        },
+    )
+
+
+def test_a_model_judges_the_claims_that_the_local_judge_finds() -> None:
+    model = ScriptedModel(lambda request: says(request, "supported", "supported"))
+    found = assess(QUESTION, BOTH, [PIER], judge=model, deadline=60)
+    assert (found.judge, found.late, found.ok) == ("scripted", False, True)
+    assert [claim.span.text for claim in found.judged] == [GOOD, PARAPHRASE]
+    assert [claim.judge for claim in found.judged] == ["scripted", "scripted"]
+    assert len(model.requests) == 1
+    assert "The pier at Clevedon is 312 m long." in model.requests[0].text
+
+
+def test_what_a_model_does_not_support_fails_with_its_reason() -> None:
+    model = ScriptedModel(lambda request: says(request, "supported", "contradicted"))
+    found = assess(QUESTION, BOTH, [PIER], judge=model, deadline=60)
+    assert [issue.code for issue in found.issues] == ["contradicted_sentence"]
+    assert found.issues[0].spans[0].text == PARAPHRASE
+    assert "because of" in found.judged[1].reason
+    assert found.confidence == 0
+
+
+def test_without_claims_no_model_is_asked() -> None:
+    model = ScriptedModel([])
+    found = assess(QUESTION, "I don't know.", [PIER], judge=model)
+    assert (model.requests, found.late) == ([], False)
+
+
+def local(found: Any) -> None:
+    """The local judge answered in the place of the model."""
+    assert (found.judge, found.late) == ("local:strings", True)
+    assert [one.judge for one in found.judged] == ["local:strings"]
+    assert found.ok
+    assert found.notes
+    assert all(ragstone.explain(note) != note for note in found.notes)
+
+
+def test_the_local_judge_answers_for_a_model_that_is_too_late() -> None:
+    model = ScriptedModel(lambda request: says(request, "absent"), delay=60)
+    local(assess(QUESTION, GOOD, [PIER], judge=model, deadline=0.4))
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ChatFailure("unreachable", "cannot be reached"),
+        ChatFailure("not_allowed", "wrong key", http=401),
+        ChatFailure("rate_limit", "too many requests", http=429),
+    ],
+)
+def test_the_local_judge_answers_for_a_model_that_is_gone(failure: ChatFailure) -> None:
+    model = ScriptedModel(lambda _: failure)
+    local(assess(QUESTION, GOOD, [PIER], judge=model, deadline=60))
+    assert len(model.requests) == (1 if failure.trouble == "not_allowed" else 2)
+
+
+def test_a_reply_that_cannot_be_read_is_asked_for_once_more() -> None:
+    replies = iter(["no json", "ok"])
+
+    def script(request: ChatRequest) -> Any:
+        said = next(replies)
+        return says(request, "supported") if said == "ok" else said
+
+    found = assess(QUESTION, GOOD, [PIER], judge=ScriptedModel(script), deadline=60)
+    assert (found.judge, found.late) == ("scripted", False)
+
+
+def test_a_claim_that_a_model_leaves_open_is_not_judged() -> None:
+    def script(request: ChatRequest) -> Any:
+        first = sorted(asked(request))[0]
+        return reply_to(request, {first: {"verdict": "supported", "reason": "r"}})
+
+    found = assess(QUESTION, BOTH, [PIER], judge=ScriptedModel(script), deadline=60)
+    assert found["groundedness"].status == "not_judged"
+    assert (found.ok, found.decision, found.confidence) == (None, "ask", None)
+
+
+def test_a_model_that_fails_time_and_again_is_left_alone_and_that_is_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    model = ScriptedModel(lambda _: ChatFailure("not_allowed", "wrong key", http=401))
+    guard = Guard(judge=model, deadline=60)
+    for _ in range(7):
+        local(guard.assess(QUESTION, GOOD, [PIER]))
+    assert len(model.requests) == 5
+    assert "circuit_open" in guard.assess(QUESTION, GOOD, [PIER]).notes[0]
+    assert "state=open" in caplog.text
+
+
+def test_a_function_of_ones_own_is_a_judge() -> None:
+    async def judge(request: ChatRequest) -> dict[str, Any]:
+        return says(request, "absent")
+
+    found = assess(QUESTION, GOOD, [PIER], judge=judge, deadline=60)
+    assert (found.judge, [issue.code for issue in found.issues]) == (
+        "callable", ["unsupported_sentence"]
+    )  # fmt: skip
+
+
+def test_a_panel_votes() -> None:
+    judges = [
+        ScriptedModel(lambda request, say=say: says(request, say), name=say)  # type: ignore[misc]
+        for say in ("supported", "absent")
+    ] + [ScriptedModel(lambda request: says(request, "absent"), name="third")]
+    found = Guard(judge=judges, deadline=60).assess(QUESTION, GOOD, [PIER])
+    assert found.judge == "supported,absent,third"
+    assert [claim.verdict for claim in found.judged] == ["absent"]
+
+
+def test_guards_may_be_asked_from_inside_an_event_loop() -> None:
+    model = ScriptedModel(lambda request: says(request, "supported"))
+    guard = Guard(judge=model, deadline=60)
+
+    async def several() -> list[str]:
+        many = [guard.aassess(QUESTION, GOOD, [PIER]) for _ in range(8)]
+        return [found.judge for found in await asyncio.gather(*many)]
+
+    assert asyncio.run(several()) == ["scripted"] * 8
+
+
+class Stuck:
+    """A judge that does not come back."""
+
+    name = "stuck"
+    parts = ("1",)
+
+    def __init__(self) -> None:
+        self.go_on = threading.Event()
+        self.asked = 0
+
+    def verdicts(self, _: Answered, claims: Sequence[LocatedClaim]) -> Sequence[ClaimVerdict]:
+        self.asked += 1
+        self.go_on.wait(60)
+        return [ClaimVerdict("absent", 0.0, "stuck") for _ in claims]
+
+
+def test_a_judge_that_hangs_holds_up_nobody_and_takes_only_so_many_threads() -> None:
+    stuck = Stuck()
+    guard = Guard(deadline=0.3)
+    object.__setattr__(guard, "_judge", TimedJudge(stuck, Circuit(failures=100), most=2))
+    for _ in range(4):
+        local(guard.assess(QUESTION, GOOD, [PIER]))
+    assert stuck.asked == 2
+    stuck.go_on.set()
+
+
+def test_the_encoder_gives_what_the_local_judge_of_a_run_gives(minilm_by_name: Path) -> None:
+    assert minilm_by_name
+    found = assess(QUESTION, BOTH, [PIER], judge="builtin:minilm", deadline=60)
+    assert (found.judge, found.late) == ("local:builtin:minilm", False)
+    scores = ragstone.evaluate_one(question=QUESTION, answer=BOTH, contexts=[PIER], judge="local",
+                                   metrics="expected_faithfulness")  # fmt: skip
+    known = [claim.probability or 0.0 for claim in found.judged]
+    assert sum(known) / len(known) == pytest.approx(scores["expected_faithfulness"], abs=1e-6)
+    strings = assess(QUESTION, BOTH, [PIER])
+    assert [claim.probability for claim in strings.judged] != known
+
+
+def test_nothing_of_a_request_is_kept_on_disk(minilm_by_name: Path) -> None:
+    before = {file: file.stat().st_size for file in minilm_by_name.parents[1].rglob("*")}
+    assess(QUESTION, "A new text, never seen before [1].", [PIER], judge="local", deadline=60)
+    assert {file: file.stat().st_size for file in minilm_by_name.parents[1].rglob("*")} == before
+
+
+def test_too_much_text_is_not_given_to_the_encoder() -> None:
+    from ragstone.testing import ScriptedEncoder
+
+    guard = Guard(deadline=60)
+    judge = EncoderJudge(ScriptedEncoder(longest=64), "local:scripted")
+    object.__setattr__(guard, "_judge", TimedJudge(judge, Circuit(failures=1), most=2))
+    long = [PIER + " word" * (MOST_CHARACTERS // 5)]
+    for _ in range(2):
+        found = guard.assess(QUESTION, GOOD, long)
+        assert (found.late, found.notes) == (
+            True, (f"too_much_for_encoder?most={MOST_CHARACTERS}",)
+        )  # fmt: skip
+
+
+def test_strings_are_the_judge_where_no_encoder_is_stored(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path))
+    found = assess(QUESTION, GOOD, [PIER], judge="local", offline=True)
+    assert (found.judge, found.late) == ("local:strings", False)
+
+
+@pytest.mark.parametrize("judge", ["human", "ids", "rules", "nonsense", "human:labels.csv"])
+def test_only_judges_of_claims_can_guard(judge: str) -> None:
+    with pytest.raises((InputError, ragstone.RagstoneError), match="judge"):
+        Guard(judge=judge)
