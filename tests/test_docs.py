@@ -15,7 +15,7 @@ import typer
 
 import ragstone
 from ragstone.cli import app
-from ragstone.cli.annotate import NEW
+from ragstone.cli.grouped import SourceFirst
 from ragstone.data import cornwall
 from ragstone.judgements import ASKS
 from ragstone.judges.local.judge import LocalJudge
@@ -147,8 +147,10 @@ def test_every_command_and_option_exists(path: Path) -> None:
         if words[:1] == ["ragstone"]:
             command = COMMANDS.commands[words[1]]
             below = getattr(command, "commands", {})
-            # `annotate RUN` is short for `annotate new RUN`.
-            command = below.get("".join(words[2:3]), below.get(NEW, command))
+            if isinstance(command, SourceFirst):
+                # `annotate RUN` is short for `annotate new RUN`.
+                command = next(iter(below.values()))
+            command = below.get("".join(words[2:3]), command)
             known = {name for parameter in command.params for name in parameter.opts}
             assert {word for word in words if word.startswith("--")} <= known, line
 

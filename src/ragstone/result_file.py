@@ -1,6 +1,8 @@
 """Writes a file that the user named for a result: in full, or not at all."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ragstone.errors import InputError, room_for
@@ -33,6 +35,30 @@ def write_result(file: Path, content: str | bytes) -> None:
             if file.is_file() and file.stat().st_size < len(data):
                 file.unlink()
             raise
+
+
+@contextmanager
+def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
+    """A function that writes one line after the other; the file is there once all are written.
+
+    Raises:
+        InputError: As ``write_result``.
+        DiskFull: There is no room for it.
+    """
+    _refuse_what_is_kept(file)
+    part = file.with_name(f".{file.name}.part")
+    with room_for(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
+
+                def write(line: str) -> None:
+                    lines.write(f"{line}\n")
+
+                yield write
+            part.replace(file)
+        finally:
+            part.unlink(missing_ok=True)
 
 
 def _refuse_what_is_kept(file: Path) -> None:

@@ -244,6 +244,13 @@ def walk_agreement(given: Given) -> None:
     check(call("agreement", given.labels, "--json"))
 
 
+def walk_guard(given: Given) -> None:
+    out = given.data.parent / "assessed.jsonl"
+    check(call("guard", given.data, "--out", out), 1)
+    check(call("guard", given.data, "--json"), 1)
+    assert all(json.loads(line)["id"] in IDS for line in out.read_text("utf-8").splitlines())
+
+
 def walk_annotate(given: Given) -> None:
     store = given.run.parent / "labelled"
     store.mkdir()

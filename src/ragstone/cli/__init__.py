@@ -24,6 +24,7 @@ from .failures import guarded
 from .formats import formats
 from .gate import gate
 from .grouped import Grouped
+from .guard import guard
 from .judges import judges
 from .kinds import with_kinds
 from .labels import labels
@@ -59,6 +60,7 @@ for panel, commands in PANELS.items():
         app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
 app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
+app.add_typer(guard, name="guard", rich_help_panel="Decide")
 
 
 def _version(wanted: bool) -> None:

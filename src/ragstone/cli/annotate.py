@@ -10,7 +10,7 @@ import typer
 
 from . import options
 from .failures import guarded
-from .grouped import Grouped
+from .grouped import SourceFirst
 from .kinds import with_kinds
 from .labels import LayoutOption
 from .output import print_json, print_page, say
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from ragstone.labels.queue.queue import Queue
     from ragstone.labels.queue.tags import QueueTags
     from ragstone.web.serving import Served
-
-NEW = "new"
-
-
-class SourceFirst(Grouped):
-    """Commands of which the first stands for a source: ``annotate RUN`` is ``annotate new RUN``."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put in the name of the command that is left out."""
-        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
-            args = [NEW, *args]
-        return super().parse_args(ctx, args)
-
 
 annotate = typer.Typer(
     cls=SourceFirst,
@@ -82,7 +69,7 @@ NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the ad
 RUNS = Path("runs")
 
 
-@annotate.command(NEW)
+@annotate.command("new")
 @guarded
 @with_kinds
 def new(

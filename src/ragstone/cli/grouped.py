@@ -24,3 +24,13 @@ class Grouped(TyperGroup):
         for panel, rows in panels.items():
             with formatter.section(panel):
                 formatter.write_dl(rows)
+
+
+class SourceFirst(Grouped):
+    """Commands of which the first stands for a source: ``annotate RUN`` is ``annotate new RUN``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in the name of the first command where none is named."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
