@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.sentences import _CITATION as CITATION
-from ragstone.judges.local.sentences import _STOP, each_sentence, sentences
+from ragstone.judges.local.sentences import CITATION as CITATION
+from ragstone.judges.local.sentences import STOP, each_sentence, sentences
 
 CASES = {
     "Pi is 3.14. Dr. Smith paid $2.50!": ["Pi is 3.14.", "Dr. Smith paid $2.50!"],
@@ -124,7 +124,7 @@ STOPS = [".", "!", "…", "。", "؟", "॥", " ", "[1]", '"', "」", ")", "}", 
 
 @given(st.lists(st.sampled_from(STOPS)).map("".join) | st.text(), st.integers(0, 3))
 def test_the_stops_are_those_of_either_set(text: str, start: int) -> None:
-    found = [stop.span() for stop in _STOP.finditer(text, start, len(text) - 1)]
+    found = [stop.span() for stop in STOP.finditer(text, start, len(text) - 1)]
     assert found == [stop.span() for stop in TWO_SETS.finditer(text, start, len(text) - 1)]
 
 

@@ -32,37 +32,43 @@ def sentences(text: str) -> list[Sentence]:
     return list(each_sentence(text))
 
 
-def each_sentence(text: str) -> Iterator[Sentence]:
-    """The sentences of a text one by one, each found when it is asked for."""
-    lower_case_only = text.islower()
+def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Sentence]:
+    """The sentences of a text one by one, each found when it is asked for.
+
+    Args:
+        text: Any text.
+        lower_case_only: Whether the text that it is part of has no capital; None: it is the whole.
+    """
+    if lower_case_only is None:
+        lower_case_only = text.islower()
     for start, end in _blocks(text):
         for first, last in _split(text, start, end, lower_case_only):
             if _HOLDS_WORD.search(text, first, last) is not None:
                 yield _trimmed(text, first, last)
 
 
-_NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"
-_LINE = re.compile(f"[^{_NEWLINE}]+")
+NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"
+_LINE = re.compile(f"[^{NEWLINE}]+")
 _HOLDS_WORD = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s*")
-_MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
+MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
 _STRUCTURE = re.compile(r"[ \t]*(?:[-*+•·▪◦‣–—>][ \t]|#{1,6}[ \t]|\||\(?\d{1,2}[.)][ \t]|```)")
-_ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```)")
+ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```)")
 _LINE_END = re.compile(r"[.!?…:;。！？｡।॥؟۔։።។။][\"'”’»)\]*_]{0,12}[ \t]{0,12}\Z")
 _WRAPPED = range(45, 121)
 
-_CITATION = (
+CITATION = (
     r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
 )
-_STOP = re.compile(
+STOP = re.compile(
     # The first character is of one set, for which re searches five times as fast.
     r"[.!?…。！？｡।॥؟۔։።។။](?:"
-    rf"(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+[\"'”’»›)\]}}*_]*+(?:[ ]?{_CITATION})*+(?=\s|\Z)"
-    rf"|(?<![.!?…])[。！？｡।॥؟۔։።។။]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{_CITATION})*+)"
+    rf"(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+[\"'”’»›)\]}}*_]*+(?:[ ]?{CITATION})*+(?=\s|\Z)"
+    rf"|(?<![.!?…])[。！？｡।॥؟۔։።។။]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+)"
 )
 _BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]{0,24}\Z")
-_NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
-_NEXT_WORD = re.compile(r"\w+")
+NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
+NEXT_WORD = re.compile(r"\w+")
 _ACRONYM = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]\Z|[^\W\d_]\Z")
 _LIST_NUMBER = re.compile(r"\s*\(?(?:\d{1,2}|[A-Za-z])[.)]?\Z")
 _FIRST_OF_LIST = re.compile(r":\s*\(?(?:1|a|A)\Z")
@@ -81,14 +87,14 @@ _SELDOM_LAST = _set(
     "inc ltd co corp bros jr etc jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed "
     "thu thur thurs fri sat sun no univ assn rd blvd min max temp ph.d m.d b.a m.a usw"
 )
-_OPENERS = _set(
+OPENERS = _set(
     "the a an this that these those he she it they we i you his her its their our my in on at for "
     "from with by as after before when while if although though since because but and so yet "
     "however there here what who why how where which one some many most all both each no not "
     "according also then to of is are was were do does did has have had can"
 )
 _NUMBERED = _set("no nos fig figs eq eqs vol p pp ch sec art c ca r b d nr")
-_GERMAN_MONTHS = _set(
+GERMAN_MONTHS = _set(
     "januar jänner februar märz april mai juni juli august september oktober november dezember"
 )
 
@@ -100,23 +106,23 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         first, last = line.span()
         if text[first:last].isspace():
             continue
-        if start < 0 or not _continues(text, start, line_start, end, first, last):
+        if start < 0 or not continues(text, start, line_start, end, first, last):
             if start >= 0:
-                yield _after_mark(text, start, end), end
+                yield after_mark(text, start, end), end
             start = line_start = first
         elif text[first - 1] == "\n":
             line_start = first
         end = last
     if start >= 0:
-        yield _after_mark(text, start, end), end
+        yield after_mark(text, start, end), end
 
 
-def _continues(text: str, start: int, line_start: int, end: int, first: int, last: int) -> bool:
+def continues(text: str, start: int, line_start: int, end: int, first: int, last: int) -> bool:
     """Whether the line at ``first`` continues the block that ended at ``end``."""
     gap = text[end:first]
     if len(gap) > 1 and gap != "\r\n":
         return False
-    if _STRUCTURE.match(text, first, last) or _ONE_LINE.match(text, start, end):
+    if _STRUCTURE.match(text, first, last) or ONE_LINE.match(text, start, end):
         return False
     if _LINE_END.search(text, max(line_start, end - 12), end):
         return end - line_start in _WRAPPED
@@ -124,8 +130,8 @@ def _continues(text: str, start: int, line_start: int, end: int, first: int, las
     return opening.islower() or end - line_start in _WRAPPED
 
 
-def _after_mark(text: str, start: int, end: int) -> int:
-    mark = _MARK.match(text, start, end)
+def after_mark(text: str, start: int, end: int) -> int:
+    mark = MARK.match(text, start, end)
     if mark is None or _HOLDS_WORD.search(text, mark.end(), end) is None:
         return start
     if text[mark.end() - 1] == "." and _is_german_date(text, mark.end(), end):
@@ -135,24 +141,24 @@ def _after_mark(text: str, start: int, end: int) -> int:
 
 def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[tuple[int, int]]:
     first = start
-    for stop in _STOP.finditer(text, start, end):
+    for stop in STOP.finditer(text, start, end):
         if stop.start() < first:
             continue
-        if _ends_sentence(text, first, stop, end, lower_case_only):
+        if ends_sentence(text, first, stop, end, lower_case_only):
             yield first, stop.end()
             first = stop.end()
     if first < end:
         yield first, end
 
 
-def _ends_sentence(
+def ends_sentence(
     text: str, first: int, stop: re.Match[str], end: int, lower_case_only: bool
 ) -> bool:
     at = stop.start()
     mark = text[at]
     if mark not in ".!?…":
         return True
-    following = _NEXT.match(text, stop.end(), end)
+    following = NEXT.match(text, stop.end(), end)
     place = following.end() if following else stop.end()
     if place >= end:
         return True
@@ -182,15 +188,15 @@ def _ends_sentence(
     if word in _SELDOM_LAST or _ACRONYM.fullmatch(word):
         if word == "no" and not opening.isdigit():
             return True
-        next_word = _NEXT_WORD.match(text, place, end)
-        return next_word is not None and next_word.group().lower() in _OPENERS
+        next_word = NEXT_WORD.match(text, place, end)
+        return next_word is not None and next_word.group().lower() in OPENERS
     return True
 
 
 def _is_german_date(text: str, place: int, end: int) -> bool:
     skipped = _SPACE.match(text, place, end)
-    word = _NEXT_WORD.match(text, skipped.end() if skipped else place, end)
-    return word is not None and word.group().lower() in _GERMAN_MONTHS
+    word = NEXT_WORD.match(text, skipped.end() if skipped else place, end)
+    return word is not None and word.group().lower() in GERMAN_MONTHS
 
 
 def _trimmed(text: str, first: int, last: int) -> Sentence:

@@ -1,0 +1,428 @@
+"""Ends: where the units of a text end, told as soon as no further text can change it.
+
+A unit is a sentence, by the rules of ``judges/local/sentences.py``; a row of a table; a whole block
+of fenced code. Those rules look ahead: at the next word, the next line, and at the whole text for
+whether it has a capital at all. So an end is told once every continuation leaves it where it is,
+and the ends of a text are the same however it is cut.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from ragstone.judges.local.sentences import (
+    CITATION,
+    GERMAN_MONTHS,
+    MARK,
+    NEWLINE,
+    NEXT,
+    NEXT_WORD,
+    ONE_LINE,
+    OPENERS,
+    STOP,
+    after_mark,
+    continues,
+    ends_sentence,
+)
+
+UnitKind = Literal["sentence", "row", "code", "rest"]
+"""``rest``: what is left at the end of a text and holds no word."""
+
+MOST_DOUBT = 2_000
+"""Characters after a place at which it is decided as if the text ended there: white space, quotes
+or citations that go on for so long after a stop, or a text of so many letters without a capital."""
+
+_KEPT = 150
+"""Characters before a place that the rules look back at, and some more."""
+
+_TRIMMED_AT = 2_000
+
+_FIRST_WORD = 16
+"""Characters in which the mark of a list and the word after it are known."""
+
+_LINE_MARK = 8
+"""Characters in which the mark of a line is known."""
+
+_LONGEST_CLOSING = 200
+
+_ASCII, _OTHER = ".!?…", "。！？｡।॥؟۔։።។။"
+_CITATION_BEGUN = (
+    r"\[(?:\^?[\d\s,;–-]*+|D[a-z]{0,3}|Data:[^\]\n]{0,200}|c[a-z ]{0,14}|n[a-z ]{0,4}\d{0,3})"
+)
+_UNFINISHED = re.compile(
+    rf"[{_ASCII}{_OTHER}](?:"
+    rf"(?<=[{_ASCII}])(?<![{_ASCII}]{{2}})[{_ASCII}]*+[\"'”’»›)\]}}*_]*+"
+    rf"|(?<=[{_OTHER}])(?<![{_OTHER}]{{2}})[{_OTHER}]*+[\"'”’»›)\]」』】》）]*+)"
+    rf"(?:[ ]?{CITATION})*+[ ]?(?:{_CITATION_BEGUN})?\Z"
+)
+"""A stop at the end of the text that has come, and what may still come to belong to it."""
+
+_WORD = re.compile(r"[^\W_]")
+_THING = re.compile(r"\S")
+_LINE_BREAK = re.compile(f"[{NEWLINE}]")
+_STOP_OR_BREAK = re.compile(f"[{_ASCII}{_OTHER}{NEWLINE}]")
+_ROW = re.compile(r"[ \t]*\|")
+_LEAD = r"[ \t]*+(?:(?:[-*+•·▪◦‣–—>]|\(?\d{1,2}[.)])[ \t]++)*+"
+_FENCE = re.compile(rf"{_LEAD}(`{{3,}})[^`{NEWLINE}]*\Z")
+_FENCE_BEGUN = re.compile(
+    rf"{_LEAD}(?:[-*+•·▪◦‣–—>]|\(?\d{{0,2}}[.)]?|`{{1,2}}|`{{3,}}[^`{NEWLINE}]*)\Z"
+)
+_FENCE_END = re.compile(r"[ \t>]*(`{3,})[ \t]*\Z")
+
+
+@dataclass(slots=True)
+class _Block:
+    """What no sentence crosses. Places are in the text that is kept, negative before it."""
+
+    start: int
+    thing: int
+    line: int
+    scan: int
+    kind: UnitKind | None = None
+    first: int | None = None
+    worded: bool = False
+    one_line: bool = False
+    fence: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """Where a unit ends.
+
+    Attributes:
+        first: Where what it says begins, after white space and marks of lists; in characters of
+            the text.
+        end: Where it ends.
+        kind: What it is.
+        lower_case_only: Of a row and of code, whether the text is taken to have no capital.
+    """
+
+    first: int
+    end: int
+    kind: UnitKind
+    lower_case_only: bool
+
+
+class Ends:
+    """The ends of the units of one text that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._text = ""
+        self._base = 0
+        self._waiting: list[str] = []
+        self._held_back = 0
+        self._wakes: re.Pattern[str] | None = None
+        self._doubt: int | None = None
+        self._lower_case_only: bool | None = None
+        self._block: _Block | None = None
+        self._at = 0
+        self._closed = False
+        self._found: list[End] = []
+
+    def feed(self, piece: str) -> list[End]:
+        """The ends that are known with this piece of the text."""
+        place = 0
+        while place < len(piece):
+            kept = len(self._text) + self._held_back
+            start = kept if self._doubt is None else self._doubt
+            # Looked at no later than where a doubt ends, whatever the pieces.
+            part = piece[place : place + max(1, start + MOST_DOUBT - kept)]
+            place += len(part)
+            self._waiting.append(part)
+            self._held_back += len(part)
+            quiet = self._wakes is not None and self._wakes.search(part) is None
+            if self._doubt is not None or not quiet or self._held_back >= MOST_DOUBT:
+                self._look()
+        return self._told()
+
+    def close(self) -> list[End]:
+        """The ends that are known when nothing more comes."""
+        self._closed = True
+        if self._lower_case_only is None and _no_capital(self._joined()):
+            self._lower_case_only = True
+        self._look()
+        return self._told()
+
+    def _told(self) -> list[End]:
+        found, self._found = self._found, []
+        return found
+
+    def _joined(self) -> str:
+        return "".join(self._waiting)
+
+    def _look(self) -> None:
+        new = self._joined()
+        if self._lower_case_only is None and not _no_capital(new):
+            self._lower_case_only = False
+        self._text += new
+        self._waiting.clear()
+        self._held_back = 0
+        self._doubt = self._wakes = None
+        while (self._block or self._next_block()) and self._finished():
+            self._block = self._wakes = None
+        self._trim()
+
+    def _next_block(self) -> bool:
+        thing = _THING.search(self._text, self._at)
+        self._at = _line_start(self._text, self._at, thing.start() if thing else len(self._text))
+        if thing is None:
+            self._wakes = _THING
+            return False
+        self._block = _Block(self._at, thing.start(), self._at, self._at)
+        return True
+
+    def _finished(self) -> bool:
+        """Whether all ends of the block are told; if not, more text is needed."""
+        block = self._block
+        assert block is not None
+        if block.kind is None:
+            block.kind = self._kind(block)
+        match block.kind:
+            case None:
+                return False
+            case "row":
+                return self._row(block)
+            case "code":
+                return self._code(block)
+            case _:
+                return self._prose(block)
+
+    def _kind(self, block: _Block) -> UnitKind | None:
+        if _ROW.match(self._text, block.start):
+            return "row"
+        over = _LINE_BREAK.search(self._text, block.thing)
+        end = over.start() if over else len(self._text)
+        if over or self._closed:
+            fence = _FENCE.match(self._text, block.start, end)
+            block.fence = len(fence.group(1)) if fence else 0
+            block.scan = block.line = end if fence else block.start
+            return "code" if fence else "sentence"
+        if _FENCE_BEGUN.match(self._text, block.start, end) and self._doubts(block.thing):
+            return None
+        return "sentence"
+
+    def _row(self, block: _Block) -> bool:
+        over = _LINE_BREAK.search(self._text, block.scan)
+        if over is None and not self._closed:
+            block.scan = len(self._text)
+            self._wakes = _LINE_BREAK
+            return False
+        end = over.start() if over else len(self._text)
+        if self._split_is_doubted(block.start, end):
+            return False
+        self._tell(block.start, end, "row")
+        return True
+
+    def _code(self, block: _Block) -> bool:
+        while over := _LINE_BREAK.search(self._text, block.scan):
+            if self._closes(block, over.start()):
+                if self._split_is_doubted(over.start(), over.start()):
+                    return False
+                self._tell(block.start, over.start(), "code")
+                return True
+            block.line = block.scan = over.end()
+        block.scan = len(self._text)
+        if self._closed:
+            self._tell(block.start, len(self._text), "code")
+            return True
+        self._wakes = _LINE_BREAK
+        return False
+
+    def _split_is_doubted(self, start: int, end: int) -> bool:
+        """Whether it hangs on a capital that may come into which sentences a unit falls."""
+        if self._lower_case_only is not None:
+            return False
+        if start < end and STOP.search(self._text, start, end) is None:
+            return False
+        if self._doubts(end):
+            return True
+        self._lower_case_only = True
+        return False
+
+    def _closes(self, block: _Block, end: int) -> bool:
+        if end - block.line > _LONGEST_CLOSING:
+            return False
+        fence = _FENCE_END.match(self._text, block.line, end)
+        return fence is not None and len(fence.group(1)) >= block.fence
+
+    def _prose(self, block: _Block) -> bool:
+        end, over = self._extent(block)
+        if not self._mark_is_known(block, end, over):
+            return False
+        if not self._stops(block, end, over):
+            return False
+        if not over:
+            return False
+        first = self._first(block, end)
+        if block.worded or _WORD.search(self._text, max(first, 0), end):
+            self._tell(first, len(self._text[:end].rstrip()), "sentence")
+        self._at = end
+        return True
+
+    def _extent(self, block: _Block) -> tuple[int, bool]:
+        """Where the block ends as far as is known, and whether it ends there."""
+        at = max(block.line, block.scan, block.thing, 0)
+        while True:
+            over = _LINE_BREAK.search(self._text, at)
+            if over is None:
+                return len(self._text), self._closed
+            end = over.start()
+            line = self._next_line(block, end)
+            if line is None:
+                return end, not self._doubts(end)
+            if line < 0:
+                return end, True
+            if self._text[line - 1] == "\n":
+                block.line = line
+            at = line
+
+    def _next_line(self, block: _Block, end: int) -> int | None:
+        """Where the next line of the block starts; -1 if it has none, None if not known yet."""
+        text = self._text
+        thing = _THING.search(text, end)
+        line = _line_start(text, end, thing.start() if thing else len(text))
+        gap = text[end:line]
+        if len(gap) > 1 and gap != "\r\n":
+            return -1
+        if thing is None:
+            return -1 if self._closed else None
+        over = _LINE_BREAK.search(text, thing.start())
+        known = over is not None or self._closed or thing.group().isalpha()
+        if not known and len(text) - thing.start() < _LINE_MARK:
+            return None
+        if block.start < 0 and block.one_line:
+            return -1
+        start = block.start if block.start >= 0 else end
+        last = over.start() if over else len(text)
+        return line if continues(text, start, block.line, end, line, last) else -1
+
+    def _mark_is_known(self, block: _Block, end: int, over: bool) -> bool:
+        """Whether it is known where the first sentence of the block starts."""
+        if block.first is not None or over:
+            return True
+        mark = MARK.match(self._text, block.start, end)
+        after = mark.end() if mark else block.start
+        thing = _THING.search(self._text, after, end)
+        seen = end - thing.start() if thing else 0
+        known = seen >= _LINE_MARK and _WORD.search(self._text, after, end) is not None
+        if (known and seen >= _FIRST_WORD) or not self._doubts(block.thing):
+            block.first = after_mark(self._text, block.start, end)
+            return True
+        return known
+
+    def _first(self, block: _Block, end: int) -> int:
+        if block.first is None:
+            return after_mark(self._text, block.start, end)
+        return block.first
+
+    def _stops(self, block: _Block, end: int, over: bool) -> bool:
+        """Tell the ends at stops; whether all stops are decided."""
+        text, first = self._text, self._first(block, end)
+        scan = max(block.scan, first)
+        unfinished = None if over else _UNFINISHED.search(text, scan, end)
+        if unfinished and not self._doubts(unfinished.start()):
+            unfinished = None
+        for stop in STOP.finditer(text, scan, end):
+            if unfinished and stop.start() >= unfinished.start():
+                break
+            ends = self._ends(first, stop, end, over)
+            if ends is None:
+                block.scan = stop.start()
+                return False
+            block.scan = stop.end()
+            if ends:
+                if block.worded or _WORD.search(text, max(first, 0), stop.end()):
+                    self._tell(first, stop.end(), "sentence")
+                block.first = first = stop.end()
+                block.worded = False
+        block.scan = unfinished.start() if unfinished else max(end, block.scan)
+        if self._doubt is None:
+            self._wakes = _STOP_OR_BREAK
+        return True
+
+    def _ends(self, first: int, stop: re.Match[str], end: int, over: bool) -> bool | None:
+        """Whether a sentence ends at a stop; None while that hangs on what is still to come."""
+        text = self._text
+        sure = self._lower_case_only
+        readings = (False, True) if sure is None else (sure,)
+        following = NEXT.match(text, stop.end(), end)
+        place = following.end() if following else stop.end()
+        open_ended = not over and text[stop.start()] in _ASCII
+        verdicts = set[bool]()
+        if not open_ended or place < end:
+            rests = _continuations(text, place, end) if open_ended else ("",)
+            verdicts = {
+                ends_sentence(text + rest, first, stop, end + len(rest), reading)
+                for rest in rests
+                for reading in readings
+            }
+        if len(verdicts) == 1:
+            return verdicts.pop()
+        if self._doubts(stop.start()):
+            return None
+        if sure is None:
+            self._lower_case_only = True
+        return ends_sentence(text, first, stop, end, bool(self._lower_case_only))
+
+    def _doubts(self, place: int) -> bool:
+        """Whether to wait for more text to decide what is at a place."""
+        if self._closed or len(self._text) - place >= MOST_DOUBT:
+            return False
+        self._doubt = place if self._doubt is None else min(place, self._doubt)
+        return True
+
+    def _tell(self, first: int, end: int, kind: UnitKind) -> None:
+        lower = kind != "sentence" and bool(self._lower_case_only)
+        self._found.append(End(self._base + first, self._base + end, kind, lower))
+        self._at = end
+
+    def _trim(self) -> None:
+        """Forget the text that no rule looks back at."""
+        block = self._block
+        cut = self._at if block is None else block.scan - _KEPT
+        if self._doubt is not None:
+            cut = min(cut, self._doubt - _KEPT)
+        if cut < _TRIMMED_AT:
+            return
+        if block is not None:
+            if block.kind == "sentence":
+                if block.first is None:
+                    return
+                if block.start >= 0:
+                    block.one_line = ONE_LINE.match(self._text, block.start) is not None
+                first = max(block.first, 0)
+                block.worded |= _WORD.search(self._text, first, max(first, cut)) is not None
+                block.first -= cut
+            block.start -= cut
+            block.thing -= cut
+            block.line -= cut
+            block.scan -= cut
+        self._at = max(self._at - cut, 0)
+        if self._doubt is not None:
+            self._doubt -= cut
+        self._text = self._text[cut:]
+        self._base += cut
+
+
+def _no_capital(text: str) -> bool:
+    return f"{text}a".islower()
+
+
+def _line_start(text: str, start: int, end: int) -> int:
+    """Where the last line that begins in ``text[start:end]`` does; ``start`` if none does."""
+    return max((text.rfind(mark, start, end) + 1 for mark in NEWLINE), default=0) or start
+
+
+def _continuations(text: str, place: int, end: int) -> Iterable[str]:
+    """What may follow, one of each sort that the rules tell apart at the next word."""
+    word = NEXT_WORD.match(text, place, end)
+    if end < len(text) or (word.end() if word else place + 1) < end:
+        return ("",)
+    begun = word.group().lower() if word else ""
+    return ("", "A", "x", *_completions(begun))
+
+
+def _completions(begun: str) -> Iterator[str]:
+    for words in (OPENERS, GERMAN_MONTHS):
+        yield from (word[len(begun) :] for word in words if begun and word.startswith(begun))
