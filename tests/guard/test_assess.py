@@ -353,6 +353,7 @@ def test_sentences_after_the_deadline_are_not_judged(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("ragstone.guard.deadline.Deadline.__init__.__defaults__", (ticking(0.1),))
     found = assess(QUESTION, " ".join([SUPPORTED] * 50), [PIER])
     assert status(found, "groundedness") == "not_judged"
+    assert status(found, "numbers") == status(found, "names") == "not_judged"
     assert (found.ok, found.decision, found.confidence) == (None, "ask", None)
     assert 0 < len(found.judged) < 50
 
@@ -472,3 +473,10 @@ def test_every_reason_of_an_assessment_has_words() -> None:
                     assert check.reason.partition("?")[0] in SENTENCES or (
                         check.reason == "no_context_text"
                     )
+
+
+def test_an_assessment_is_printed_as_a_page_with_the_answer_first() -> None:
+    shown = str(assess(QUESTION, f"{SUPPORTED} {UNSUPPORTED}", [PIER]))
+    assert shown.index("1 of 2 sentences is not supported") < shown.index("groundedness")
+    assert "none of 6 content words" in shown
+    assert "&lt;script&gt;" in assess(QUESTION, "<script>x</script> [1].", [PIER]).notebook()

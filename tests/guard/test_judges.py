@@ -112,6 +112,7 @@ def test_a_claim_that_a_model_leaves_open_is_not_judged() -> None:
 
     found = assess(QUESTION, BOTH, [PIER], judge=ScriptedModel(script), deadline=60)
     assert found["groundedness"].status == "not_judged"
+    assert found["numbers"].status == found["names"].status == "passed", "strings saw them"
     assert (found.ok, found.decision, found.confidence) == (None, "ask", None)
 
 
@@ -228,3 +229,27 @@ def test_strings_are_the_judge_where_no_encoder_is_stored(
 def test_only_judges_of_claims_can_guard(judge: str) -> None:
     with pytest.raises((InputError, ragstone.RagstoneError), match="judge"):
         Guard(judge=judge)
+
+
+class Kind:
+    """A judge that supports whatever it is asked about."""
+
+    name = "kind"
+    parts = ("1",)
+
+    def verdicts(self, _: Answered, claims: Sequence[LocatedClaim]) -> Sequence[ClaimVerdict]:
+        return [ClaimVerdict("supported", 1.0, "kind") for _ in claims]
+
+
+def test_what_the_local_judge_did_not_reach_no_other_judge_has_judged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = iter(range(1000))
+    clock = (lambda: next(now) / 10,)
+    monkeypatch.setattr("ragstone.guard.deadline.Deadline.__init__.__defaults__", clock)
+    guard = Guard()
+    object.__setattr__(guard, "_judge", Kind())
+    found = guard.assess(QUESTION, " ".join([GOOD] * 50), [PIER])
+    assert found.judge == "kind"
+    assert found["groundedness"].status == "not_judged"
+    assert found.confidence is None

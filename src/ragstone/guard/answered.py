@@ -62,7 +62,7 @@ class Answered:
             abstain_ok,
         )
 
-    @property
+    @cached_property
     def empty(self) -> bool:
         """Whether there is no answer."""
         return not any(letter.isalnum() for letter in self.answer)

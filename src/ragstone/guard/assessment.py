@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from ragstone.has_page import HasPage
+
 CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
 """``not_judged``: it applies, and there was no time, no text or no judge for it."""
 
@@ -97,7 +99,7 @@ class JudgedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment:
+class Assessment(HasPage):
     """What is known of an answer before it is given.
 
     Attributes:

@@ -71,6 +71,7 @@ class Grounded:
         claims: In the order of the answer.
         seen: For each what the local judge counted; None where it counted nothing.
         fault: Why not all of the answer's are there or judged; None if they are.
+        unseen: Why the local judge did not see all of them; None if it did.
         late: Why the judge that was wanted did not judge; None if it did, or none was wanted.
         judge: Who judged.
     """
@@ -78,6 +79,7 @@ class Grounded:
     claims: tuple[JudgedClaim, ...] = ()
     seen: tuple[SupportVerdict | None, ...] = ()
     fault: str | None = None
+    unseen: str | None = None
     late: str | None = None
     judge: str = STRINGS
 
@@ -98,8 +100,9 @@ def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
     if one.empty or one.failure or one.silent:
         return Grounded()
     if one.grounds.unread is not None or not one.grounds.given:
-        return Grounded(fault=one.grounds.unread)
-    located, seen, fault = _judged_in_time(one)
+        return Grounded(fault=one.grounds.unread, unseen=one.grounds.unread)
+    located, seen, unseen = _judged_in_time(one)
+    fault = unseen
     verdicts, name, late = [told(verdict, one) for verdict in seen], STRINGS, None
     if judge is not None and located:
         answered = judge.verdicts(one, located)
@@ -108,7 +111,7 @@ def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
         else:
             verdicts, name = list(answered), judge.name
             lost = next((said.reason for said in verdicts if said.verdict is None), None)
-            fault = None if lost is None else reason("claims_left_open", said=lost)
+            fault = unseen if lost is None else reason("claims_left_open", said=lost)
     claims = tuple(
         JudgedClaim(
             one.span(claim.start, claim.end),
@@ -121,7 +124,7 @@ def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
         )
         for claim, said in zip(located, verdicts, strict=True)
     )
-    return Grounded(claims, tuple(seen), fault, late, name)
+    return Grounded(claims, tuple(seen), fault, unseen, late, name)
 
 
 def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
@@ -259,8 +262,8 @@ def _of_new(one: Answered, found: Grounded, name: str, code: str) -> CheckResult
             words=", ".join(span.text for span in spans[:5]),
         )
         return failed(name, code, why, value=float(len(spans)), spans=tuple(spans))
-    if any(verdict is None for verdict in found.seen) or (found.fault and not found.seen):
-        return result(name, "not_judged", found.fault or reason("claims_left_open"))
+    if found.unseen is not None:
+        return result(name, "not_judged", found.unseen)
     return result(name, "passed", reason("nothing_new", what=name), value=0.0)
 
 

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from ragstone.errors import InputError
+from ragstone.has_page import HasPage
 from ragstone.reason import reason
 from ragstone.wording import worded
 
@@ -61,7 +62,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Improvement:
+class Improvement(HasPage):
     """The best of all answers that were tried.
 
     Attributes:

@@ -9,6 +9,7 @@ from ragstone.decisions.gating.gate import GateResult
 from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
+from ragstone.guard import Assessment, Improvement
 from ragstone.labels import LabelAgreement
 from ragstone.run import Run
 
@@ -16,6 +17,7 @@ from .brief import brief
 from .failing import failing
 from .page import Page
 from .pages.agreement import agreement_page
+from .pages.assessment import assessment_page, improvement_page
 from .pages.calibration import calibration_page
 from .pages.comparison import comparison_page
 from .pages.failures import failures_page
@@ -33,8 +35,8 @@ def notebook_html(result: object) -> str:
     """The page of a result in brief, as a notebook shows it.
 
     Args:
-        result: A run, a comparison, failures, a calibration, a gate's result, an agreement, or
-            fitted weights.
+        result: A run, a comparison, failures, a calibration, a gate's result, an agreement,
+            fitted weights, an assessment, or an improvement.
     """
     return as_html(brief(page_of(result)))
 
@@ -69,3 +71,5 @@ page_of.register(Comparisons, comparison_page)
 page_of.register(Failures, failures_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)
+page_of.register(Assessment, assessment_page)
+page_of.register(Improvement, improvement_page)

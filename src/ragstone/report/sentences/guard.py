@@ -33,7 +33,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "contexts_not_read_in_time": lambda facts: (
         f"time was up after {count(facts)} of {counted(facts, 'context', 'of_n')}"
     ),
-    "cites": lambda facts: f"it cites {counted(facts, 'context')}",
+    "cites": lambda facts: f"it has {counted(facts, 'citation')}",
     "cites_nothing": plain("it cites nothing"),
     "all_cited_are_there": plain("every citation names a context"),
     "cited_not_there": lambda facts: (
@@ -54,7 +54,9 @@ SENTENCES: Mapping[str, Sentence] = {
     "no_list_lines": plain("the question asks for a list, and the answer has none"),
     "no_claims_made": plain("it makes no claim"),
     "all_supported": lambda facts: (
-        f"the contexts support {counted(facts, 'sentence')} out of {count(facts)}"
+        "the contexts support its one sentence"
+        if facts["n"] == "1"
+        else f"the contexts support all {counted(facts, 'sentence')}"
     ),
     "unsupported_sentences": lambda facts: _of(facts, "sentence", "not supported by the contexts"),
     "contradicted_sentences": lambda facts: _of(facts, "sentence", "contradicted by the contexts"),
