@@ -2,12 +2,15 @@
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ragstone.guard.assessment import Assessment, CheckResult, Issue, WayOut
+
+os.environ["HAYSTACK_TELEMETRY_ENABLED"] = "False"  # It is read when haystack is imported.
 
 RIGHT, WRONG, DOUBTED = "It is right.", "It is wrong.", "It is doubted."
 

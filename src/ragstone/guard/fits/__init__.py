@@ -3,6 +3,8 @@
 asgi            a middleware for any ASGI app: JSON, OpenAI-style chat completions
 decorator       any function that answers, plain or async
 request_guard   what both stand on: never raises, keeps a policy, counts
+langchain, llama_index, haystack   the same in these frameworks, each with its extra
+retrieval       what was retrieved, before anybody answers by it
 exchange        what an answer is judged by; a route can tell it
 telemetry       an event on the span of OpenTelemetry
 """
@@ -11,6 +13,8 @@ from .asgi import GuardMiddleware
 from .decorator import GuardedCall, guarded
 from .exchange import tell_guard
 from .heard_request import HeardRequest
+from .request_guard import RequestGuard
+from .retrieval import assess_retrieval
 from .ruling import Ruling
 from .telemetry import to_span
 
@@ -18,7 +22,9 @@ __all__ = [
     "GuardMiddleware",
     "GuardedCall",
     "HeardRequest",
+    "RequestGuard",
     "Ruling",
+    "assess_retrieval",
     "guarded",
     "tell_guard",
     "to_span",

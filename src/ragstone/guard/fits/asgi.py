@@ -15,7 +15,7 @@ from .guarded_reply import GuardedReply
 from .heard_request import HeardRequest, Receive, Scope, Send
 from .json_path import JsonPath
 from .json_reply import JsonReplies
-from .on_fail import HELD, OnFail
+from .on_fail import HELD, OnFail, see_that_it_holds
 from .request_guard import Assessing, RequestGuard
 from .ruling import HOLD, IfNotJudged, Ruling
 
@@ -102,10 +102,7 @@ class GuardMiddleware:
         """
         if isinstance(on_fail, int) and not 400 <= on_fail <= 599:
             raise InputError(f"on_fail={on_fail}: a status is from 400 to 599.")
-        if on_fail is None and if_not_judged == "closed":
-            raise InputError(
-                "if_not_judged='closed' holds answers back; give on_fail= what is given instead."
-            )
+        see_that_it_holds(on_fail, if_not_judged)
         self.app = app
         self.guard = RequestGuard(
             Guard() if guard is None else guard,

@@ -14,7 +14,7 @@ from ragstone.guard.guard import Guard
 from ragstone.reason import reason
 
 from .exchange import Exchange, Told, listening
-from .on_fail import HELD
+from .on_fail import HELD, see_that_it_holds
 from .request_guard import Assessing, RequestGuard, log_error
 from .ruling import HOLD, IfNotJudged, Ruling
 
@@ -92,10 +92,7 @@ def guarded(
             "answer= is a function, so a text cannot be put in its place; give on_fail= a function "
             "that makes what is returned instead."
         )
-    if on_fail is None and if_not_judged == "closed":
-        raise InputError(
-            "if_not_judged='closed' holds answers back; give on_fail= what is given instead."
-        )
+    see_that_it_holds(on_fail, if_not_judged)
     judge = RequestGuard(
         Guard() if guard is None else guard,
         if_not_judged=if_not_judged,

@@ -13,11 +13,12 @@ from ragstone.errors import InputError
 from ragstone.guard.assessment import Assessment, WayOut
 from ragstone.guard.circuit import Circuit
 from ragstone.guard.event import LONGEST_ID, event_of
-from ragstone.guard.guard import unjudged
+from ragstone.guard.guard import Guard, unjudged
 from ragstone.inert import on_one_line
 from ragstone.reason import reason
 
 from .exchange import Exchange
+from .on_fail import see_that_it_holds
 from .ruling import HOLD, IfNotJudged, Ruling, is_held
 from .telemetry import to_span
 
@@ -205,6 +206,22 @@ class RequestGuard:
     def _count(self, what: str) -> None:
         with self._lock:
             self._counts[what] += 1
+
+
+def request_guard(guard: Assessing | RequestGuard | None, on_fail: object) -> RequestGuard:
+    """The guard of requests that an adapter was given.
+
+    Args:
+        guard: None: ``Guard()``.
+        on_fail: What the adapter gives in place of an answer that is held back.
+
+    Raises:
+        InputError: Answers that are not judged are to be held back, and nothing is to be given.
+    """
+    if not isinstance(guard, RequestGuard):
+        guard = RequestGuard(Guard() if guard is None else guard)
+    see_that_it_holds(on_fail, guard.if_not_judged)
+    return guard
 
 
 def log_error(what: str, error: Exception, run_id: str | None) -> None:
