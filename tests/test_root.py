@@ -62,3 +62,9 @@ def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_the_guard_is_a_room_of_its_own_at_the_root() -> None:
+    code = "import ragstone; print(ragstone.guard.assess('q', '', []).issues[0].code)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "empty_answer\n"
