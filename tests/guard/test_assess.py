@@ -374,9 +374,16 @@ def test_contexts_after_the_deadline_leave_all_unjudged(monkeypatch: pytest.Monk
     assert found["groundedness"].reason.startswith("contexts_not_read_in_time?")
 
 
-def test_a_sentence_without_end_is_not_judged() -> None:
+def test_a_sentence_without_end_is_judged_in_parts() -> None:
     found = assess(QUESTION, "word " * 10_000, [PIER], deadline=600)
-    assert found["groundedness"].reason == "sentence_too_long?most=20000"
+    assert " ".join(claim.span.text for claim in found.judged) == ("word " * 10_000).strip()
+    assert max(len(claim.span.text) for claim in found.judged) <= 5_000
+    assert codes(found) == ["missing_citations", "unsupported_sentence"]
+
+
+def test_of_citation_marks_without_end_the_first_5_000_are_looked_at() -> None:
+    found = assess(QUESTION, SUPPORTED + "[1]" * 10_000, [PIER])
+    assert found["cites"].value == 5_000
 
 
 def test_an_assessment_is_plain_data_and_back() -> None:

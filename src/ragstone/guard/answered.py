@@ -1,18 +1,23 @@
 """Answered: one question with its answer and contexts, as every check reads it."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from ragstone.judges.local.claims import NO_CLAIMS
 from ragstone.judges.local.response import response_type
-from ragstone.judges.markers import Marker, markers
+from ragstone.judges.markers import Marker, each_marker
 
 from .assessment import AnswerSpan
 from .checks import Checks
 from .deadline import Deadline
 from .grounds import ReadContexts, read_contexts, scores_of
 from .phrases import failure_message
+
+MOST_MARKERS = 5_000
+_WORD = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ class Answered:
     @cached_property
     def empty(self) -> bool:
         """Whether there is no answer."""
-        return not any(letter.isalnum() for letter in self.answer)
+        return _WORD.search(self.answer) is None
 
     @cached_property
     def response(self) -> tuple[str, str]:
@@ -85,8 +90,9 @@ class Answered:
 
     @cached_property
     def markers(self) -> list[Marker]:
-        """Its citation marks."""
-        return markers(self.answer, self.grounds.contexts, self.checks.citation_pattern)
+        """Its citation marks, the first 5,000."""
+        pattern = self.checks.citation_pattern
+        return list(islice(each_marker(self.answer, self.grounds.contexts, pattern), MOST_MARKERS))
 
     def span(self, start: int, end: int) -> AnswerSpan:
         """Part of the answer."""

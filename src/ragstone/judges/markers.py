@@ -1,7 +1,7 @@
 """Citation markers of an answer, resolved to the contexts they name."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ragstone.examples import Context
@@ -34,15 +34,18 @@ def markers(answer: str, contexts: Sequence[Context], pattern: str = MARKERS) ->
     id. No markers: ``[citation needed]``, a year as ``[2023]``, an interval as
     ``[0, 1]``, ``[3.5]``, a name as ``[COVID-19]``.
     """
+    return list(each_marker(answer, contexts, pattern))
+
+
+def each_marker(answer: str, contexts: Sequence[Context], pattern: str) -> Iterator[Marker]:
+    """The same markers, each found when it is asked for."""
     ids = {context.id for context in contexts}
     ranks = {str(context.rank): context.id for context in contexts}
-    found = []
     for match in re.finditer(pattern, answer):
         inside = next((group for group in match.groups() if group is not None), match.group())
         for name in _names(inside.strip(), ids):
             context = name if name in ids else ranks.get(name)
-            found.append(Marker(match.group(), match.start(), context))
-    return found
+            yield Marker(match.group(), match.start(), context)
 
 
 def _names(inside: str, ids: set[str]) -> list[str]:

@@ -96,3 +96,15 @@ def test_what_says_that_it_cannot_tell_has_a_sign_of_it(text: str) -> None:
     found = response._INABILITY.search(text) or response._HEDGE.search(text)
     assert found is not None
     assert response._SIGN.search(found.group())
+
+
+def test_the_kind_of_a_reply_is_told_by_its_first_50_000_characters() -> None:
+    unknown, known = "I do not know. ", "The mine was opened in 1859."
+    assert response_type(unknown * 3_000 + known)[0] == "partial"
+    assert response_type(unknown * 4_000 + known)[0] == "abstain"
+    assert response_type("." * 60_000 + known)[0] == "answer"
+
+
+@pytest.mark.parametrize("answer", ["ʼ", "’", "_", "…", " \n"])
+def test_marks_alone_are_no_answer(answer: str) -> None:
+    assert response_type(answer) == ("abstain", "answer_is_empty")

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.sentences import CITATION as CITATION
-from ragstone.judges.local.sentences import STOP, each_sentence, sentences
+from ragstone.judges.local.sentences import CITATION, LONGEST, STOP, each_sentence, sentences
 
 CASES = {
     "Pi is 3.14. Dr. Smith paid $2.50!": ["Pi is 3.14.", "Dr. Smith paid $2.50!"],
@@ -131,6 +130,25 @@ def test_the_stops_are_those_of_either_set(text: str, start: int) -> None:
 @given(TEXTS)
 def test_they_can_be_asked_for_one_by_one(text: str) -> None:
     assert list(each_sentence(text)) == sentences(text)
+
+
+def test_text_without_a_stop_is_cut_between_words() -> None:
+    text = "tin " * 1250 + "and\n" + "lead " * 500 + "rose. It rained."
+    assert [len(one.text) for one in sentences(text)] == [4999, 2509, 10]
+    assert sentences(text)[1].text.startswith("and\nlead")
+
+
+def test_text_without_a_stop_and_without_spaces_is_cut_too() -> None:
+    text = "今" * 12_000 + "。天"
+    assert [len(one.text) for one in sentences(text)] == [5000, 5000, 2001, 1]
+
+
+@given(st.lists(st.sampled_from([" ", "a" * 1200, "b" * 4998, "c.", "\n", "\t"]), max_size=30))
+def test_no_sentence_is_longer_and_no_word_is_lost(parts: list[str]) -> None:
+    text = "".join(parts)
+    found = sentences(text)
+    assert all(len(one.text) <= LONGEST for one in found)
+    assert [c for one in found for c in one.text if c.isalnum()] == [c for c in text if c.isalnum()]
 
 
 @pytest.mark.parametrize("run", [".", ".)", "[1]", "- ", "1. ", "(", " ", '"', "a\n"])

@@ -11,7 +11,7 @@ from ragstone.reason import reason
 
 from .sentences import sentences
 
-VERSION = "ragstone-response/2"
+VERSION = "ragstone-response/3"
 
 PHRASES_8 = (
     "i don't know",
@@ -41,9 +41,10 @@ def response_type(answer: str) -> tuple[str, str]:
         ``abstain`` (does not know; also an empty text), ``refuse`` (will not) and ``clarify``
         (asks back), and the reason in a few words.
     """
-    text = _plain(answer)
-    if not any(letter.isalnum() for letter in text):
+    if not _WORD.search(answer):
         return "abstain", "answer_is_empty"
+    answer = answer[:READ]
+    text = _plain(answer)
     if _WHOLE.fullmatch(text):
         return "abstain", reason("whole_answer", words=_as_written(text[:60], answer))
     text = _QUOTED.sub('""', text)
@@ -88,10 +89,13 @@ def says_unable(sentence: str) -> bool:
 
 
 OPENING = 250
+READ = 50_000
+"""Characters of an answer that are read for what kind of reply it is."""
 
 SUBSTANCE = 3
 LONGEST_QUESTION = 700
 
+_WORD = re.compile(r"[^\W_ʼ]")
 _PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
 
 
@@ -271,9 +275,8 @@ def _as_written(words: str, answer: str) -> str:
 def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tuple[str, str]:
     words = _as_written(inability.group(), answer)
     hedge = inability.re is _HEDGE
-    informative = 0
-    for sentence in sentences(text):
-        informative += _informative(sentence.text, least=2 if hedge else SUBSTANCE)
+    least = 2 if hedge else SUBSTANCE
+    informative = sum(_informative(sentence.text, least) for sentence in sentences(text))
     if hedge:
         if informative:
             return "answer", reason("says_and_commits", words=words)

@@ -8,10 +8,13 @@ breaks only.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-VERSION = "ragstone-sentences/1"
+VERSION = "ragstone-sentences/2"
+
+LONGEST = 5_000
+"""Characters of a sentence: longer text without a stop is cut, so that no step takes long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +30,8 @@ def sentences(text: str) -> list[Sentence]:
     """The sentences of a text, in order, without overlap.
 
     A sentence holds at least one letter or digit and no white space at its ends. Marks of lists
-    and headings (``-``, ``2.``, ``##``) stand outside. Each row of a table is a sentence.
+    and headings (``-``, ``2.``, ``##``) stand outside. Each row of a table is a sentence. What
+    has no stop for more than 5,000 characters is cut there, between words if it has any.
     """
     return list(each_sentence(text))
 
@@ -42,7 +46,7 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
     if lower_case_only is None:
         lower_case_only = text.islower()
     for start, end in _blocks(text):
-        for first, last in _split(text, start, end, lower_case_only):
+        for first, last in _cut(text, _split(text, start, end, lower_case_only)):
             if _HOLDS_WORD.search(text, first, last) is not None:
                 yield _trimmed(text, first, last)
 
@@ -149,6 +153,17 @@ def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[t
             first = stop.end()
     if first < end:
         yield first, end
+
+
+def _cut(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    for start, last in parts:
+        first = start
+        while last - first > LONGEST:
+            space = max(text.rfind(mark, first + 1, first + LONGEST) for mark in " \t\n")
+            end = space if space > 0 else first + LONGEST
+            yield first, end
+            first = end
+        yield first, last
 
 
 def ends_sentence(
