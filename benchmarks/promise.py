@@ -8,28 +8,23 @@ true risk is above the promise, where a cluster counts as passed if any unfaithf
 passes; *of answers*: the same for the share of answers; *as independent*: the same for answers,
 calibrated as if no two shared a cluster. Draws that are refused break nothing and are counted.
 
-BEGIN: replies that people labelled, scored by the local judge. Clusters (replies that share a turn
+BEGIN: replies that people labelled, scored by the guard. Clusters (replies that share a turn
 or a knowledge snippet) are split into halves; one calibrates, the other tells. *Shown broken*: the
 exact 90 % lower bound of the other half exceeds the promise. *Rate above*: its plain rate does,
 which chance alone brings about although the method is right.
 """
 
 import argparse
-import gzip
-import json
-import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-import ragstone
+from ragstone.guard import Guard
+from ragstone.guard.labelled import ScoredLabels, labelled_scores
 from ragstone.stats.promising.exact_bound import lower_bound
 from ragstone.stats.promising.highest import highest_of_clusters
-from ragstone.stats.promising.linked import linked_clusters
 from ragstone.stats.promising.threshold import promised_threshold
 
 Floats = NDArray[np.float64]
@@ -139,42 +134,10 @@ def risk(ascending: Floats, threshold: float | None) -> float:
     return 1 - float(np.searchsorted(ascending, threshold, side="left")) / len(ascending)
 
 
-@dataclass(frozen=True)
-class Answers:
-    """Answers that people labelled, with a judge's scores."""
-
-    scores: Floats
-    faithful: NDArray[np.bool_]
-    clusters: Ints
-
-
-def begin(data: Path) -> Answers:
-    """BEGIN's replies, scored by the local judge: the lowest P(supported) over their claims."""
-    with gzip.open(data / "faithfulness_begin" / "pairs.jsonl.gz", "rt", encoding="utf-8") as file:
-        records = [json.loads(line) for line in file]
-    records = [one for one in records if one["labels"]["faithful"] is not None]
-    found = dict(lowest_support(records))
-    records = [one for one in records if one["id"] in found]
-    return Answers(
-        np.array([found[one["id"]] for one in records]),
-        np.array([one["labels"]["faithful"] for one in records]),
-        linked_clusters(
-            [one["question"] for one in records], [tuple(one["contexts"]) for one in records]
-        ),
-    )
-
-
-def lowest_support(records: list[dict[str, object]]) -> Iterator[tuple[str, float]]:
-    """The lowest P(supported) over the claims of each answer that makes any."""
-    with tempfile.TemporaryDirectory() as folder:
-        plain = [{name: one[name] for name in ("id", "question", "answer", "contexts")}
-                 for one in records]  # fmt: skip
-        run = ragstone.evaluate(
-            plain, metrics=["faithfulness"], judge="local:strings", out=Path(folder) / "run"
-        )
-        support = run.judgements("support")
-    lowest = support.group_by("example_id").agg(pl.col("probability").min())
-    yield from lowest.iter_rows()
+def begin(data: Path) -> ScoredLabels:
+    """BEGIN's replies that make a claim, by the guard: the lowest P(supported) of their claims."""
+    file = data / "faithfulness_begin" / "pairs.jsonl.gz"
+    return labelled_scores(file, guard=Guard(deadline=60)).with_score()
 
 
 @dataclass(frozen=True)
@@ -187,7 +150,7 @@ class Splits:
     passed: float
 
 
-def splits(answers: Answers, bound: float, times: int, seed: int) -> Splits:
+def splits(answers: ScoredLabels, bound: float, times: int, seed: int) -> Splits:
     """Calibrate on half of the clusters and look at the other half, many times."""
     rng = np.random.default_rng(seed)
     broken, above, refused, passed = 0, 0, 0, list[float]()

@@ -1,4 +1,4 @@
-"""The worked examples of how-sure.md and quick-start.md, played: each command with what it prints.
+"""The worked examples of the pages below, played: each command with what it prints.
 
     python docs/worked.py
 
@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 from ragstone.cli import app
 from ragstone.data import cornwall
 
-PAGES = [Path(__file__).with_name(name) for name in ("quick-start.md", "how-sure.md")]
+PAGES = [Path(__file__).with_name(name) for name in ("quick-start.md", "how-sure.md", "promise.md")]
 WIDTH = "100"
 
 BLOCK = re.compile(r"^```(\w+)(?: (\S+))?\n(.*?)^```\n", re.MULTILINE | re.DOTALL)

@@ -155,11 +155,34 @@ def test_every_command_and_option_exists(path: Path) -> None:
             assert {word for word in words if word.startswith("--")} <= known, line
 
 
-@pytest.mark.parametrize("name", ["quick-start.md", "how-sure.md"])
+@pytest.mark.parametrize("name", ["quick-start.md", "how-sure.md", "promise.md"])
 def test_worked_examples_print_what_the_page_says(name: str) -> None:
     played = runpy.run_path(str(ROOT / "docs" / "worked.py"))["played"]
     page = text_of(f"docs/{name}")
     assert played(page) == page, "python docs/worked.py writes it anew"
+
+
+def test_python_of_the_promise_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = text_of("docs/promise.md")
+    for name, text in re.findall(r"^```csv (\S+)\n(.*?)^```", page, flags=re.MULTILINE | re.DOTALL):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    context = "The bridge over the river Tamar was opened in 1859."
+    answers = {True: "The bridge was opened in 1859.", False: "Ninety cats sleep in Paris {}."}
+    examples = [
+        {"question": f"When, {at}?", "answer": answers[at > 45].format(at),
+         "contexts": [f"{context} It is number {at}."], "labels": {"faithful": at > 45}}
+        for at in range(50)
+    ]  # fmt: skip
+    lines = "".join(json.dumps(one) + "\n" for one in examples)
+    (tmp_path / "examples.jsonl").write_text(lines, encoding="utf-8")
+    names: dict[str, Any] = {
+        "question": "When?", "answer": answers[True], "contexts": [context],
+        "scores": [0.9] * 30, "wrong": [False] * 30, "questions": list(range(30)),
+    }  # fmt: skip
+    for snippet in blocks(page, "python"):
+        exec(compile(snippet, "promise.md", "exec"), names)
+    assert names["gate"].judge.name == "local:strings"
 
 
 def test_the_index_leads_to_every_page() -> None:

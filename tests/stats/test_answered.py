@@ -49,7 +49,15 @@ def test_promise_is_kept_in_nine_of_ten_draws() -> None:
     assert broken / draws <= 0.1
 
 
-@pytest.mark.parametrize(("scores", "wrong"), [([1.2], [0]), ([0.5], [2]), ([0.5], [0, 1])])
+def test_enough_answers_only_at_the_lowest_threshold_are_tested_there() -> None:
+    found = answered_from([0.0] * 45, [0] * 44 + [1], bound=0.05, confidence=0.9)
+    assert (found.value, found.reason, found.hits) == (None, "not_apart", 1)
+    assert answered_from([0.0] * 45, [0] * 45, bound=0.05, confidence=0.9).value == 0
+
+
+@pytest.mark.parametrize(
+    ("scores", "wrong"), [([1.2], [0]), ([0.5], [2]), ([0.5], [0, 1]), ([[0.5]], [[0]])]
+)
 def test_wrong_shapes_and_numbers_are_refused(scores: list[float], wrong: list[int]) -> None:
     with pytest.raises(InputError):
         answered_from(scores, wrong, bound=0.1, confidence=0.9)

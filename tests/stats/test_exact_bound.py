@@ -39,16 +39,22 @@ def test_no_hit_of_too_few_rows_keeps_a_promise() -> None:
     assert most_hits(0, 0.05, confidence=0.9) is None
 
 
+def test_one_row_is_enough_for_a_promise_that_says_little() -> None:
+    assert rows_needed(0.9, confidence=0.9) == 1
+    assert rows_needed(0.9, confidence=0.9, hits=1) == 3
+
+
 def test_p_of_exactly_the_doubt_is_enough() -> None:
     assert is_kept(0, 1, 0.9, confidence=0.9)
 
 
+@pytest.mark.parametrize("confidence", [0.6, 0.9, 0.99])
 @pytest.mark.parametrize(("hits", "n"), [(0, 30), (3, 40), (40, 40)])
-def test_bounds_are_those_of_one_sided_tests(hits: int, n: int) -> None:
-    less = binomtest(hits, n, alternative="less").proportion_ci(0.9, method="exact")
-    greater = binomtest(hits, n, alternative="greater").proportion_ci(0.9, method="exact")
-    assert upper_bound(hits, n, confidence=0.9) == pytest.approx(less.high)
-    assert lower_bound(hits, n, confidence=0.9) == pytest.approx(greater.low)
+def test_bounds_are_those_of_one_sided_tests(hits: int, n: int, confidence: float) -> None:
+    less = binomtest(hits, n, alternative="less").proportion_ci(confidence, method="exact")
+    greater = binomtest(hits, n, alternative="greater").proportion_ci(confidence, method="exact")
+    assert upper_bound(hits, n, confidence=confidence) == pytest.approx(less.high)
+    assert lower_bound(hits, n, confidence=confidence) == pytest.approx(greater.low)
 
 
 def test_no_rows_bound_nothing() -> None:

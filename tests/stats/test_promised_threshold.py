@@ -33,7 +33,9 @@ def test_without_a_hit_to_spare_the_threshold_is_the_first_candidate_above_all()
 
 def test_one_hit_to_spare_lets_the_threshold_fall_below_the_highest() -> None:
     wrong = np.linspace(0.01, 0.77, 77)
-    assert promised(wrong, np.array([0.76, 0.77, 0.78])).value == 0.77
+    found = promised(wrong, np.array([0.76, 0.77, 0.78]))
+    assert (found.value, found.hits) == (0.77, 1)
+    assert binom.cdf(1, 77, found.upper) == pytest.approx(0.1)
     assert promised(wrong, np.array([0.765, 0.78])).value == 0.765
 
 
@@ -78,6 +80,7 @@ def test_of_each_cluster_the_highest_score_counts() -> None:
 def test_highest_of_clusters_by_names_of_any_kind() -> None:
     found = highest_of_clusters([0.1, 0.4, -0.2, -np.inf], ["a", "b", "a", 3])
     assert sorted(found) == [-np.inf, 0.1, 0.4]
+    assert len(highest_of_clusters([], [])) == 0
 
 
 @given(

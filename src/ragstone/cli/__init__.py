@@ -25,6 +25,7 @@ from .formats import formats
 from .gate import gate
 from .grouped import Grouped
 from .guard import guard
+from .guard_gate import calibrate_file, check_file
 from .judges import judges
 from .kinds import with_kinds
 from .labels import labels
@@ -60,6 +61,8 @@ for panel, commands in PANELS.items():
         app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
 app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
 app.add_typer(plan, name="plan", rich_help_panel="Decide")
+guard.command("calibrate")(guarded(calibrate_file))
+guard.command("check")(guarded(check_file))
 app.add_typer(guard, name="guard", rich_help_panel="Decide")
 
 

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from .labelled import Labelled
 
 OTHER_PROMISES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+TOLD_POINTS = 101
+"""Of the curve of risk by coverage, in plain data."""
+
 Of = Literal["all", "faithful", "unfaithful"]
 
 
@@ -70,6 +73,7 @@ class GateCalibration(HasPage):
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         curve = self.risk_coverage
+        points = np.unique(np.linspace(0, len(curve.risk) - 1, TOLD_POINTS).astype(np.int64))
         return {
             "gate": self.gate.to_dict(),
             "unlabelled": self.unlabelled,
@@ -86,9 +90,9 @@ class GateCalibration(HasPage):
                 "area": curve.area,
                 "best": curve.best,
                 "blind": curve.blind,
-                "thresholds": curve.thresholds.tolist(),
-                "coverage": curve.coverage.tolist(),
-                "risk": curve.risk.tolist(),
+                "thresholds": curve.thresholds[points].tolist(),
+                "coverage": curve.coverage[points].tolist(),
+                "risk": curve.risk[points].tolist(),
             },
         }
 

@@ -208,6 +208,7 @@ class Gate:
         labelled: "Labelled",
         *,
         guard: "Guard | None" = None,
+        judge: GateJudge | str | None = None,
         label: str = "faithful",
         cluster: str | None = None,
     ) -> "GateCheck":
@@ -216,15 +217,17 @@ class Gate:
         Args:
             labelled: As for ``calibrate``; none of them may have calibrated the gate.
             guard: As for ``calibrate``.
+            judge: As for ``calibrate``.
             label: The field that says whether an answer is faithful.
             cluster: The field that groups dependent rows.
 
         Raises:
             DataError: Rows that cannot be read; lists every fault.
+            InputError: The scores are another judge's.
         """
         from .gate_check import check_gate
 
-        return check_gate(self, labelled, guard=guard, label=label, cluster=cluster)
+        return check_gate(self, labelled, guard=guard, judge=judge, label=label, cluster=cluster)
 
     def standing(
         self,

@@ -3,11 +3,13 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from ragstone.errors import InputError
 from ragstone.has_page import HasPage
 from ragstone.stats.promising.exact_bound import rows_needed
 
 from .calibrating import false_block, false_pass, shares_of
 from .gate import Gate, GateShare, GateStanding
+from .gate_judge import GateJudge, gate_judge
 from .labelled import labelled_scores
 from .shown_risk import ShownRisk
 
@@ -42,7 +44,7 @@ class GateCheck(HasPage):
     Attributes:
         gate: The gate.
         promises: Each promise of it.
-        standing: Whether the gate was void, the judge is another, or scores have drifted.
+        standing: Whether the gate was void, or scores have drifted.
         shares: What share of the new answers goes which way.
         unscored: New answers without a score.
         unlabelled: Rows that were left out, for nobody said whether they are faithful.
@@ -103,10 +105,17 @@ def check_gate(
     labelled: "Labelled",
     *,
     guard: "Guard | None" = None,
+    judge: GateJudge | str | None = None,
     label: str = "faithful",
     cluster: str | None = None,
 ) -> GateCheck:
     """As ``Gate.check``."""
+    by = judge if guard is None else guard.scores_by
+    if by is not None and gate.judge.is_other(gate_judge(by)):
+        raise InputError(
+            "Labels beside the scores of another judge tell nothing of this gate.",
+            notes=gate.standing(judge=by).void,
+        )
     rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
     scored = rows.with_score()
     risks = [
@@ -122,9 +131,7 @@ def check_gate(
     return GateCheck(
         gate,
         tuple(risks),
-        gate.standing(
-            judge=None if guard is None else guard.scores_by, scores=scored.one_a_cluster()
-        ),
+        gate.standing(scores=scored.one_a_cluster()),
         tuple(shares_of(gate, rows)),
         len(rows) - len(scored),
         rows.unlabelled,

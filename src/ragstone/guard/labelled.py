@@ -202,7 +202,8 @@ def _assessed(
 ) -> Iterator[_Row | Fault | None]:
     """Examples, scored by a guard; None for each without a label."""
     for number, example in enumerate(read(labelled), start=1):
-        said = example.labels.get(label, example.meta.get(label))
+        places = (example.labels, example.slices, example.meta)
+        said = next((place[label] for place in places if label in place), None)
         if faults := _no_labels(said, name, number, label):
             yield from faults
         elif (faithful := _majority(said)) is None:

@@ -52,8 +52,8 @@ def refused(
     words = WORDS[promise]
     clustered = found.clusters < found.rows
     lines = [
-        f"The labels cannot carry the promise that at most {found.bound:.4g} of {words.of} answers "
-        f"{words.goes}, at a confidence of {found.confidence:g}.",
+        f"The labels cannot carry the promise that at most {100 * found.bound:.4g} % of "
+        f"{words.of} answers {words.goes}, at a confidence of {100 * found.confidence:g} %.",
         f"  labelled  {_counted(found.rows, f'{words.of} answer')} with a score",
     ]
     if clustered:

@@ -10,6 +10,8 @@ from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
 from ragstone.guard import Assessment, Improvement
+from ragstone.guard.calibrating import GateCalibration
+from ragstone.guard.gate_check import GateCheck
 from ragstone.labels import LabelAgreement
 from ragstone.run import Run
 
@@ -22,6 +24,7 @@ from .pages.calibration import calibration_page
 from .pages.comparison import comparison_page
 from .pages.failures import failures_page
 from .pages.gate import gate_page
+from .pages.promise import gate_calibration_page, gate_check_page
 from .pages.run import run_page
 from .pages.weights import weights_page
 from .render.html import as_html
@@ -36,7 +39,8 @@ def notebook_html(result: object) -> str:
 
     Args:
         result: A run, a comparison, failures, a calibration, a gate's result, an agreement,
-            fitted weights, an assessment, or an improvement.
+            fitted weights, an assessment, an improvement, or the calibration or check of a
+            gate.
     """
     return as_html(brief(page_of(result)))
 
@@ -73,3 +77,5 @@ page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)
 page_of.register(Assessment, assessment_page)
 page_of.register(Improvement, improvement_page)
+page_of.register(GateCalibration, gate_calibration_page)
+page_of.register(GateCheck, gate_check_page)

@@ -66,10 +66,8 @@ def most_hits(n: int, bound: float, *, confidence: float) -> int | None:
     """
     if not is_kept(0, n, bound, confidence=confidence):
         return None
-    too_many = smallest(
-        lambda hits: hits > n or not is_kept(hits, n, bound, confidence=confidence), most=n + 1
-    )
-    return too_many - 1
+    # All n hits never keep a bound, so there is a least number that does not.
+    return smallest(lambda hits: not is_kept(hits, n, bound, confidence=confidence), most=n) - 1
 
 
 def rows_needed(bound: float, *, confidence: float, hits: int = 0) -> int:
