@@ -108,3 +108,29 @@ def test_rows_that_cannot_be_read_are_told_and_no_file_is_left(
 def test_data_without_answers_is_not_ok(ragstone: Command, tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text("")
     assert ragstone("guard", tmp_path / "a.jsonl").status == 2
+
+
+def test_a_gate_decides_and_a_void_one_asks_about_every_answer(
+    ragstone: Command, tmp_path: Path
+) -> None:
+    labelled = tmp_path / "labelled.jsonl"
+    labelled.write_text("".join(
+        json.dumps({"id": str(at), "question": f"How long is pier {at}?",
+                    "answer": GOOD if at % 2 else BAD, "contexts": [f"{PIER} Pier {at}."],
+                    "labels": {"faithful": bool(at % 2)}}) + "\n"
+        for at in range(60)
+    ))  # fmt: skip
+    gate = tmp_path / "gate.json"
+    made = ("guard", "calibrate", labelled, "--max-false-pass", "0.1", "--out", gate)
+    assert ragstone(*made, "--json").status == 0
+    file = written(tmp_path / "a.jsonl", GOOD, BAD)
+    told = ragstone("guard", file, "--gate", gate, "--json").json
+    assert told["decisions"] == {"pass": 1, "ask": 1}
+    text = gate.read_text("utf-8").replace("local:strings", "somebody")
+    gate.write_text(text, encoding="utf-8")
+    outcome = ragstone("guard", file, "--gate", gate)
+    assert "asks about every answer: the gate was calibrated with another judge" in " ".join(
+        outcome.out.split()
+    )
+    assert "pass 0, ask 2, block 0" in outcome.out
+    assert ragstone("guard", file, "--gate", file).status == 2

@@ -90,6 +90,11 @@ def assess_file(
     least_retrieval_score: LeastRetrievalScore = None,
     judge: JudgeName = None,
     deadline: Seconds = 1.0,
+    gate: Annotated[
+        Path | None,
+        typer.Option(metavar="GATE.json", help="Pass, ask or block by this gate, which "
+                     "`ragstone guard calibrate` made."),
+    ] = None,
     offline: options.Offline = False,
     map: Annotated[
         list[str] | None,
@@ -119,6 +124,7 @@ def assess_file(
     could be judged.
     """
     from ragstone.examples import read
+    from ragstone.guard import Gate
     from ragstone.guard.over_data import AssessedData, assess_data
     from ragstone.report.pages.guard import guard_page, row_of
     from ragstone.result_file import result_lines
@@ -132,6 +138,7 @@ def assess_file(
         judge=judge,
         deadline=deadline,
         offline=offline,
+        gate=None if gate is None else Gate.read(gate),
     )
     examples = read(data, columns=column_names(map or ()), skip_bad=skip_bad, limit=limit)
     rows: list[dict[str, Any]] = []
@@ -147,7 +154,8 @@ def assess_file(
             if progress is not None:
                 read_so_far, total = examples.progress() or (0, 0)
                 progress(Progress("assessing", found.n, read_so_far / total if total else None))
-    print_page(guard_page(data, found, rows), json=json)
+    void = made.gate.void if isinstance(made.gate, Gate) else ()
+    print_page(guard_page(data, found, rows, void), json=json)
     if not found.ok[True] or found.ok[False] or found.ok[None]:
         raise typer.Exit(1 if found.ok[False] else 3)
 

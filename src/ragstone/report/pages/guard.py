@@ -1,5 +1,6 @@
 """Guard page: how many answers would pass, what each check found, and the answers to look at."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from ragstone.guard.assessment import Assessment
@@ -36,18 +37,26 @@ DECIDED: dict[str, tuple[str, Tone]] = {
 }
 
 
-def guard_page(title: str, found: AssessedData, rows: list[dict[str, Any]] | None = None) -> Page:
+def guard_page(
+    title: str,
+    found: AssessedData,
+    rows: list[dict[str, Any]] | None = None,
+    void: Sequence[str] = (),
+) -> Page:
     """What the guard says of the answers of a data set.
 
     Args:
         title: Where they come from.
         found: What came of them.
         rows: Every assessment as plain data, for the record.
+        void: Why the gate asks about every answer, as codes with facts.
     """
     facts = [
         Note("decision", (_decisions(found),)),
         Note("judge", (", ".join(found.judges) or "none was needed",)),
     ]
+    facts += [Note("gate", (Phrase(f"asks about every answer: {words(why)}", "caution"),))
+              for why in void]  # fmt: skip
     if found.late:
         facts.append(
             Note("late", (Phrase(
