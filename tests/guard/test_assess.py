@@ -12,6 +12,7 @@ from ragstone.errors import InputError
 from ragstone.examples import Context
 from ragstone.guard import Assessment, Checks, Guard, assess
 from ragstone.guard.assessment import WayOut
+from ragstone.guard.deadline import Deadline
 from ragstone.report.words import SENTENCES
 
 PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur Elton."
@@ -487,3 +488,53 @@ def test_an_assessment_is_printed_as_a_page_with_the_answer_first() -> None:
     assert shown.index("1 of 2 sentences is not supported") < shown.index("groundedness")
     assert "none of 6 content words" in shown
     assert "&lt;script&gt;" in assess(QUESTION, "<script>x</script> [1].", [PIER]).notebook()
+
+
+@pytest.mark.parametrize(
+    ("answer", "check", "expected", "why"),
+    [
+        ("The pier is 312 m long.", "cites", "failed", "cites_nothing"),
+        ("I don't know.", "cites", "not_applicable", "response_is"),
+        ("Which pier do you mean?", "cites", "not_applicable", "response_is"),
+        ("Internal server error", "cites", "not_applicable", "is_a_failure"),
+        ("", "cites", "not_applicable", "answer_is_empty"),
+        (SUPPORTED, "cites", "passed", "cites"),
+        ("The pier is 312 m long.", "cited_contexts", "not_applicable", "cites_nothing"),
+        (SUPPORTED, "cited_contexts", "passed", "all_cited_are_there"),
+        ("", "abstention", "not_applicable", "answer_is_empty"),
+        ("Internal server error", "abstention", "not_applicable", "is_a_failure"),
+        (SUPPORTED, "abstention", "passed", "response_is"),
+        ("", "failure_phrases", "not_applicable", "answer_is_empty"),
+        (SUPPORTED, "failure_phrases", "passed", "no_failure_message"),
+        ("", "groundedness", "not_applicable", "answer_is_empty"),
+        ("Internal server error", "groundedness", "not_applicable", "is_a_failure"),
+        ("I don't know.", "groundedness", "not_applicable", "response_is"),
+        ("Which pier do you mean?", "groundedness", "not_applicable", "no_claims_made"),
+        (SUPPORTED, "groundedness", "passed", "all_supported"),
+        (SUPPORTED, "numbers", "passed", "nothing_new"),
+        ("", "names", "not_applicable", "answer_is_empty"),
+        ("", "list_structure", "not_applicable", "answer_is_empty"),
+        (SUPPORTED, "list_structure", "not_applicable", "no_list_asked"),
+    ],
+)
+def test_each_check_says_what_came_of_it_and_why(
+    answer: str, check: str, expected: str, why: str
+) -> None:
+    found = assess(QUESTION, answer, [PIER])[check]
+    assert (found.status, found.reason.partition("?")[0]) == (expected, why)
+
+
+@pytest.mark.parametrize(("deadline", "judging"), [(0.5, 0.4), (1.0, 0.8), (10.0, 9.8)])
+def test_a_fifth_of_the_deadline_and_no_more_than_200_ms_are_kept_for_telling(
+    deadline: float, judging: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[float] = []
+
+    class Noted(Deadline):
+        def __init__(self, seconds: float) -> None:
+            seen.append(seconds)
+            super().__init__(seconds)
+
+    monkeypatch.setattr("ragstone.guard.guard.Deadline", Noted)
+    assess(QUESTION, SUPPORTED, [PIER], deadline=deadline)
+    assert seen == [pytest.approx(judging)]

@@ -1,6 +1,8 @@
 """Judges inside a request: on time, or the local judge in their place, and marked so."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -253,3 +255,16 @@ def test_what_the_local_judge_did_not_reach_no_other_judge_has_judged(
     assert found.judge == "kind"
     assert found["groundedness"].status == "not_judged"
     assert found.confidence is None
+
+
+def test_a_program_ends_although_a_model_hangs() -> None:
+    code = (
+        "from ragstone.guard import assess\n"
+        "from ragstone.testing import ScriptedModel\n"
+        "model = ScriptedModel([], delay=3600)\n"
+        "print(assess('q', 'A cat sat [1].', ['A cat sat.'], judge=model, deadline=.3).late)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300
+    )
+    assert done.stdout == "True\n"
