@@ -93,6 +93,25 @@ def test_examples_without_a_score_are_scored_as_the_guard_does(tmp_path: Path) -
     assert "calibrated with another judge: local:strings" in refused.stderr
 
 
+def test_answers_of_a_file_are_decided_by_a_gate(tmp_path: Path) -> None:
+    context = "The bridge over the river was opened in 1859."
+    rows = [
+        {"question": "When?", "contexts": [context], "answer": answer}
+        for answer in ("The bridge was opened in 1859 [1].", "Cats sleep in Paris [1].")
+    ]
+    file = tmp_path / "examples.jsonl"
+    file.write_text("".join(json.dumps(one) + "\n" for one in rows), encoding="utf-8")
+    labelled = scores(tmp_path / "labelled.csv", [*[0.1] * 90, 0.3], [0.05, *[0.5] * 80])
+    gate = tmp_path / "gate.json"
+    asked = ("calibrate", labelled, "--max-false-block", 0.05, "--out", gate, "--judge")
+    assert run(*asked, "local:strings").exit_code == 0
+    told = json.loads(run("assess", file, "--gate", gate, "--json").stdout)
+    assert [one["decision"] for one in told["assessments"]] == ["pass", "block"]
+    assert run(*asked, "other").exit_code == 0
+    told = json.loads(run("assess", file, "--gate", gate, "--json").stdout)
+    assert [one["decision"] for one in told["assessments"]] == ["ask", "ask"]
+
+
 def test_named_field_makes_clusters(tmp_path: Path) -> None:
     file = tmp_path / "labelled.csv"
     lines = [f"0.1,no,s{at // 2}" for at in range(90)] + ["0.9,yes,s0"]

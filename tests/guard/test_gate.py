@@ -16,6 +16,8 @@ from ragstone.guard import Gate, Guard
 from ragstone.guard.calibrating import calibrate_gate
 from ragstone.guard.gate_judge import GateJudge
 from ragstone.guard.labelled import LabelledScore, has_scores, labelled_scores
+from ragstone.models.chat.failure import ChatFailure
+from ragstone.testing import ScriptedModel
 
 
 def rows(*groups: tuple[bool, Sequence[float | None]]) -> list[LabelledScore]:
@@ -437,6 +439,29 @@ def test_guard_takes_the_gate_of_another_judge_for_void() -> None:
     assert Guard(gate=gate).assess("When?", ANSWER, [CONTEXT]).decision == "ask"
     unknown = replace(Gate.calibrate(FIFTY), pass_at=0.0)
     assert Guard(gate=unknown).assess("When?", ANSWER, [CONTEXT]).decision == "ask"
+
+
+def test_void_gate_is_told_of_in_the_notes() -> None:
+    gate = Gate.calibrate(FIFTY, judge="nli:other")
+    found = Guard(gate=gate).assess("When?", ANSWER, [CONTEXT])
+    assert ["calibrated with another judge" in explain(note) for note in found.notes] == [True]
+    kept = Guard(gate=Gate.calibrate(FIFTY, judge=Guard().scores_by))
+    assert kept.assess("When?", ANSWER, [CONTEXT]).notes == ()
+
+
+def test_answer_that_another_judge_scored_in_the_place_of_a_late_one_is_asked_about() -> None:
+    gone = ScriptedModel(lambda _: ChatFailure("unreachable", "cannot be reached"))
+    judge = Guard(judge=gone).scores_by
+    gate = replace(Gate.calibrate(FIFTY, judge=judge), pass_at=0.0)
+    found = Guard(judge=gone, gate=gate).assess("When?", ANSWER, [CONTEXT])
+    assert (found.late, found.ok, found.decision) == (True, True, "ask")
+    assert found.confidence is not None
+
+
+def test_nothing_passes_of_which_another_check_failed() -> None:
+    gate = replace(Gate.calibrate(FIFTY, judge=Guard().scores_by), pass_at=0.0)
+    found = Guard(gate=gate).assess("When?", ANSWER.replace("[1]", "[7]"), [CONTEXT])
+    assert (found.ok, found.decision) == (False, "ask")
 
 
 # As a file.

@@ -60,7 +60,7 @@ class Guard:
             such as ``openai:MODEL``, an address or an async function. Where it is too late or
             gone, the local judge by strings answers in its place, and ``late`` says so.
         gate: A calibrated gate, which decides by the confidence. It is void, and asks about every
-            answer, if another judge was calibrated.
+            answer and says so in its notes, if another judge was calibrated.
         deadline: Seconds in which an assessment ends; what is not reached is ``not_judged``.
         offline: Use no server except on this machine, and download no model.
         listener: Is told of each assessment, besides the log.
@@ -189,7 +189,10 @@ def assessed(
         run_id,
         found.judge,
         found.late is not None,
-        () if found.late is None else (found.late,),
+        (
+            *(() if found.late is None else (found.late,)),
+            *(gate.void if isinstance(gate, Gate) else ()),
+        ),
     )
 
 
