@@ -5,6 +5,8 @@ Guard       the same by settings that hold for every request
 Checks      what is checked, and from which value on it passes
 Gate        thresholds of the confidence that keep a promise: pass, ask or block
 improve     ask your model for a better answer, and get the best of all
+assess_stream  an answer that is given while it is written, as far as it is judged; aassess_stream
+               and pushed_stream for other sources
 """
 
 from .assess import aassess, assess
@@ -14,10 +16,22 @@ from .gate import Gate
 from .grounds import ReadContexts
 from .guard import Guard
 from .improve import Candidate, Improvement, Revision, aimprove, improve
+from .stream import (
+    AsyncStream,
+    NotJudged,
+    PushedStream,
+    ReleasePolicy,
+    Stream,
+    UnitVerdict,
+    aassess_stream,
+    assess_stream,
+    pushed_stream,
+)
 
 __all__ = [
     "AnswerSpan",
     "Assessment",
+    "AsyncStream",
     "Candidate",
     "CheckResult",
     "Checks",
@@ -26,10 +40,18 @@ __all__ = [
     "Improvement",
     "Issue",
     "JudgedClaim",
+    "NotJudged",
+    "PushedStream",
     "ReadContexts",
+    "ReleasePolicy",
     "Revision",
+    "Stream",
+    "UnitVerdict",
     "aassess",
+    "aassess_stream",
     "aimprove",
     "assess",
+    "assess_stream",
     "improve",
+    "pushed_stream",
 ]

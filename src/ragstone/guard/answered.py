@@ -1,12 +1,12 @@
 """Answered: one question with its answer and contexts, as every check reads it."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from ragstone.judges.local.claims import NO_CLAIMS
+from ragstone.judges.local.claims import NO_CLAIMS, LocatedClaim, each_claim
 from ragstone.judges.local.response import response_type
 from ragstone.judges.markers import Marker, each_marker
 
@@ -93,6 +93,10 @@ class Answered:
         """Its citation marks, the first 5,000."""
         pattern = self.checks.citation_pattern
         return list(islice(each_marker(self.answer, self.grounds.contexts, pattern), MOST_MARKERS))
+
+    def each_claim(self) -> Iterator[LocatedClaim | None]:
+        """For each of its sentences the claim, None if it makes none."""
+        return each_claim(self.answer)
 
     def span(self, start: int, end: int) -> AnswerSpan:
         """Part of the answer."""

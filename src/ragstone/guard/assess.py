@@ -39,11 +39,7 @@ def assess(
     Raises:
         InputError: A setting that cannot be used. Nothing is raised for what is assessed.
     """
-    settings: tuple[Any, ...] = (checks, abstain_ok, judge, gate, deadline, offline, listener)
-    try:
-        guard = _kept(*settings)
-    except TypeError:  # A setting that cannot be hashed, such as a list of judges.
-        guard = _guard(*settings)
+    guard = guard_of(checks, abstain_ok, judge, gate, deadline, offline, listener)
     return guard.assess(
         question, answer, contexts, retrieval_scores=retrieval_scores, run_id=run_id
     )
@@ -70,6 +66,14 @@ async def aassess(
         run_id=run_id,
         **settings,
     )
+
+
+def guard_of(*settings: Any) -> Guard:
+    """The guard with these settings, in the order of those of ``assess``; made once and kept."""
+    try:
+        return _kept(*settings)
+    except TypeError:  # A setting that cannot be hashed, such as a list of judges.
+        return _guard(*settings)
 
 
 def _guard(

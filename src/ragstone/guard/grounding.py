@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from ragstone.judges.local.claims import LocatedClaim, each_claim
+from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.local.support import SupportVerdict
 from ragstone.judges.local.words import as_written, stem_or_none, terms, tokens
 from ragstone.judges.names import STRINGS
@@ -196,7 +196,7 @@ def _judged_in_time(
     bare: list[LocatedClaim] = []
     with_content = False
     fault = None
-    for number, claim in enumerate(each_claim(one.answer)):
+    for number, claim in enumerate(one.each_claim()):
         if one.deadline.passed:
             return located, seen, reason("sentences_not_judged_in_time", n=number)
         if claim is None:

@@ -154,10 +154,11 @@ class Guard:
             run_id=run_id,
         )
 
-    def _assessed(
-        self, question: object, answer: object, contexts: object, scores: object, run_id: str | None
-    ) -> Assessment:
-        one = Answered.of(
+    def answered(
+        self, question: object, answer: object, contexts: object, scores: object = None
+    ) -> Answered:
+        """What a request brings, to be judged by these settings from now until the deadline."""
+        return Answered.of(
             question,
             answer,
             contexts,
@@ -166,8 +167,20 @@ class Guard:
             Deadline(self.deadline - min(RESERVED * self.deadline, MOST_RESERVED)),
             abstain_ok=self.abstain_ok,
         )
-        found = grounding.ground(one, self._judge)
+
+    def ground(self, one: Answered) -> Grounded:
+        """Judge the claims of an answer or of a part of one."""
+        return grounding.ground(one, self._judge)
+
+    def conclude(self, one: Answered, found: Grounded, run_id: str | None) -> Assessment:
+        """The assessment of an answer whose claims are judged."""
         return assessed(_checked(one, found), found, run_id, self.gate)
+
+    def _assessed(
+        self, question: object, answer: object, contexts: object, scores: object, run_id: str | None
+    ) -> Assessment:
+        one = self.answered(question, answer, contexts, scores)
+        return self.conclude(one, self.ground(one), run_id)
 
 
 def assessed(

@@ -1,1 +1,26 @@
-"""Streams: an answer is judged unit by unit while it is being written."""
+"""Streams: an answer is judged unit by unit while it is written, and leaves as far as it passes.
+
+assess_stream   one answer, in one call; aassess_stream over an asynchronous source
+Stream          iterate it for the text that may leave; its assessment at the end
+PushedStream    the same for whoever is given the pieces
+ReleasePolicy   what leaves, and when
+units           what is judged at a time: sentences, rows of tables, blocks of code
+"""
+
+from .assess_stream import aassess_stream, assess_stream, pushed_stream
+from .not_judged import NotJudged
+from .release_policy import ReleasePolicy
+from .stream import AsyncStream, PushedStream, Stream
+from .unit_verdict import UnitVerdict
+
+__all__ = [
+    "AsyncStream",
+    "NotJudged",
+    "PushedStream",
+    "ReleasePolicy",
+    "Stream",
+    "UnitVerdict",
+    "aassess_stream",
+    "assess_stream",
+    "pushed_stream",
+]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .response import says_unable
-from .sentences import each_sentence, sentences
+from .sentences import Sentence, each_sentence, sentences
 from .words import terms
 
 VERSION = "ragstone-claims/2"
@@ -48,11 +48,15 @@ def each_claim(answer: str) -> Iterator[LocatedClaim | None]:
     none.
     """
     for position, sentence in enumerate(each_sentence(answer)):
-        if _asserts(answer, sentence.start, sentence.text):
-            factual = not says_unable(sentence.text)
-            yield LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
-        else:
-            yield None
+        yield claim_of(answer, sentence, position)
+
+
+def claim_of(text: str, sentence: Sentence, position: int) -> LocatedClaim | None:
+    """The claim of a sentence of a text; None if it asserts nothing."""
+    if not _asserts(text, sentence.start, sentence.text):
+        return None
+    factual = not says_unable(sentence.text)
+    return LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
 
 
 def statements(reference: str) -> list[str]:

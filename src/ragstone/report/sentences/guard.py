@@ -97,6 +97,12 @@ SENTENCES: Mapping[str, Sentence] = {
     "generator_empty": plain("the model gave an empty answer"),
     "generator_no_text": lambda facts: f"the model gave no text but {facts['said']}",
     "generator_same": plain("the model gave the same answer again"),
+    "stream_failed": lambda facts: (
+        f"the stream broke off ({facts['error']}); what was read of it is assessed"
+    ),
+    "stream_left": plain("nobody read on; what was read of the stream is assessed"),
+    "stream_stopped": plain("reading stopped at the first part that failed"),
+    "unit_cut": plain("the stream ended before this part was complete"),
     "guard_failed": lambda facts: f"the guard itself failed ({facts['error']}); the log has where",
 }
 

@@ -1,0 +1,268 @@
+"""Stream: an answer that is given while it is written, as far as it is judged."""
+
+import asyncio
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Generator, Iterable, Iterator
+from contextlib import suppress
+from inspect import isawaitable
+from typing import Any
+from weakref import ref
+
+from ragstone.guard.assessment import Assessment
+
+from .not_judged import NotJudged
+from .releasing import Out, Releasing, Signal
+from .unit_verdict import UnitVerdict
+
+
+class _Judged:
+    """What came of a stream."""
+
+    def __init__(self, releasing: Releasing) -> None:
+        self._releasing = releasing
+
+    @property
+    def assessment(self) -> Assessment | None:
+        """Of the answer as the model wrote it, as far as it was read; None before the end."""
+        return self._releasing.assessment
+
+    @property
+    def units(self) -> tuple[UnitVerdict, ...]:
+        """What was judged so far, in the order of the answer, and what was done with it."""
+        return tuple(self._releasing.units)
+
+    @property
+    def released(self) -> str:
+        """The text that left so far, with what was put in place of some."""
+        return self._releasing.released
+
+    @property
+    def cut(self) -> str | None:
+        """Why not all of the answer was read, as a code with facts; None if all was."""
+        return self._releasing.cut
+
+
+class Stream(_Judged):
+    """An answer that is given while it is written, as far as it is judged.
+
+        stream = assess_stream(question, contexts, model(question))
+        for text in stream:
+            send(text)
+        stream.assessment.ok
+
+    Iterate it once: it gives texts, and ``NotJudged`` for what is not part of the answer. What the
+    source raises is raised after what may leave has left. Whoever stops iterating closes the
+    source.
+    """
+
+    def __init__(self, releasing: Releasing, chunks: Iterable[Any]) -> None:
+        super().__init__(releasing)
+        self._chunks = chunks
+        self._running: Callable[[], Generator[Out] | None] | None = None
+
+    def __iter__(self) -> Iterator[Out]:
+        if self._running is not None:
+            return iter(())
+        running = self._run()
+        # Held by whoever iterates alone, so that it ends where they stop.
+        self._running = ref(running)
+        return running
+
+    def __enter__(self) -> "Stream":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop reading, close the source and assess what was read."""
+        running = None if self._running is None else self._running()
+        if running is not None:
+            running.close()
+        self._running = self._running or (lambda: None)
+        self._left(None)
+
+    def _run(self) -> Generator[Out]:
+        source: Iterator[Any] | None = None
+        steps = self._releasing.steps()
+        sent: Any = None
+        raised: Exception | None = None
+        try:
+            while True:
+                try:
+                    step = steps.send(sent) if raised is None else steps.throw(raised)
+                except StopIteration:
+                    return
+                sent = raised = None
+                if step is Signal.NEXT:
+                    try:
+                        source = iter(self._chunks) if source is None else source
+                        sent = next(source, Signal.END)
+                    except Exception as error:
+                        raised = error
+                elif step is Signal.CLOSE:
+                    _close(source, self._chunks)
+                elif isinstance(step, str | NotJudged):
+                    yield step
+                else:
+                    assert callable(step)
+                    sent = step()
+        finally:
+            self._left(source)
+
+    def _left(self, source: Iterator[Any] | None) -> None:
+        if self.assessment is None:
+            _close(source, self._chunks)
+            self._releasing.leave()
+
+
+class AsyncStream(_Judged):
+    """As ``Stream``, over what comes asynchronously. Units are judged in a thread of their own.
+
+    Whoever stops before the end closes the source with ``aclose``, or by leaving ``async with``.
+    """
+
+    def __init__(self, releasing: Releasing, chunks: AsyncIterable[Any]) -> None:
+        super().__init__(releasing)
+        self._chunks = chunks
+        self._running: Any = None
+
+    def __aiter__(self) -> AsyncIterator[Out]:
+        if self._running is None:
+            self._running = self._run()
+        running: AsyncIterator[Out] = self._running
+        return running
+
+    async def __aenter__(self) -> "AsyncStream":
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Stop reading, close the source and assess what was read."""
+        if self._running is None:
+            self._running = self._run()
+        await self._running.aclose()
+        await self._left(None)
+
+    async def _run(self) -> AsyncIterator[Out]:
+        source: AsyncIterator[Any] | None = None
+        steps = self._releasing.steps()
+        sent: Any = None
+        raised: Exception | None = None
+        try:
+            while True:
+                try:
+                    step = steps.send(sent) if raised is None else steps.throw(raised)
+                except StopIteration:
+                    return
+                sent = raised = None
+                if step is Signal.NEXT:
+                    try:
+                        source = aiter(self._chunks) if source is None else source
+                        sent = await anext(source, Signal.END)
+                    except Exception as error:
+                        raised = error
+                elif step is Signal.CLOSE:
+                    await _aclose(source, self._chunks)
+                elif isinstance(step, str | NotJudged):
+                    yield step
+                else:
+                    assert callable(step)
+                    sent = await asyncio.to_thread(step)
+        finally:
+            await self._left(source)
+
+    async def _left(self, source: AsyncIterator[Any] | None) -> None:
+        if self.assessment is None:
+            self._releasing.leave()
+            await _aclose(source, self._chunks)
+
+
+class PushedStream(_Judged):
+    """As ``Stream``, for whoever is given the pieces rather than reads them.
+
+        pushed = PushedStream(releasing)
+        for piece in pieces:
+            send(pushed.feed(piece))
+        send(pushed.close())
+
+    Both judge, which may take time: call them in a thread where others wait.
+    """
+
+    def __init__(self, releasing: Releasing) -> None:
+        super().__init__(releasing)
+        self._steps = releasing.steps()
+        self._out: list[Out] = []
+        self._on(None)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is read: it ended, or a unit failed and it stops early."""
+        return self.assessment is not None
+
+    def feed(self, piece: object) -> list[Out]:
+        """What leaves with this piece; nothing once it stopped.
+
+        Raises:
+            InputError: No text is known in the piece. What may leave is then in ``released``.
+        """
+        return [] if self.stopped else self._on(piece)
+
+    def close(self, error: Exception | None = None) -> list[Out]:
+        """What leaves when nothing more comes, or because what gave the pieces failed."""
+        if self.stopped:
+            return []
+        if error is None:
+            return self._on(Signal.END)
+        try:
+            return self._on(None, error)
+        except Exception as raised:
+            if raised is not error:
+                raise
+            return self._taken()
+
+    def _on(self, sent: object, error: Exception | None = None) -> list[Out]:
+        """Go on until the next piece is needed."""
+        try:
+            step = self._steps.send(sent) if error is None else self._steps.throw(error)
+            while step is not Signal.NEXT:
+                result = None
+                if isinstance(step, str | NotJudged):
+                    self._out.append(step)
+                elif callable(step):
+                    result = step()
+                step = self._steps.send(result)
+        except StopIteration:
+            pass
+        return self._taken()
+
+    def _taken(self) -> list[Out]:
+        out, self._out = self._out, []
+        return out
+
+
+def _close(*sources: object) -> None:
+    for close in _closers(sources, ("close",)):
+        with suppress(Exception):
+            close()
+
+
+async def _aclose(*sources: object) -> None:
+    for close in _closers(sources, ("aclose", "close")):
+        with suppress(Exception):
+            closing = close()
+            if isawaitable(closing):
+                await closing
+
+
+def _closers(sources: Iterable[object], names: Iterable[str]) -> Iterator[Callable[[], Any]]:
+    """The first of these methods that each source has; a source that is two is closed once."""
+    seen: list[object] = []
+    for source in sources:
+        if source is None or any(source is one for one in seen):
+            continue
+        seen.append(source)
+        found = next((one for name in names if callable(one := getattr(source, name, None))), None)
+        if found is not None:
+            yield found
