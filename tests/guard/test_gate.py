@@ -44,6 +44,13 @@ def test_without_a_false_pass_to_spare_answers_pass_from_the_first_faithful_scor
     assert (gate.block_below, gate.max_false_block) == (None, None)
 
 
+def test_less_confidence_needs_fewer_labels() -> None:
+    few = rows((False, spread(18, 0.1, 0.6)), (True, [0.9]))
+    assert Gate.calibrate(few, confidence=0.6).false_pass.high == pytest.approx(1 - 0.4 ** (1 / 18))
+    with pytest.raises(PromiseRefused):
+        Gate.calibrate(few[1:], confidence=0.6)
+
+
 def test_three_ways_out() -> None:
     gate = replace(
         Gate.calibrate(
@@ -190,6 +197,17 @@ def test_tightest_promise_of_overlapping_scores_is_what_the_highest_faithful_sco
     assert Gate.calibrate(mixed, max_false_pass=tightest).pass_at == 0.6
 
 
+@pytest.mark.parametrize("n", range(5, 45))
+def test_tightest_promise_is_told_rounded_up_so_that_it_can_be_asked_for(n: int) -> None:
+    few = rows((False, spread(n, 0.1, 0.4)), (True, [0.9]))
+    with pytest.raises(PromiseRefused) as caught:
+        Gate.calibrate(few)
+    tightest = caught.value.tightest
+    assert tightest is not None
+    assert 0 <= tightest - (1 - 0.1 ** (1 / n)) < 1e-4
+    assert Gate.calibrate(few, max_false_pass=tightest).pass_at == 0.9
+
+
 def test_labels_without_an_unfaithful_answer_are_nothing_to_test() -> None:
     with pytest.raises(PromiseRefused) as caught:
         Gate.calibrate(rows((True, spread(100, 0.5, 0.9))))
@@ -304,6 +322,14 @@ def test_examples_are_scored_by_the_confidence_of_a_guard() -> None:
     assert found.faithful.tolist() == [True, False, True]
 
 
+def test_fault_in_the_label_of_an_example_has_its_place() -> None:
+    data = [{"question": "q", "answer": "a", "contexts": ["c"], "labels": {"faithful": said}}
+            for said in (True, "perhaps", None)]  # fmt: skip
+    with pytest.raises(DataError) as caught:
+        labelled_scores(data, guard=Guard())
+    assert [(one.line, one.field) for one in caught.value.faults] == [(2, "faithful")]
+
+
 # Whether it still stands.
 
 
@@ -403,7 +429,10 @@ def test_of_two_promises_the_worse_one_decides() -> None:
     labels = rows((False, spread(60, 0, 0.4)), (True, spread(60, 0.5, 1)))
     gate = Gate.calibrate(labels, max_false_block=0.1)
     found = gate.check(rows((False, spread(60, 0, 0.4)), (True, [0.1] * 30 + [0.9] * 30)))
-    assert [one.state for one in found.promises] == ["holds", "broken"]
+    assert [(one.promise, one.state) for one in found.promises] == [
+        ("max_false_pass", "holds"),
+        ("max_false_block", "broken"),
+    ]
     assert found.state == "broken"
 
 
@@ -480,6 +509,7 @@ def test_gate_is_the_same_after_it_was_written_and_read(tmp_path: Path) -> None:
 def test_every_fault_of_a_gate_is_listed(tmp_path: Path) -> None:
     told = judged().to_dict()
     told["pass_at"], told["n"], told["date"] = "high", -1, None
+    told["false_pass"]["high"] = 1.5
     del told["judge"]
     file = tmp_path / "gate.json"
     file.write_text(json.dumps(told), encoding="utf-8")
@@ -489,7 +519,9 @@ def test_every_fault_of_a_gate_is_listed(tmp_path: Path) -> None:
             read()
         said = str(caught.value)
         assert "is no gate, as ragstone guard calibrate writes it" in said
-        assert all(f"  {name}  expected" in said for name in ("pass_at", "n", "date", "judge"))
+        assert all(f"  {name}  expected" in said for name in (
+            "pass_at", "n", "date", "judge", "false_pass.high",
+        ))  # fmt: skip
 
 
 def test_gate_whose_parts_do_not_fit_lists_them_all() -> None:
@@ -531,4 +563,7 @@ def test_calibration_says_what_other_promises_would_bring() -> None:
 def test_area_under_risk_and_coverage_is_that_of_the_scored_answers() -> None:
     found = calibrate_gate([*FIFTY, *rows((False, [None]))])
     assert found.risk_coverage.blind == pytest.approx(45 / 50)
-    assert found.to_dict()["risk_coverage"]["area"] == found.risk_coverage.area
+    told = found.to_dict()["risk_coverage"]
+    assert told["area"] == found.risk_coverage.area
+    assert (told["thresholds"][0], told["coverage"][-1]) == (0.9, 1)
+    assert told["risk"][-1] == pytest.approx(45 / 50)

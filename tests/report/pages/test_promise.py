@@ -36,7 +36,7 @@ def test_calibration_says_thresholds_promise_labels_and_judge() -> None:
     assert "at most 5 % have one that passes 0 of 45 here, at most 5 % at 90 % confidence" in said
     assert "labels 51 answers, 1 without a score judge mine" in said
     assert "block below" not in said
-    assert "nothing is blocked without --max-false-block" in said
+    assert "block nothing is blocked without --max-false-block" in said
 
 
 def test_calibration_says_where_answers_go_and_what_other_promises_would_bring() -> None:
@@ -74,6 +74,9 @@ def test_check_says_what_new_labels_show() -> None:
     gate = calibrate_gate(LABELS).gate
     holds = gate_check_page(gate.check(rows(0.1, 0.69, 45, faithful=False)), "new")
     assert "HOLDS 0 of 45 questions with an unfaithful answer have one that passes" in text(holds)
+    assert "seen, % 80 % interval" in text(holds)
+    assert "labels 45 answers scores distributed as those" in text(holds)
+    assert "pass 95 % interval" in text(holds)
     few = gate.check([*rows(0.1, 0.6, 30, faithful=False), LabelledScore(0.9, False)])
     told = text(gate_check_page(few, "new"))
     assert "1 of 31 questions with an unfaithful answer has one that passes; too few" in told
