@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from ragstone.errors import InputError
+from ragstone.guard import Checks, Guard
 from ragstone.guard.fits.asgi import GuardMiddleware
 from ragstone.guard.fits.exchange import tell_guard
 from ragstone.guard.fits.on_fail import HELD
+from ragstone.guard.fits.request_guard import Assessing
 from tests.guard.fits.conftest import (
     DOUBTED,
     RIGHT,
@@ -28,7 +30,7 @@ from tests.guard.fits.conftest import (
 ASKED = {"question": "Is it?", "contexts": [{"id": "a", "text": "It is."}]}
 
 
-def guarded(app: App, guard: TwoWords | None = None, **how: Any) -> GuardMiddleware:
+def guarded(app: App, guard: Assessing | None = None, **how: Any) -> GuardMiddleware:
     places = {"question": "$.question", "contexts": "$.contexts[*]", "answer": "$.answer"}
     return GuardMiddleware(app, TwoWords() if guard is None else guard, **{**places, **how})
 
@@ -89,12 +91,39 @@ def test_who_wants_to_holds_back_only_what_the_gate_blocks(
     assert answered(WRONG, hold=hold, guard=TwoWords(block=True)).json["answer"] == HELD
 
 
-def test_the_assessment_stands_in_the_body_where_that_is_wanted() -> None:
+def test_a_note_of_the_answer_stands_in_the_body_where_that_is_wanted() -> None:
     for answer, ok in ((RIGHT, True), (WRONG, False)):
         body = answered(answer, body_key="guard").json
         assert body["guard"]["ok"] is ok
         assert body["guard"]["decision"] == ("pass" if ok else "ask")
+        assert body["guard"]["action"] == ("passed" if ok else "replaced")
         assert body["n"] == 1
+
+
+INVENTED = "The pier is 90 m long. It was built in 1822 by Napoleon."
+
+
+def test_what_is_held_back_is_nowhere_in_the_reply() -> None:
+    judge = Guard(Checks(citations=False))
+    how: dict[str, Any] = {"extract": lambda *_: ("How long is it?", ["The pier is 90 m long."])}
+    app = guarded(replying({"answer": INVENTED}), judge, body_key="guard", **how)
+    reply = ask(app, ASKED)
+    assert reply.json["answer"] == HELD
+    assert {"unsupported_sentence", "new_number", "new_name"} <= {
+        one["code"] for one in reply.json["guard"]["issues"]
+    }
+    for word in ("1822", "Napoleon", "built"):
+        assert word not in str(reply.messages)
+
+
+def test_an_answer_that_is_given_as_it_is_has_the_places_of_its_issues() -> None:
+    judge = Guard(Checks(citations=False))
+    how: dict[str, Any] = {"extract": lambda *_: ("How long is it?", ["The pier is 90 m long."])}
+    app = guarded(replying({"answer": INVENTED}), judge, body_key="guard", on_fail=None, **how)
+    body = ask(app, ASKED).json
+    ((start, end),) = body["guard"]["issues"][0]["spans"]
+    assert body["answer"][start:end] == "It was built in 1822 by Napoleon."
+    assert body["guard"]["action"] == "marked"
 
 
 def test_contexts_of_the_reply_and_of_the_route_are_judged_by() -> None:

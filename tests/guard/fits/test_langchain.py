@@ -74,7 +74,12 @@ def test_texts_and_messages_are_understood(given: dict[str, Any], seen: tuple[An
 
 
 def test_keys_can_have_other_names() -> None:
-    names = {"question": "input", "contexts": "docs", "answer": "output", "assessment": "guard"}
+    names: Any = {
+        "question": "input",
+        "contexts": "docs",
+        "answer": "output",
+        "assessment": "guard",
+    }
     told = GuardRunnable(TwoWords(), on_fail="Sorry.", **names).invoke(
         {"input": "Q?", "docs": ["C"], "output": WRONG, "other": 1}
     )
@@ -123,3 +128,86 @@ def test_a_chain_that_is_wired_wrongly_is_told_so() -> None:
         GuardRunnable(TwoWords()).invoke(WRONG)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="give on_fail= what is given instead"):
         GuardRunnable(RequestGuard(TwoWords(), if_not_judged="closed"), on_fail=None)
+
+
+STREAMED = "The pier is 90 m long. Napoleon paid for it. Gulls are loud."
+JUDGED = f"The pier is 90 m long. {HELD} Gulls are loud."
+
+
+def gathered(found: list[dict[str, Any]]) -> tuple[str, dict[str, Any]]:
+    """The text of the answer and what the other keys hold."""
+    text, others = "", dict[str, Any]()
+    for one in found:
+        for key, value in one.items():
+            if key == "answer":
+                text += value if isinstance(value, str) else value.text
+            else:
+                others[key] = value
+    return text, others
+
+
+def test_a_streamed_chain_gives_sentence_by_sentence_what_is_supported() -> None:
+    judge = Guard(Checks(citations=False))
+    found = list(chain(STREAMED, judge).stream({"question": "How long is the pier?"}))
+    text, others = gathered(found)
+    assert text == JUDGED
+    assert others["context"] == PIER
+    assert others["assessment"]["ok"] is False
+    assert list(found[-1]) == ["assessment"]
+    assert sum("answer" in one for one in found) > 2
+    assert "Napoleon" not in str(found[:-1])
+
+
+def test_calls_of_tools_in_a_streamed_message_pass_beside_its_text() -> None:
+    call = {"name": "look", "args": {}, "id": "1"}
+    message = AIMessage("Napoleon paid for it.", tool_calls=[call])
+    one = GuardRunnable(Guard(Checks(citations=False)))
+    found = list(one.stream({"question": "Q?", "context": PIER, "answer": message}))
+    answers = [part["answer"] for part in found if "answer" in part]
+    assert [one["name"] for one in answers[0].tool_calls] == ["look"]
+    assert answers[0].text == ""
+    assert gathered(found)[0] == HELD
+
+
+def test_who_leaves_a_streamed_chain_is_counted() -> None:
+    guard = RequestGuard(Guard(Checks(citations=False)))
+    given = {"question": "Q?", "context": PIER, "answer": STREAMED}
+    stream: Any = GuardRunnable(guard).stream(given)
+    while "answer" not in next(stream):
+        pass
+    stream.close()
+    assert sum(guard.counts[one] for one in ("passed", "held") if one in guard.counts) == 1
+
+
+def test_a_chain_is_streamed_async_too() -> None:
+    async def called() -> list[dict[str, Any]]:
+        one = chain(STREAMED, Guard(Checks(citations=False)))
+        return [part async for part in one.astream({"question": "How long is the pier?"})]
+
+    text, others = gathered(asyncio.run(called()))
+    assert text == JUDGED
+    assert others["assessment"]["ok"] is False
+
+
+@pytest.mark.parametrize(
+    ("how", "text"),
+    [
+        ({"policy": "hold_all"}, HELD),
+        ({"stop_early": True, "on_fail": "…"}, "The pier is 90 m long. …"),
+        ({"on_fail": None}, STREAMED),
+    ],
+)
+def test_a_stream_of_texts_leaves_by_the_policy(how: dict[str, Any], text: str) -> None:
+    one = GuardRunnable(Guard(Checks(citations=False)), **how)
+    given = {"question": "How long is the pier?", "context": PIER, "answer": STREAMED}
+    assert gathered(list(one.stream(given)))[0] == text
+
+
+@pytest.mark.parametrize(("policy", "text"), [("open", STREAMED), ("closed", HELD)])
+def test_an_answer_that_comes_before_its_documents_is_not_judged(policy: Any, text: str) -> None:
+    one = GuardRunnable(RequestGuard(Guard(), if_not_judged=policy))
+    found = list(one.transform(iter([{"answer": STREAMED}, {"question": "Q?", "context": PIER}])))
+    said, others = gathered(found)
+    assert said == text
+    assert others["assessment"]["ok"] is None
+    assert others["assessment"]["checks"][0]["reason"] == "contexts_not_told"

@@ -1,12 +1,17 @@
 """LlamaIndex: nodes and responses of the real library are judged."""
 
 import asyncio
+from collections.abc import AsyncGenerator, Generator
 from typing import Any
 
 import pytest
 from llama_index.core import VectorStoreIndex
 from llama_index.core.base.base_query_engine import BaseQueryEngine
-from llama_index.core.base.response.schema import Response
+from llama_index.core.base.response.schema import (
+    AsyncStreamingResponse,
+    Response,
+    StreamingResponse,
+)
 from llama_index.core.embeddings import MockEmbedding
 from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
@@ -146,3 +151,45 @@ def test_the_policy_decides_over_what_could_not_be_judged(policy: Any, given: st
     broken = RequestGuard(TwoWords(error=RuntimeError()), if_not_judged=policy)
     assert str(guarded(DOUBTED, broken).query("Q?")) == given
     assert (str(guarded(None, judge).query("Q?")) == HELD) is (policy == "closed")
+
+
+SAID = "The pier is 90 m long. Napoleon paid for it. Gulls are loud."
+JUDGED = f"The pier is 90 m long. {HELD} Gulls are loud."
+PIER = [NodeWithScore(node=TextNode(text="The pier is 90 m long. Gulls are loud."), score=0.9)]
+
+
+def test_of_a_stream_leaves_what_its_nodes_support() -> None:
+    def tokens() -> Generator[str, None, None]:
+        yield from (f"{one} " if one != "loud." else one for one in SAID.split(" "))
+
+    response = StreamingResponse(tokens(), PIER, {"kept": 1})
+    engine = GuardQueryEngine(Engine(response), Guard(Checks(citations=False)))
+    found: Any = engine.query("How long is the pier?")
+    assert next(found.response_gen) == "The pier is 90 m long."
+    assert "".join(found.response_gen) == JUDGED.removeprefix("The pier is 90 m long.")
+    assert found.metadata["kept"] == 1
+    assert found.metadata[ASSESSMENT]["ok"] is False
+
+
+def test_of_an_async_stream_too() -> None:
+    async def tokens() -> AsyncGenerator[str, None]:
+        for one in SAID.split(" "):
+            yield one if one == "loud." else f"{one} "
+
+    async def called() -> Any:
+        response = AsyncStreamingResponse(tokens(), PIER)
+        engine = GuardQueryEngine(Engine(response), Guard(Checks(citations=False)))
+        found: Any = await engine.aquery("How long is the pier?")
+        return await found.get_response()
+
+    response = asyncio.run(called())
+    assert response.response == JUDGED
+    assert response.metadata[ASSESSMENT]["ok"] is False
+
+
+def test_a_stream_without_a_text_in_place_of_what_is_held_passes_marked() -> None:
+    response = StreamingResponse((one for one in [SAID]), PIER)
+    engine = GuardQueryEngine(Engine(response), Guard(Checks(citations=False)), on_fail=None)
+    found: Any = engine.query("How long is the pier?")
+    assert str(found) == SAID
+    assert found.metadata[ASSESSMENT]["ok"] is False

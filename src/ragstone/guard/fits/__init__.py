@@ -1,7 +1,7 @@
 """Fits: where a guard stands, so that no answer gets around it.
 
-asgi            a middleware for any ASGI app: JSON, OpenAI-style chat completions
-decorator       any function that answers, plain or async
+asgi            a middleware for any ASGI app: JSON, server-sent events, chat completions
+decorator       any function that answers, plain or async, at once or piece by piece
 request_guard   what both stand on: never raises, keeps a policy, counts
 langchain, llama_index, haystack   the same in these frameworks, each with its extra
 retrieval       what was retrieved, before anybody answers by it

@@ -1,10 +1,18 @@
 """Answer places: where answers stand in the JSON of a reply, and how one is replaced."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from .json_path import JsonPath
+
+BESIDE = {
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+}
+"""Keys of what a chat model says beside its answer, and what that is; it is not judged."""
 
 
 class AnswerPlaces(Protocol):
@@ -15,6 +23,9 @@ class AnswerPlaces(Protocol):
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
         """A copy of the body with other answers; None leaves one as it is."""
+
+    def beside(self, body: Any) -> frozenset[str]:
+        """What the reply has beside answers that is not judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +48,10 @@ class AtPath:
             return old if new is None else new
 
         return self.path.changed(body, change)
+
+    def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
+        """Nothing is known of that."""
+        return frozenset()
 
     def __str__(self) -> str:
         return str(self.path)
@@ -65,8 +80,17 @@ class ChatCompletions:
         ]
         return {**body, "choices": choices}
 
+    def beside(self, body: Any) -> frozenset[str]:
+        """Whether a message calls tools or tells what the model reasoned."""
+        return beside(_message(one) for one in body["choices"])
+
     def __str__(self) -> str:
         return "$.choices[*].message.content"
+
+
+def beside(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """What messages of a chat model have beside their text."""
+    return frozenset(said for one in messages for key, said in BESIDE.items() if one.get(key))
 
 
 def text_of(value: Any) -> str | None:

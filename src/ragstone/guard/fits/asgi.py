@@ -7,10 +7,14 @@ from ragstone.errors import InputError
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.circuit import Circuit
 from ragstone.guard.guard import Guard
+from ragstone.guard.stream.release_policy import Policy
 
 from .answer_places import AtPath, ChatCompletions
+from .event_places import ChatChunks, EventText
+from .event_reply import EventReplies
 from .exchange import listening
 from .extraction import Extract, Extraction
+from .guarded_pieces import release_of
 from .guarded_reply import GuardedReply
 from .heard_request import HeardRequest, Receive, Scope, Send
 from .json_path import JsonPath
@@ -37,8 +41,9 @@ class GuardMiddleware:
             reply_contexts="$.contexts[*].text",
         )
 
-    JSON replies with a status from 200 to 299 are held until they are judged; other replies, other
-    paths, WebSockets and ``lifespan`` pass as they are. A header tells what came of each. Nothing
+    JSON replies with a status from 200 to 299 are held until they are judged, and of server-sent
+    events the text; other paths, WebSockets and ``lifespan`` pass as they are. A header tells what
+    came of a reply, and a note at its end what came of a stream. Nothing
     that goes wrong in the guard becomes an error of the request: the answer is then not judged, and
     ``if_not_judged`` says whether it passes.
 
@@ -59,6 +64,9 @@ class GuardMiddleware:
         contexts: str | None = None,
         reply_contexts: str | None = None,
         answer: str | None = None,
+        event_text: str | None = None,
+        policy: Policy = "hold_sentence",
+        stop_early: bool = False,
         on_fail: OnFail = HELD,
         if_not_judged: IfNotJudged = "open",
         hold: Collection[WayOut] = HOLD,
@@ -82,18 +90,27 @@ class GuardMiddleware:
                 texts or objects with ``text`` and ``id``.
             reply_contexts: The same in the reply. A route can also call ``tell_guard``.
             answer: JSON path of the answer in the reply. None: replies are OpenAI-style chat
-                completions.
+                completions, streamed ones too.
+            event_text: Where ``answer`` is given, the JSON path of the text in server-sent events.
+                None: the data of an event is text.
+            policy: What leaves of a stream, and when: ``hold_sentence`` lets each sentence leave
+                once it is judged, ``hold_all`` nothing before the answer is, and ``flag_after``
+                all at once.
+            stop_early: Whether nothing more leaves of a stream behind what is held back.
             on_fail: What is given in place of an answer that is held back: a text, a status such
-                as 422, or None: the answer all the same, and only the header tells.
+                as 422, or None: the answer all the same, and only header or note tell. A stream
+                has its status already; of it the held part is left out.
             if_not_judged: Whether an answer that could not be judged is given ("open") or held
                 back ("closed").
-            hold: The decisions by which an answer is held back.
+            hold: The decisions by which a JSON answer is held back.
             timeout: Seconds until an answer counts as not judged; None: the guard's deadline and a
                 second.
             circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for
                 30 s.
             on_ruling: Called with every ruling.
-            body_key: Key under which the assessment is added to the JSON of the reply.
+            body_key: Key under which the JSON of the reply gets a note of what came of its answer,
+                which quotes nothing. In streams of chat completions it is ``ragstone_guard``, if
+                none is given; other streams end with an event ``ragstone-guard``.
             header: Name of the header.
             most_bytes: A longer request or reply is not judged.
 
@@ -129,6 +146,14 @@ class GuardMiddleware:
             body_key,
             most_bytes,
         )
+        text = None if event_text is None else JsonPath.read(event_text)
+        self._streams = EventReplies(
+            self.guard,
+            extraction,
+            ChatChunks() if answer is None else EventText(text),
+            release_of(self.guard, on_fail, policy, stop_early=stop_early),
+            body_key or "ragstone_guard",
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
@@ -137,9 +162,12 @@ class GuardMiddleware:
             return
         request = HeardRequest(scope, self._most_bytes)
         with listening() as told:
-            reply = GuardedReply(self._json, request, told, self._header, send)
-            await self.app(scope, request.heard(receive), reply.send)
-            await reply.close()
+            reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
+            try:
+                await self.app(scope, request.heard(receive), reply.send)
+                await reply.close()
+            finally:
+                reply.leave()
 
     def _is_guarded(self, scope: Scope) -> bool:
         if scope["type"] != "http" or scope["method"] in UNGUARDED:

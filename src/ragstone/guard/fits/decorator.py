@@ -2,21 +2,33 @@
 
 import copy
 import inspect
-from collections.abc import Awaitable, Callable, Collection, Mapping, MutableMapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    MutableMapping,
+)
 from dataclasses import dataclass
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
 from ragstone.errors import InputError
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.circuit import Circuit
 from ragstone.guard.guard import Guard
+from ragstone.guard.stream import ReleasePolicy
+from ragstone.guard.stream.release_policy import Policy
 from ragstone.reason import reason
 
 from .exchange import Exchange, Told, listening
+from .guarded_pieces import GuardedPieces, release_of
 from .on_fail import HELD, see_that_it_holds
 from .request_guard import Assessing, RequestGuard, log_error
 from .ruling import HOLD, IfNotJudged, Ruling
+from .through import athrough, through
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,13 +59,15 @@ def guarded(
     answer: Place = "answer",
     retrieval_scores: Place | None = None,
     on_fail: str | Callable[[Ruling], Any] | None = HELD,
+    policy: Policy = "hold_sentence",
+    stop_early: bool = False,
     if_not_judged: IfNotJudged = "open",
     hold: Collection[WayOut] = HOLD,
     timeout: float | None = None,
     circuit: Circuit | None = None,
     on_ruling: Callable[[Ruling], object] | None = None,
 ) -> Callable[[F], F]:
-    """Guard a function that answers questions, be it plain or async.
+    """Guard a function that answers questions: plain or async, at once or piece by piece.
 
         @guarded(Guard(), contexts="sources")
         def ask(question: str) -> dict[str, Any]:
@@ -61,6 +75,10 @@ def guarded(
 
     The caller gets what the function returned, with the answer replaced if it is held back. What
     the function raises is raised; nothing else is.
+
+    A generator, or a function that returns an iterator, is a stream: its texts are the answer, and
+    leave as far as they are judged. Question and contexts are then arguments, or told by
+    ``tell_guard`` before the first piece.
 
     Args:
         guard: What judges; None: ``Guard()``.
@@ -72,8 +90,10 @@ def guarded(
             the answer.
         retrieval_scores: The same for the retrieval scores; None: those of the contexts, if any.
         on_fail: What takes the place of an answer that is held back: a text; a function of the
-            ruling, which gives what is returned or raises; or None: the answer all the same, and
-            only ``on_ruling`` tells.
+            ruling, which gives what is returned or raises, for a stream at its end; or None: the
+            answer all the same, and only ``on_ruling`` tells.
+        policy: What leaves of a stream, and when; see ``assess_stream``.
+        stop_early: Whether nothing more leaves of a stream behind what is held back.
         if_not_judged: Whether an answer that could not be judged is given ("open") or held back
             ("closed").
         hold: The decisions by which an answer is held back.
@@ -102,9 +122,10 @@ def guarded(
         on_ruling=on_ruling,
     )
     places = _Places(question, contexts, answer, retrieval_scores)
+    release = release_of(judge, on_fail, policy, stop_early=stop_early)
 
     def decorate(function: F) -> F:
-        inside = _Guarded(function, judge, places, on_fail)
+        inside = _Guarded(function, judge, places, on_fail, release)
 
         @wraps(function)
         def plain(*args: Any, **kwargs: Any) -> Any:
@@ -170,7 +191,9 @@ class _Guarded:
         judge: RequestGuard,
         places: _Places,
         on_fail: str | Callable[[Ruling], Any] | None,
+        release: ReleasePolicy,
     ) -> None:
+        self._release = release
         self._function = function
         self._signature = inspect.signature(function)
         self._judge = judge
@@ -183,6 +206,10 @@ class _Guarded:
             returned = self._function(*args, **kwargs)
         if inspect.isawaitable(returned):
             return self._awaited(returned, args, kwargs, told)
+        if isinstance(returned, AsyncIterator):
+            return self._astream(returned, args, kwargs, told)
+        if isinstance(returned, Iterator):
+            return self._stream(returned, args, kwargs, told)
         answer, by, why = self._known(args, kwargs, returned, told)
         if why is not None:
             return self._given(returned, self._judge.not_judged(why, by))
@@ -191,10 +218,33 @@ class _Guarded:
     async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
         with listening(told):
             returned = await returning
+        if isinstance(returned, AsyncIterator):
+            return self._astream(returned, args, kwargs, told)
+        if isinstance(returned, Iterator):
+            return self._stream(returned, args, kwargs, told)
         answer, by, why = self._known(args, kwargs, returned, told)
         if why is not None:
             return self._given(returned, self._judge.not_judged(why, by))
         return self._given(returned, await self._judge.aruling(answer, by))
+
+    def _stream(self, source: Iterator[Any], args: Any, kwargs: Any, told: Told) -> Iterator[Any]:
+        return through(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
+
+    def _astream(
+        self, source: AsyncIterator[Any], args: Any, kwargs: Any, told: Told
+    ) -> AsyncIterator[Any]:
+        return athrough(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
+
+    def _begun(self, args: Any, kwargs: Any, told: Told) -> GuardedPieces:
+        _, by, why = self._known(args, kwargs, "", told)
+        return GuardedPieces(self._judge, self._release, by, why)
+
+    def _at_the_end(self, pieces: GuardedPieces) -> Iterator[Any]:
+        """What a function of the user's gives for a stream of which something was held."""
+        if pieces.action == "replaced" and callable(self._on_fail):
+            last = self._on_fail(pieces.ruling)
+            if last is not None:
+                yield last
 
     def _known(
         self, args: Any, kwargs: Any, returned: Any, told: Told

@@ -2,10 +2,11 @@
 
 from ragstone.reason import reason
 
+from .event_reply import EventReplies, EventReply
 from .exchange import Told
 from .heard_request import HeardRequest, Message, Send
 from .json_reply import JsonReplies, JudgedReply
-from .reply_header import header_value
+from .reply_header import header_value, stream_header
 
 OF_THE_BODY = {
     b"accept-ranges", b"content-digest", b"content-encoding", b"content-length", b"content-md5",
@@ -18,9 +19,17 @@ class GuardedReply:
     """Takes an app's messages in place of the server, and sends on what may be given."""
 
     def __init__(
-        self, replies: JsonReplies, request: HeardRequest, told: Told, header: bytes, send: Send
+        self,
+        replies: JsonReplies,
+        streams: EventReplies,
+        request: HeardRequest,
+        told: Told,
+        header: bytes,
+        send: Send,
     ) -> None:
         self._replies = replies
+        self._streams = streams
+        self._events: EventReply | None = None
         self._request = request
         self._told = told
         self._header = header
@@ -34,7 +43,9 @@ class GuardedReply:
         """A message of the app's."""
         if self._refused:
             return
-        if self._sent or message["type"] == "http.response.debug":
+        if self._events is not None and message["type"] == "http.response.body":
+            await self._more_events(self._events, message)
+        elif self._sent or message["type"] == "http.response.debug":
             await self._send(message)
         elif self._start is None:
             await self._begin(message)
@@ -50,6 +61,11 @@ class GuardedReply:
         if self._start is not None and not self._sent:
             await self._unseen(reason("reply_not_complete"), more=True)
 
+    def leave(self) -> None:
+        """The app failed, or nobody waits for its reply any more."""
+        if self._events is not None:
+            self._events.leave()
+
     async def _begin(self, message: Message) -> None:
         if message["type"] != "http.response.start":
             await self._send(message)
@@ -59,8 +75,29 @@ class GuardedReply:
         else:
             self._start = message
             kind = _value(message, b"content-type").partition(";")[0].strip().lower()
-            if kind != "application/json" and not kind.endswith("+json"):
+            encoding = _value(message, b"content-encoding").strip().lower()
+            if kind == "text/event-stream" and encoding in ("", "identity"):
+                await self._begin_events(message)
+            elif kind == "text/event-stream":
+                await self._unseen(reason("body_encoded", encoding=encoding[:40]), more=True)
+            elif kind != "application/json" and not kind.endswith("+json"):
                 await self._unseen(reason("not_json", kind=kind[:100]), more=True)
+
+    async def _begin_events(self, start: Message) -> None:
+        value = stream_header(self._streams.release.policy, self._request.run_id)
+        headers = [one for one in start["headers"] if one[0].lower() != b"content-length"]
+        self._sent = True
+        self._events = EventReply(self._streams, self._request, self._told, self._give_events)
+        await self._send({**start, "headers": [*headers, (self._header, value)]})
+
+    async def _more_events(self, events: EventReply, message: Message) -> None:
+        await events.feed(message.get("body", b""))
+        if not message.get("more_body", False):
+            await events.close()
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _give_events(self, body: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
 
     async def _more(self, message: Message) -> None:
         self._held += message.get("body", b"")

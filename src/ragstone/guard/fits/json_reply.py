@@ -13,6 +13,7 @@ from .exchange import Exchange
 from .extraction import Extraction, NotFound
 from .heard_request import HeardRequest
 from .on_fail import HELD, OnFail
+from .reply_note import note_of
 from .request_guard import RequestGuard, log_error
 from .ruling import Ruling
 
@@ -45,7 +46,7 @@ class JsonReplies:
         extraction: Where question and contexts are found.
         places: Where the answers stand.
         on_fail: What is given in place of an answer that is held back.
-        body_key: Key under which the assessment is added.
+        body_key: Key under which a note of each answer is added.
         most_bytes: A longer reply is not judged.
     """
 
@@ -124,7 +125,8 @@ class JsonReplies:
             texts = [self.on_fail if one.held else None for one in rulings]
             action, changed = "replaced", self.places.replaced(value, texts)
         if self.body_key is not None and isinstance(changed, dict):
-            told = [one.assessment.to_dict() for one in rulings]
+            beside = self.places.beside(value)
+            told = [note_of(one, action if one.held else "passed", beside) for one in rulings]
             changed = {**changed, self.body_key: told[0] if len(told) == 1 else told}
         return JudgedReply(rulings, action, None if changed is value else _written(changed))
 

@@ -1,20 +1,23 @@
 """LangChain: a runnable that judges the answer of a chain. Needs the extra ``langchain``."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from ragstone.errors import InputError, MissingDependency
+from ragstone.guard.stream.release_policy import Policy
 from ragstone.reason import reason
 
 from .exchange import Exchange
+from .guarded_pieces import GuardedPieces, release_of
 from .on_fail import HELD
 from .request_guard import Assessing, RequestGuard, request_guard
 from .ruling import Ruling
 
 try:
     from langchain_core.documents import Document
-    from langchain_core.messages import BaseMessage
-    from langchain_core.runnables import Runnable, RunnableConfig
+    from langchain_core.messages import AIMessageChunk, BaseMessage
+    from langchain_core.runnables import AddableDict, Runnable, RunnableConfig
 except ImportError as error:
     raise MissingDependency("A guard for LangChain", "langchain") from error
 
@@ -25,8 +28,9 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
         chain = retrieve | RunnablePassthrough.assign(answer=prompt | model) | GuardRunnable()
 
     The dict has the question, the documents (or texts) and the answer, a text or a message. It
-    gets the assessment as a further key. A message without text, such as one that only calls tools,
-    passes as not judged.
+    gets the assessment as a further key, which quotes the answer as the model wrote it. A message
+    without text, such as one that only calls tools, passes as not judged. Streamed, the answer
+    leaves sentence by sentence, as far as it passes; question and documents must come before it.
     """
 
     def __init__(
@@ -38,6 +42,8 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
         answer: str = "answer",
         assessment: str = "assessment",
         on_fail: str | None = HELD,
+        policy: Policy = "hold_sentence",
+        stop_early: bool = False,
     ) -> None:
         """Make one.
 
@@ -49,6 +55,8 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
             assessment: Key under which the assessment is added, as plain data.
             on_fail: The text in place of an answer that is held back; None: the answer all the
                 same, and only the assessment tells.
+            policy: What leaves where the chain is streamed, and when; see ``assess_stream``.
+            stop_early: Whether nothing more leaves of a stream behind what is held back.
 
         Raises:
             InputError: Answers that are not judged are to be held back, and nothing is to be given.
@@ -59,6 +67,7 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
         self.answer = answer
         self.assessment = assessment
         self.on_fail = on_fail
+        self.release = release_of(self.guard, on_fail, policy, stop_early=stop_early)
 
     def invoke(
         self,
@@ -82,19 +91,85 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
         """The same, beside other work of an event loop."""
         return await self._acall_with_config(self._ajudged, input, config, **kwargs)
 
+    def transform(
+        self,
+        input: Iterator[dict[str, Any]],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """The dict in pieces, of whose answer leaves what passes; the assessment comes last."""
+        yield from self._transform_stream_with_config(input, self._through, config, **kwargs)
+
+    def stream(
+        self,
+        input: dict[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> Iterator[dict[str, Any]]:
+        """As ``transform``, of a single dict."""
+        yield from self.transform(iter([input]), config, **kwargs)
+
+    async def atransform(
+        self,
+        input: AsyncIterator[dict[str, Any]],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """As ``transform``, beside other work of an event loop."""
+        found = self._atransform_stream_with_config(input, self._athrough, config, **kwargs)
+        async for one in found:
+            yield one
+
+    async def astream(
+        self,
+        input: dict[str, Any],
+        config: RunnableConfig | None = None,
+        **kwargs: Any,
+    ) -> AsyncIterator[dict[str, Any]]:
+        """As ``atransform``, of a single dict."""
+
+        async def alone() -> AsyncIterator[dict[str, Any]]:
+            yield input
+
+        async for one in self.atransform(alone(), config, **kwargs):
+            yield one
+
+    def _through(self, chunks: Iterator[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+        whole = _Whole(self)
+        try:
+            for chunk in chunks:
+                yield from whole.take(chunk)
+            yield from whole.end()
+        finally:
+            whole.leave()
+
+    async def _athrough(
+        self, chunks: AsyncIterator[dict[str, Any]]
+    ) -> AsyncIterator[dict[str, Any]]:
+        whole = _Whole(self)
+        try:
+            async for chunk in chunks:
+                for one in await asyncio.to_thread(whole.take, chunk):
+                    yield one
+            for one in await asyncio.to_thread(whole.end):
+                yield one
+        finally:
+            whole.leave()
+
     def _judged(self, given: dict[str, Any]) -> dict[str, Any]:
-        answer, by = self._known(given)
+        answer, by = self.known(given)
         if answer is None:
             return self._given(given, self.guard.not_judged(reason("no_text"), by, passes=True))
         return self._given(given, self.guard.ruling(answer, by))
 
     async def _ajudged(self, given: dict[str, Any]) -> dict[str, Any]:
-        answer, by = self._known(given)
+        answer, by = self.known(given)
         if answer is None:
             return self._given(given, self.guard.not_judged(reason("no_text"), by, passes=True))
         return self._given(given, await self.guard.aruling(answer, by))
 
-    def _known(self, given: Any) -> tuple[str | None, Exchange]:
+    def known(self, given: Any) -> tuple[str | None, Exchange]:
+        """The answer, None if it has no text, and what it is judged by."""
         if not isinstance(given, Mapping):
             raise InputError(
                 f"GuardRunnable takes a dict with {self.question!r}, {self.contexts!r} and "
@@ -112,6 +187,49 @@ class GuardRunnable(Runnable[dict[str, Any], dict[str, Any]]):
         if ruling.held and self.on_fail is not None:
             told[self.answer] = _replaced(given[self.answer], self.on_fail)
         return told
+
+
+class _Whole:
+    """A dict that comes in pieces."""
+
+    def __init__(self, runnable: GuardRunnable) -> None:
+        self._runnable = runnable
+        self._known = AddableDict()
+        self._pieces: GuardedPieces | None = None
+
+    def take(self, chunk: dict[str, Any]) -> list[dict[str, Any]]:
+        """What leaves with a piece of it."""
+        key = self._runnable.answer
+        others = {name: one for name, one in chunk.items() if name != key}
+        self._known = self._known + AddableDict(others)
+        found = [others] if others else []
+        if chunk.get(key) is not None:
+            piece = chunk[key]
+            if isinstance(piece, BaseMessage) and not piece.text:
+                return [*found, {key: piece}]
+            if getattr(piece, "tool_calls", None) or getattr(piece, "tool_call_chunks", None):
+                found.append({key: piece.model_copy(update={"content": ""})})
+            text = piece.text if isinstance(piece, BaseMessage) else piece
+            found += [{key: _like(piece, one)} for one in self._begun().feed(str(text))]
+        return found
+
+    def end(self) -> list[dict[str, Any]]:
+        """What leaves at the end."""
+        pieces = self._begun()
+        found: list[dict[str, Any]] = [{self._runnable.answer: one} for one in pieces.close()]
+        return [*found, {self._runnable.assessment: pieces.ruling.assessment.to_dict()}]
+
+    def leave(self) -> None:
+        """Nobody waits for the rest, if there is any."""
+        if self._pieces is not None:
+            self._pieces.close(ConnectionError())
+
+    def _begun(self) -> GuardedPieces:
+        if self._pieces is None:
+            runnable = self._runnable
+            _, by = runnable.known({**self._known})
+            self._pieces = GuardedPieces(runnable.guard, runnable.release, by)
+        return self._pieces
 
 
 def contexts_of(given: Any) -> Any:
@@ -132,6 +250,12 @@ def _text(given: Any) -> str | None:
     if isinstance(given, BaseMessage):
         return str(given.text)
     return given if isinstance(given, str) else None
+
+
+def _like(piece: Any, text: Any) -> Any:
+    if isinstance(piece, BaseMessage) and isinstance(text, str):
+        return AIMessageChunk(content=text, id=piece.id)
+    return text
 
 
 def _replaced(answer: Any, text: str) -> Any:

@@ -1,21 +1,30 @@
 """LlamaIndex: a post-processor and a query engine that judge. Needs the extra ``llama-index``."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ragstone.errors import MissingDependency
 from ragstone.guard.checks import Checks
+from ragstone.guard.stream.release_policy import Policy
 from ragstone.reason import reason
 
 from .exchange import Exchange
+from .guarded_pieces import GuardedPieces, release_of
 from .on_fail import HELD
 from .request_guard import Assessing, RequestGuard, log_error, request_guard
 from .retrieval import assess_retrieval
 from .ruling import Ruling
+from .through import athrough, through
 
 try:
     from llama_index.core.base.base_query_engine import BaseQueryEngine
-    from llama_index.core.base.response.schema import RESPONSE_TYPE, Response
+    from llama_index.core.base.response.schema import (
+        RESPONSE_TYPE,
+        AsyncStreamingResponse,
+        Response,
+        StreamingResponse,
+    )
     from llama_index.core.postprocessor.types import BaseNodePostprocessor
     from llama_index.core.prompts.mixin import PromptMixinType
     from llama_index.core.schema import MetadataMode, NodeWithScore, QueryBundle
@@ -63,8 +72,9 @@ class GuardQueryEngine(BaseQueryEngine):
         engine = GuardQueryEngine(index.as_query_engine())
 
     A response that is held back is replaced. The assessment is in
-    ``response.metadata["ragstone_guard"]``, as plain data. A response that is no text, such as a
-    Pydantic object or a stream, passes or not by the policy, as not judged.
+    ``response.metadata["ragstone_guard"]``, as plain data, and quotes the response as the model
+    wrote it. Of a stream leaves what passes, and its assessment is there at its end. A response
+    that is no text, such as a Pydantic object, is not judged.
     """
 
     def __init__(
@@ -73,6 +83,8 @@ class GuardQueryEngine(BaseQueryEngine):
         guard: Assessing | RequestGuard | None = None,
         *,
         on_fail: str | None = HELD,
+        policy: Policy = "hold_sentence",
+        stop_early: bool = False,
     ) -> None:
         """Guard a query engine.
 
@@ -81,6 +93,8 @@ class GuardQueryEngine(BaseQueryEngine):
             guard: What judges; a ``RequestGuard`` with a policy of yours. None: ``Guard()``.
             on_fail: The text in place of a response that is held back; None: the response all the
                 same, and only the assessment tells.
+            policy: What leaves of a stream, and when; see ``assess_stream``.
+            stop_early: Whether nothing more leaves of a stream behind what is held back.
 
         Raises:
             InputError: Answers that are not judged are to be held back, and nothing is to be given.
@@ -89,12 +103,15 @@ class GuardQueryEngine(BaseQueryEngine):
         self.engine = engine
         self.guard = request_guard(guard, on_fail)
         self.on_fail = on_fail
+        self.release = release_of(self.guard, on_fail, policy, stop_early=stop_early)
 
     def _get_prompt_modules(self) -> PromptMixinType:
         return {"engine": self.engine}
 
     def _query(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         response = self.engine.query(query_bundle)
+        if isinstance(response, StreamingResponse):
+            return self._streamed(response, query_bundle)
         answer, by = _known(query_bundle, response)
         if answer is None:
             return self._given(response, self.guard.not_judged(reason("no_text"), by))
@@ -102,10 +119,29 @@ class GuardQueryEngine(BaseQueryEngine):
 
     async def _aquery(self, query_bundle: QueryBundle) -> RESPONSE_TYPE:
         response = await self.engine.aquery(query_bundle)
+        if isinstance(response, StreamingResponse | AsyncStreamingResponse):
+            return self._streamed(response, query_bundle)
         answer, by = _known(query_bundle, response)
         if answer is None:
             return self._given(response, self.guard.not_judged(reason("no_text"), by))
         return self._given(response, await self.guard.aruling(answer, by))
+
+    def _streamed(
+        self, response: StreamingResponse | AsyncStreamingResponse, query: QueryBundle
+    ) -> StreamingResponse | AsyncStreamingResponse:
+        by = Exchange(query.query_str, contexts_of(response.source_nodes))
+        begin = partial(GuardedPieces, self.guard, self.release, by)
+        response.metadata = told = {**(response.metadata or {})}
+
+        def last(pieces: GuardedPieces) -> tuple[()]:
+            told[ASSESSMENT] = pieces.ruling.assessment.to_dict()
+            return ()
+
+        if isinstance(response, StreamingResponse):
+            response.response_gen = through(iter(response.response_gen), begin, last)
+        else:
+            response.response_gen = athrough(aiter(response.response_gen), begin, last)
+        return response
 
     def _given(self, response: RESPONSE_TYPE, ruling: Ruling) -> RESPONSE_TYPE:
         told = {**(response.metadata or {}), ASSESSMENT: ruling.assessment.to_dict()}

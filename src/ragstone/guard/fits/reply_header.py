@@ -30,6 +30,14 @@ def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
     return ", ".join(fields).encode("ascii")
 
 
+def stream_header(policy: str, run_id: str) -> bytes:
+    """The value of the header of a stream, whose answer is not known yet.
+
+    action=streamed, policy=hold_sentence, id="7c1f"
+    """
+    return f'action=streamed, policy={policy}, id="{_plain(run_id)}"'.encode("ascii")
+
+
 def _order(ruling: Ruling) -> tuple[bool, int, int]:
     found = ruling.assessment
     return (not ruling.held, ("block", "ask", "pass").index(found.decision), found.ok is not False)

@@ -14,6 +14,7 @@ from ragstone.guard.assessment import Assessment, WayOut
 from ragstone.guard.circuit import Circuit
 from ragstone.guard.event import LONGEST_ID, event_of
 from ragstone.guard.guard import Guard, unjudged
+from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
 from ragstone.inert import on_one_line
 from ragstone.reason import reason
 
@@ -143,6 +144,30 @@ class RequestGuard:
             return self._failed(error, by, began)
         return self._judged(found, began)
 
+    def stream(self, by: Exchange, release: ReleasePolicy) -> PushedStream | str:
+        """A stream that is judged by what is known, its contexts read; or why it is not judged."""
+        why = self._in_the_way(by)
+        if why is not None:
+            return why
+        if not isinstance(self.guard, Guard):
+            return reason("guard_of_whole_answers")
+        return pushed_stream(
+            self.guard, release, by.question, by.contexts,
+            retrieval_scores=by.retrieval_scores, run_id=by.run_id,
+        )  # fmt: skip
+
+    def streamed(self, found: Assessment, *, held: bool, began: float) -> Ruling:
+        """The ruling on a stream that is through.
+
+        Args:
+            found: What is known of its answer.
+            held: Whether not all of it was given.
+            began: When it began, by ``monotonic``.
+        """
+        ruling = Ruling(found, held, monotonic() - began)
+        self._heard(ruling)
+        return self._told(ruling)
+
     def not_judged(
         self, why: str, by: Exchange, *, began: float | None = None, passes: bool = False
     ) -> Ruling:
@@ -172,12 +197,15 @@ class RequestGuard:
 
     def _judged(self, found: Assessment, began: float) -> Ruling:
         ruling = Ruling(found, is_held(found, self.if_not_judged, self.hold), monotonic() - began)
+        self._heard(ruling)
+        return self._told(ruling)
+
+    def _heard(self, ruling: Ruling) -> None:
         if ruling.unjudged:
             self._breaker.failed()
             self._count("failed")
         else:
             self._breaker.ok()
-        return self._told(ruling)
 
     def _failed(self, error: Exception, by: Exchange, began: float) -> Ruling:
         self._breaker.failed()

@@ -26,6 +26,7 @@ SENTENCES: Mapping[str, Sentence] = {
         f"the function that finds question and contexts failed ({facts['error']})"
     ),
     "nothing_at": lambda facts: f"the {facts['part']} has nothing at {facts['path']}",
+    "guard_of_whole_answers": plain("this guard judges whole answers alone, and it is a stream"),
     "no_text": plain("it has no text, such as a message that only calls tools"),
     "not_json": lambda facts: f"the reply is {facts.get('kind', 'of no known kind')}, not JSON",
     "broken_json": lambda facts: f"the JSON of the {facts['part']} cannot be read",
