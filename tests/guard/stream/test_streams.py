@@ -600,16 +600,16 @@ def test_an_asynchronous_stream_stops_early_and_closes_the_source() -> None:
 
 def test_a_cancelled_stream_closes_the_source() -> None:
     async def cancelled() -> None:
-        source = AsyncSource(GOOD, " The")
+        source, came = AsyncSource(GOOD, " The"), asyncio.Event()
 
         async def waits() -> None:
             async for _ in found:
+                came.set()
                 await asyncio.sleep(60)
 
         found = over(source)
         task = asyncio.create_task(waits())
-        while not found.released:
-            await asyncio.sleep(0.001)
+        await asyncio.wait_for(came.wait(), 60)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -261,6 +261,29 @@ def test_floods_are_cut_in_the_same_places_however_they_come(flood: str, before:
         assert arriving(text[at : at + size] for at in range(0, len(text), size)) == whole
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "| it is so. " + "so it is " * 400 + "|\n\nit ends. So",
+        "| " + "so it is " * 411 + "it is so. so " + "so it is " * 44 + "|\nit ends. so",
+        "```\nit is so. so. " + "so it is " * 400 + "\n```\nit ends. So",
+        "| it is so. so |\nit ends. " + "so it is " * 400 + ". So",
+        "## " + "it is so " * 400 + "\nit ends. so it is. So",
+        "It is so. " + "so it is " * 400 + "\nit goes on. So it is.",
+        "It is. " + "so it is " * 8 + "\nit goes on. " + "so " * 900 + "\nand on. So it is.",
+        " " * 3000 + "- 1. it is. So it is. So",
+        "It is.\n" + " " * 1900 + "it goes on. So it is.",
+        "A | b " * 600 + "\nand on. So it is. So",
+    ],
+    ids=lambda text: ascii(text[:20]),
+)
+def test_long_lines_are_cut_in_the_same_places_however_they_come(text: str) -> None:
+    whole = units_of(text)
+    assert "".join(unit.text for unit in whole) == text
+    for size in (1, 7, 500, 1000, 1999, 2001, 2500):
+        assert arriving(text[at : at + size] for at in range(0, len(text), size)) == whole
+
+
 def test_the_end_of_a_sentence_is_held_no_longer_than_the_most() -> None:
     told = known_at("It is so." + " " * (MOST_DOUBT + 9))
     assert [(unit, len(then)) for unit, then in told] == [("It is so.", 8 + MOST_DOUBT)]

@@ -7,6 +7,9 @@ _UTF_8 = getincrementaldecoder("utf-8")
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 
 
+Text = str | bytes | bytearray | memoryview
+
+
 class ArrivingText:
     """Characters out of pieces that may end inside of one.
 
@@ -17,7 +20,7 @@ class ArrivingText:
         self._bytes = _UTF_8("replace")
         self._half = ""
 
-    def feed(self, piece: str | bytes | bytearray | memoryview) -> str:
+    def feed(self, piece: Text) -> str:
         """The characters that are whole with this piece."""
         if not isinstance(piece, str):
             return self._whole(self._bytes.decode(piece))

@@ -381,6 +381,8 @@ class Ends:
         """Forget the text that no rule looks back at."""
         block = self._block
         cut = self._at if block is None else block.scan - _KEPT
+        if block is not None and block.kind == "row":
+            cut = block.start
         if self._doubt is not None:
             cut = min(cut, self._doubt - _KEPT)
         if cut < _TRIMMED_AT:

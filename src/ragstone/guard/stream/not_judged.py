@@ -6,9 +6,9 @@ from typing import Any, Literal
 
 from ragstone.errors import InputError
 
-NotJudgedKind = Literal["tool_call", "reasoning"]
+from .arriving import Text
 
-Text = str | bytes | bytearray | memoryview
+NotJudgedKind = Literal["tool_call", "reasoning"]
 
 _TOOL, _REASONING = ("tool", "function"), ("reasoning", "thinking")
 _TOOL_CALLS = ("tool_calls", "tool_call_chunks", "function_call")

@@ -10,7 +10,6 @@ from typing import Any
 from ragstone.guard.assessment import Assessment, CheckStatus
 from ragstone.reason import reason
 
-from .arriving import ArrivingText
 from .grouping import Grouping, UnitGroup
 from .not_judged import NotJudged, parts_of
 from .release_policy import ReleasePolicy
@@ -59,7 +58,6 @@ class Releasing:
         self._judge = judge
         self._policy = policy
         self._on_unit = on_unit
-        self._arriving = ArrivingText()
         self._cutter = Units()
         self._grouping = Grouping()
         self._written: list[str] = []
@@ -101,7 +99,7 @@ class Releasing:
             return
         self.cut = self.cut or reason("stream_left")
         if not self._stopped:
-            self._written.append(self._arriving.close())
+            self._written.append(self._cutter.rest())
             start = self.units[-1].end if self.units else 0
             rest = "".join(self._written)[start:]
             if rest:
@@ -118,17 +116,17 @@ class Releasing:
                 if isinstance(part, NotJudged):
                     yield part
                     continue
-                yield from self._text(self._arriving.feed(part))
+                if text := self._cutter.text(part):
+                    yield from self._text(text)
                 if self._stopped:
                     return
 
     def _text(self, text: str) -> Steps:
-        if not text:
-            return
         self._written.append(text)
         if self._policy.policy == "flag_after":
             yield self._out(text)
-        yield from self._groups(self._grouped(self._cutter.feed(text)))
+        if units := self._cutter.add(text):
+            yield from self._groups(self._grouped(units))
 
     def _ending(self) -> Steps:
         groups = self._last_groups()
@@ -151,9 +149,9 @@ class Releasing:
             yield self._out(rest)
 
     def _last_groups(self) -> list[UnitGroup]:
-        rest = self._arriving.close()
+        rest = self._cutter.rest()
         self._written.append(rest)
-        groups = list(self._grouped([*self._cutter.feed(rest), *self._cutter.close()]))
+        groups = list(self._grouped(self._cutter.end(rest)))
         last = self._grouping.close()
         return [*groups, last] if last else groups
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ragstone.judges.local.sentences import Sentence, each_sentence
 
-from .arriving import ArrivingText
+from .arriving import ArrivingText, Text
 from .ends import End, Ends, UnitKind
 
 
@@ -57,25 +57,40 @@ class Units:
         self._start = 0
         self._closed = False
 
-    def feed(self, piece: str | bytes | bytearray | memoryview) -> list[StreamUnit]:
+    def feed(self, piece: Text) -> list[StreamUnit]:
         """The units that are complete with this piece."""
-        text = self._arriving.feed(piece)
-        if not text:
-            return []
-        self._held.append(text)
-        return self._complete(self._ends.feed(text))
+        return self.add(self.text(piece))
 
     def close(self) -> list[StreamUnit]:
         """The units that are left when nothing more comes."""
+        return self.end(self.rest())
+
+    def text(self, piece: Text) -> str:
+        """The characters that are whole with this piece."""
+        return self._arriving.feed(piece)
+
+    def rest(self) -> str:
+        """What is left of characters that never became whole."""
+        return self._arriving.close()
+
+    def add(self, text: str) -> list[StreamUnit]:
+        """The units that are complete with these characters."""
+        if not text:
+            return []
+        self._held.append(text)
+        ends = self._ends.feed(text)
+        return self._complete(ends) if ends else []
+
+    def end(self, rest: str) -> list[StreamUnit]:
+        """The units that are left when nothing comes behind these characters."""
         if self._closed:
             return []
         self._closed = True
-        last = self._arriving.close()
-        self._held.append(last)
-        found = self._complete([*self._ends.feed(last), *self._ends.close()])
-        rest = "".join(self._held)
-        if rest:
-            found.append(StreamUnit(rest, self._start, "rest", len(rest)))
+        self._held.append(rest)
+        found = self._complete([*self._ends.feed(rest), *self._ends.close()])
+        left = "".join(self._held)
+        if left:
+            found.append(StreamUnit(left, self._start, "rest", len(left)))
         return found
 
     def _complete(self, ends: Iterable[End]) -> list[StreamUnit]:
