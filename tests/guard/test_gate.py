@@ -250,14 +250,15 @@ def test_rows_are_linked_by_question_and_by_contexts() -> None:
             {"score": 0.1, "faithful": True, "question": "a", "contexts": ["x"]},
             {"score": 0.2, "faithful": "no", "question": "b", "contexts": ["x"]},
             {"score": None, "faithful": 0, "question": "b", "contexts": ["y"]},
-            {"score": "0.4", "faithful": "true", "question": "c"},
+            {"score": "0.4", "faithful": "true", "question": "c", "question_id": "7"},
+            {"score": "0.4", "faithful": "true", "question": "d", "question_id": "7"},
             {"score": 0.5, "faithful": {"ann": True, "ben": True, "cid": False}, "cluster": "a"},
             {"score": 0.5, "faithful": [1, 0]},
             {"score": 0.5, "faithful": None},
         ]
     )
-    assert found.clusters.tolist() == [0, 0, 0, 1, 2]
-    assert found.faithful.tolist() == [True, False, False, True, True]
+    assert found.clusters.tolist() == [0, 0, 0, 1, 1, 2]
+    assert found.faithful.tolist() == [True, False, False, True, True, True]
     assert found.scores.tolist()[:2] == [0.1, 0.2]
     assert np.isnan(found.scores[2])
     assert found.unlabelled == 2
@@ -343,6 +344,8 @@ def test_void_gate_asks_about_every_answer() -> None:
     void = gate.as_it_stands(judge="other")
     assert [void.decide(score) for score in (0.99, 0.0, None)] == ["ask"] * 3
     assert explain(void.void[0]).startswith("the gate was calibrated with another judge: mine (")
+    unnamed = gate.as_it_stands(judge=GateJudge()).void[0]
+    assert ", not unknown (" in explain(unnamed)
 
 
 @pytest.mark.parametrize(
@@ -440,6 +443,12 @@ def test_check_says_of_new_scores_whether_they_have_drifted() -> None:
     found = judged().check(rows((False, [0.05] * 60), (True, [0.06] * 60)))
     assert found.state == "holds"
     assert not found.standing.holds
+
+
+def test_check_counts_new_answers_without_a_score() -> None:
+    found = judged().check(rows((False, [0.2, None]), (True, [None, 0.9])))
+    assert (found.unscored, found.promises[0].risk.answers) == (2, 1)
+    assert sum(one.answers for one in found.shares if one.of == "all" and one.way == "ask") == 3
 
 
 def test_check_without_an_unfaithful_answer_cannot_tell() -> None:

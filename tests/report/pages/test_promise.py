@@ -1,5 +1,7 @@
 """What a calibrated gate, its refusal and its check say to people."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,8 @@ def text(page: object) -> str:
 def test_calibration_says_thresholds_promise_labels_and_judge() -> None:
     found = calibrate_gate([*LABELS, LabelledScore(None, True)], judge="mine")
     said = text(gate_calibration_page(found, "labels.csv"))
+    assert "gate made.json" in text(gate_calibration_page(found, "", Path("made.json")))
+    assert "gate made.json" not in said
     assert "pass from 0.700 on" in said
     assert "at most 5 % have one that passes 0 of 45 here, at most 5 % at 90 % confidence" in said
     assert "labels 51 answers, 1 without a score judge mine" in said
@@ -67,7 +71,11 @@ def test_refusal_says_why_and_the_tightest_promise_in_the_words_of_the_shell() -
     assert "needed 45 independent unfaithful answers if none of them goes wrong, 77 if one" in said
     record = page.record()
     assert isinstance(record, dict)
-    assert (record["gate"], record["tightest"], record["more"]) == (None, 0.051, 1)
+    assert record == {
+        "gate": None, "promise": "max_false_pass", "bound": 0.05, "confidence": 0.9,
+        "why": "too_few", "answers": 44, "clusters": 44, "tightest": 0.051,
+        "tightest_if_independent": 0.051, "needed": 45, "more": 1,
+    }  # fmt: skip
 
 
 def test_check_says_what_new_labels_show() -> None:
@@ -75,6 +83,7 @@ def test_check_says_what_new_labels_show() -> None:
     holds = gate_check_page(gate.check(rows(0.1, 0.69, 45, faithful=False)), "new")
     assert "HOLDS 0 of 45 questions with an unfaithful answer have one that passes" in text(holds)
     assert "seen, % 80 % interval" in text(holds)
+    assert "unfaithful that passes 5.0 0.0 0.0 – 5.0 0 of 45 holds" in text(holds)
     assert "labels 45 answers scores distributed as those" in text(holds)
     assert "pass 95 % interval" in text(holds)
     few = gate.check([*rows(0.1, 0.6, 30, faithful=False), LabelledScore(0.9, False)])
