@@ -17,7 +17,7 @@ PASSAGES = Passages(
 def says(claim: str) -> str | None:
     seen = gather(claim, PASSAGES)
     assert seen is not None
-    found = contradiction(seen, PASSAGES)
+    found = contradiction(claim, seen, PASSAGES)
     return None if found is None else found.says
 
 

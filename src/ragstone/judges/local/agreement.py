@@ -23,6 +23,8 @@ from ragstone.reason import reason
 
 from .curve import curve
 from .likeness import Likeness
+from .quantities import is_number, rounded
+from .spelling import LONGEST, SAME_OPENING, SHORTEST, close
 from .words import as_written, names, stem_or_none, tokens
 
 VERSION = "ragstone-agreement/2"
@@ -225,7 +227,7 @@ def claim_agreement(claim: str, reference: str, question: str | None = None) -> 
         and numbers
         and known_numbers
         and not numbers & known.distinct
-        and not any(_rounded(one, other) for one in numbers for other in known_numbers)
+        and not any(rounded(one, other) for one in numbers for other in known_numbers)
         and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
     ):
         other = reason(
@@ -299,8 +301,8 @@ def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
     return [
         stem
         for stem in lost
-        if not any(_close(stem, other) for other in said.alike.get(stem[:OPENING], ()))
-        and not (_is_number(stem) and any(_rounded(stem, other) for other in said.numbers))
+        if not any(close(stem, other) for other in said.alike.get(stem[:SAME_OPENING], ()))
+        and not (is_number(stem) and any(rounded(stem, other) for other in said.numbers))
     ]
 
 
@@ -308,68 +310,8 @@ def _is_day(stem: str) -> bool:
     return stem.isdecimal() and len(stem) <= 2 and int(stem) <= 31
 
 
-def _close(one: str, other: str) -> bool:
-    """Whether two words are spellings of one: the same beginning, nearly the same end."""
-    least, most = sorted((len(one), len(other)))
-    if one[:OPENING] != other[:OPENING] or least < SHORTEST_WORD or most - least > 3:
-        return False
-    if one[0].isdigit() or most > LONGEST_WORD:
-        return False
-    if least >= 6 and one[: least - 1] == other[: least - 1]:
-        return True
-    return _within(1 if most < 10 else 2, one, other)
-
-
-def _rounded(one: str, other: str) -> bool:
-    """Whether one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
-
-    Only numbers with decimals, and those from 100,000: years and counts mean what they say.
-    """
-    if not (_is_number(one) and _is_number(other)):
-        return False
-    coarse, fine = sorted((float(one), float(other)), key=_digits)
-    exact = coarse >= LARGE and fine >= LARGE
-    if not (exact or "." in one + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
-        return False
-    unit = 10.0 ** (math.floor(math.log10(coarse)) + 1 - _digits(coarse))
-    return -unit / 2 <= fine - coarse < unit
-
-
-def _digits(number: float) -> int:
-    """The significant digits; zeros at the end of a whole number do not count."""
-    return len(f"{number:.10g}".replace(".", "").strip("0"))
-
-
-def _is_number(stem: str) -> bool:
-    return len(stem) <= LONGEST_NUMBER and stem.replace(".", "", 1).isdecimal()
-
-
-LEAST_DIGITS = 2
-LARGE = 100_000
-
-LONGEST_NUMBER = 64
-"""Characters of a number that may be given less finely; a float of 309 digits is infinite."""
-
-OPENING = 3
-"""Letters that two spellings of one word begin with."""
-
-SHORTEST_WORD, LONGEST_WORD = 5, 64
-"""Letters of words that may be two spellings of one."""
-
 LOOKED_AT = 100
 """Words of one opening, numbers and names of a text that are compared with another's, at most."""
-
-
-def _within(most: int, one: str, other: str) -> bool:
-    """Whether the Levenshtein distance is at most this."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        last, row[0] = row[0], i
-        for j, b in enumerate(other, start=1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
-        if min(row) > most:
-            return False
-    return row[-1] <= most
 
 
 # One is made for every claim and statement, and nearly all of them are among the last few thousand.
@@ -385,8 +327,8 @@ def _read(text: str) -> _Text:
     distinct = dict.fromkeys(stems)
     alike: dict[str, list[str]] = {}
     for stem in distinct:
-        if SHORTEST_WORD <= len(stem) <= LONGEST_WORD and not stem[0].isdigit():
-            same = alike.setdefault(stem[:OPENING], [])
+        if SHORTEST <= len(stem) <= LONGEST and not stem[0].isdigit():
+            same = alike.setdefault(stem[:SAME_OPENING], [])
             if len(same) < LOOKED_AT:
                 same.append(stem)
     return _Text(

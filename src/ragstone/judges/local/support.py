@@ -70,7 +70,7 @@ def support(
         probability = 0.0 if asked is None else probability_of(asked) / 2
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
-    against = contradiction.contradiction(seen, passages)
+    against = contradiction.contradiction(without_citations(proposition), seen, passages)
     why = _reason(proposition, seen, alignment, against, passages)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)

@@ -1,0 +1,439 @@
+"""Quantities: the dates and amounts of a sentence, each with what it is a number of.
+
+Two of them say different things only if they are of one kind: dates, compared part by part; money
+of one currency; shares of a hundred; places in an order; or counts of the same thing. So 10 % is
+not $2,900, the year 1859 is not 1,859 ships, and the third ship is not three ships.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import dropwhile, islice, pairwise, takewhile
+
+from .words import stem, stem_or_none, tokens
+
+VERSION = "ragstone-quantities/1"
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A year, a month of a year, a day of a month, or all three, in folded words.
+
+    ``limit`` is 1 behind `since` and the like, -1 behind `until` and the like, else 0. ``anchor``
+    is the stem of the word it stands behind, ``near`` those of its clause.
+    """
+
+    year: str | None
+    month: str | None
+    day: str | None
+    limit: int
+    anchor: str | None
+    near: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """Its words."""
+        return tuple(part for part in (self.month, self.day, self.year) if part)
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The content words of a claim that it stands for."""
+        return frozenset(map(stem, self.written))
+
+    def same_kind(self, other: "Quantity") -> bool:
+        """Whether both give the same part, such as the year, of when it was or since when."""
+        return isinstance(other, Date) and self.limit == other.limit and bool(self._shared(other))
+
+    def agrees(self, other: "Quantity") -> bool:
+        """Whether each part that both give is the same."""
+        return isinstance(other, Date) and not self.instead_of(other)
+
+    def instead_of(self, other: "Quantity") -> tuple[str, ...]:
+        """The words of its parts that differ from the other's."""
+        shared = self._shared(other) if isinstance(other, Date) else ()
+        return tuple(mine for mine, its in shared if MONTHS.get(mine, mine) != MONTHS.get(its, its))
+
+    def as_exact_as(self, other: "Quantity") -> bool:
+        """Whether it gives all parts that the other date gives."""
+        return isinstance(other, Date) and len(self._shared(other)) == len(other.written)
+
+    def same_place(self, other: "Quantity") -> bool:
+        """Whether the word that the other stands behind is near this one too."""
+        return other.anchor in self.near
+
+    def _shared(self, other: "Date") -> list[tuple[str, str]]:
+        parts = ((self.month, other.month), (self.day, other.day), (self.year, other.year))
+        return [(mine, its) for mine, its in parts if mine and its]
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """A number with its kind, such as `percent` or a currency, and the words of what it counts.
+
+    ``limit`` is 1 if it is the least (`over 40`), -1 if it is the most, else 0; ``about`` says that
+    it is an estimate. ``anchor`` is the stem of the word it stands behind, ``near`` those of its
+    clause.
+    """
+
+    value: str
+    kind: str
+    of: tuple[str, ...]
+    limit: int
+    about: bool
+    anchor: str | None
+    near: tuple[str, ...]
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """The number, as a folded word."""
+        return (self.value,)
+
+    @property
+    def stems(self) -> frozenset[str]:
+        """The content word of a claim that it stands for."""
+        return frozenset((self.value,))
+
+    def same_kind(self, other: "Quantity") -> bool:
+        """Whether both are of one kind and, if they count, count the same thing."""
+        if not isinstance(other, Amount) or self.kind != other.kind:
+            return False
+        if self.kind in NEEDS_NO_WORD:
+            return True
+        if not self.of or not other.of:
+            return False
+        return self.of[0] in other.of or other.of[0] in self.of
+
+    def agrees(self, other: "Quantity") -> bool:
+        """Whether both can be true: the same, one rounded, near an estimate, within a limit."""
+        if not isinstance(other, Amount):
+            return False
+        one, two = float(self.value), float(other.value)
+        if self.limit != other.limit:
+            return (two - one) * (self.limit or -other.limit) >= 0
+        if self.value == other.value or _short_year(self.value, other.value):
+            return True
+        near = (self.about or other.about) and abs(one - two) <= NEAR * max(one, two)
+        return near or rounded(self.value, other.value)
+
+    def instead_of(self, other: "Quantity") -> tuple[str, ...]:
+        """Its number, for it has no parts."""
+        return self.written if isinstance(other, Amount) else ()
+
+    def as_exact_as(self, other: "Quantity") -> bool:
+        """Whether it gives all that the other gives: an amount has no parts."""
+        return isinstance(other, Amount)
+
+    def same_place(self, other: "Quantity") -> bool:
+        """Whether it counts the same thing, or the word that the other stands behind is near."""
+        return self.kind not in NEEDS_NO_WORD or other.anchor in self.near
+
+
+Quantity = Date | Amount
+
+
+@lru_cache(maxsize=1024)
+def quantities(text: str) -> tuple[Quantity, ...]:
+    """The dates and amounts of a sentence, in order; the number one is taken for a word.
+
+    A date that only says when something was looked up, `as of 2021`, is left out.
+    """
+    words = tokens(_marked(text))
+    found: list[Quantity] = []
+    place = 0
+    while place < len(words):
+        date, behind = _date(words, place)
+        if date is not None:
+            found += [] if _as_of(words, place) else [date]
+            place = behind
+            continue
+        if _is_amount(words[place]) and not _in_range(words, place):
+            found.append(_amount(words, place))
+        place += 1
+    return tuple(found)
+
+
+def rounded(one: str, other: str) -> bool:
+    """Whether one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
+
+    Only numbers with decimals, and those from 100,000: years and counts mean what they say.
+    """
+    if not (is_number(one) and is_number(other)):
+        return False
+    coarse, fine = sorted((float(one), float(other)), key=_digits)
+    exact = coarse >= LARGE and fine >= LARGE
+    if not (exact or "." in one + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
+        return False
+    unit = 10.0 ** (math.floor(math.log10(coarse)) + 1 - _digits(coarse))
+    return -unit / 2 <= fine - coarse < unit
+
+
+def is_number(token: str) -> bool:
+    """Whether a folded word is a number in digits that can be compared with others."""
+    return len(token) <= LONGEST_NUMBER and token.replace(".", "", 1).isdecimal()
+
+
+LEAST_DIGITS = 2
+LARGE = 100_000
+
+LONGEST_NUMBER = 64
+"""Characters of a number that may be given less finely; a float of 309 digits is infinite."""
+
+NEAR = 0.1
+"""How far from an estimate, relative to the larger number, is still the same."""
+
+AHEAD = 3
+"""Words behind a number in which what it counts stands."""
+
+NEARBY = 9
+"""Words on either side of a quantity that are near it."""
+
+YEARS = range(1000, 2200)
+
+PAUSE, RANGE, ORDINAL, PERCENT = "xpausex", "xrangex", "xordinalx", "percent"
+CURRENCIES = {
+    "$": "dollar",
+    "€": "euro",
+    "£": "pound",
+    "¥": "yen",
+    "₹": "rupee",
+    "dollars": "dollar",
+    "usd": "dollar",
+    "euros": "euro",
+    "eur": "euro",
+    "gbp": "pound",
+    "rupees": "rupee",
+}
+NEEDS_NO_WORD = frozenset({PERCENT, *CURRENCIES.values()})
+MONTHS = {
+    month[:letters]: month
+    for month in [
+        *("january", "february", "march", "april", "may", "june"),
+        *("july", "august", "september", "october", "november", "december"),
+    ]
+    for letters in (3, len(month))
+} | {"sept": "september"}
+SAME_UNITS = {
+    short: stem(long)
+    for long, shorts in {
+        "kilometer": "km kms kilometre kilometres",
+        "meter": "m metre metres",
+        "centimeter": "cm centimetre centimetres",
+        "millimeter": "mm millimetre millimetres",
+        "mile": "mi",
+        "foot": "ft feet",
+        "inch": "inches",
+        "kilogram": "kg kgs kilo kilos",
+        "gram": "grams gramme grammes",
+        "pound": "lb lbs",
+        "hour": "hr hrs",
+        "minute": "min mins",
+        "second": "sec secs",
+        "year": "yr yrs",
+        "people": "persons person",
+        "bc": "bce",
+    }.items()
+    for short in shorts.split()
+}
+_LEAST = "since after from over more least above exceed exceeds exceeding beyond minimum"
+_MOST = "until till before by to under less fewer most below up maximum"
+LIMITS = dict.fromkeys(_LEAST.split(), 1) | dict.fromkeys(_MOST.split(), -1)
+ESTIMATES = frozenset(
+    "about around approximately roughly nearly almost estimated circa some between".split()  # noqa: SIM905
+)
+NUMBERED = frozenset(
+    "season episode series chapter volume version part act phase type level grade class stage step "  # noqa: SIM905
+    "round route highway section article page number line figure table issue group size".split()
+)
+"""What is told apart by the number behind it."""
+_BEFORE_YEAR = frozenset(
+    "in since until till during after before circa from around by late early mid".split()  # noqa: SIM905
+)
+_ORDINAL_WORD = (
+    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
+    r"|[a-z]{3,7}teenth|[a-z]{3,5}tieth)"
+)
+_MARKS = re.compile(
+    rf"(?P<ordinal>\d(?:st|nd|rd|th)\b|\b{_ORDINAL_WORD}\b)"
+    r"|(?P<money>[$€£¥₹])(?: ?(?P<sum>\d++(?:[.,]\d++)*+) ?(?P<scale>bn|m|k)\b)?+"
+    r"|(?P<range>(?<=\d) ?[-–—] ?(?=[$€£¥₹]?\d))|(?P<percent>%|\bper ?cent\b)"
+    r"|(?P<pause>,(?!\d{3})|[;:()\[\]?!]|\.(?!\d))",
+    re.IGNORECASE,
+)
+_SCALES = {"bn": "billion", "m": "million", "k": "thousand"}
+
+
+def _marked(text: str) -> str:
+    """The text with words for the signs that say what a number is."""
+    return _MARKS.sub(_mark, text)
+
+
+def _mark(sign: re.Match[str]) -> str:
+    if sign["money"]:
+        scaled = f"{sign['sum']} {_SCALES[sign['scale'].lower()]}" if sign["scale"] else ""
+        return f" {CURRENCIES[sign['money']]} {scaled}"
+    if sign["ordinal"]:
+        return f"{sign['ordinal']} {ORDINAL} "
+    if sign["range"]:
+        return f" {RANGE} "
+    return f" {PERCENT if sign['percent'] else PAUSE} "
+
+
+def _date(words: Sequence[str], place: int) -> tuple[Date | None, int]:
+    """The date that begins at ``place``, and where the text goes on behind it."""
+    day = words[place] if _is_day(words[place]) else None
+    at = _behind(words, place + 1, (ORDINAL, "of")) if day else place
+    end = place + 1
+    if at >= len(words) or words[at] not in MONTHS:
+        if not _is_year(words, place):
+            return None, end
+        return Date(
+            words[place], None, None, _until(words, place), *_around(words, place, end)
+        ), end
+    month = words[at]
+    end = at + 1
+    if day is None and end < len(words) and _is_day(words[end]):
+        day = words[end]
+        end = _behind(words, end + 1, (ORDINAL,))
+    year_at = _behind(words, end, (PAUSE, "of"))
+    year = None
+    if year_at < len(words) and _may_be_year(words[year_at]):
+        year = words[year_at]
+        end = year_at + 1
+    if day or year or (at and words[at - 1] in _BEFORE_YEAR):
+        return Date(year, month, day, _until(words, place), *_around(words, place, end)), end
+    return None, place + 1
+
+
+def _until(words: Sequence[str], place: int) -> int:
+    return next((LIMITS[word] for word in words[max(0, place - 1) : place] if word in LIMITS), 0)
+
+
+def _behind(words: Sequence[str], place: int, small: tuple[str, ...]) -> int:
+    for one in small:
+        if place < len(words) and words[place] == one:
+            place += 1
+    return place
+
+
+def _is_day(token: str) -> bool:
+    return token.isdecimal() and len(token) <= 2 and 1 <= int(token) <= 31
+
+
+def _may_be_year(token: str) -> bool:
+    return len(token) == 4 and token.isdecimal() and int(token) in YEARS
+
+
+def _is_year(words: Sequence[str], place: int) -> bool:
+    """A number of four digits behind a word such as `in`, or that counts nothing."""
+    if not _may_be_year(words[place]):
+        return False
+    before = words[place - 1] if place else ""
+    behind = words[place + 1] if place + 1 < len(words) else PAUSE
+    if before in _MARKED or behind in _MARKED:
+        return False
+    return before in _BEFORE_YEAR or not _is_content(behind)
+
+
+def _is_amount(token: str) -> bool:
+    return token != "1" and is_number(token)
+
+
+def _amount(words: Sequence[str], place: int) -> Amount:
+    before = words[max(0, place - 3) : place][::-1]
+    behind = words[place + 1 : place + 3 + AHEAD]
+    limit = next((LIMITS[word] for word in before if word in LIMITS), 0)
+    if behind[:1] == ["or"] and behind[1:2] and behind[1] in LIMITS:
+        limit, behind = LIMITS[behind[1]], behind[2:]
+    behind = behind[:AHEAD]
+    kind = "count"
+    if before and before[0] in NEEDS_NO_WORD:
+        kind = before[0]
+    elif behind and behind[0] in _MARKED:
+        kind, behind = _MARKED[behind[0]], behind[1:]
+    about = not ESTIMATES.isdisjoint(before)
+    of = _counted(before, behind)
+    return Amount(words[place], kind, of, limit, about, *_around(words, place, place + 1))
+
+
+def _counted(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...]:
+    """The stems of what a number counts, or of what it numbers, such as `chapter`, with a sign."""
+    label = next((word for word in before if _is_content(word)), None)
+    touches = bool(before) and label == before[0]
+    if label and touches and (label in NUMBERED or not (behind and _is_content(behind[0]))):
+        return (f"#{_unit(label)}",)
+    return tuple(_contents(behind)) or ((f"#{_unit(label)}",) if label else ())
+
+
+def _around(words: Sequence[str], start: int, end: int) -> tuple[str | None, tuple[str, ...]]:
+    """The stem before a quantity, else behind it, and all that are near it in its clause.
+
+    With nothing else in its clause it belongs to the one before. If it opens a sentence, as in `In
+    1859, the port opened`, it belongs to the next clause too.
+    """
+    before = words[max(0, start - NEARBY) : start][::-1]
+    after = words[end : end + NEARBY]
+    near = (*_clause(before), *_clause(after)) or _clause(_next_clause(before))
+    if len(near) <= 1 and start == len(before) and _BORDERS.isdisjoint(before):
+        near = (*near, *_clause(_next_clause(after)))
+    return next(iter(near), None), near
+
+
+def _clause(words: Iterable[str]) -> tuple[str, ...]:
+    """The stems of content words and numbers, up to where another clause begins."""
+    own = takewhile(lambda word: word not in _BORDERS, words)
+    return tuple(stem(word) for word in own if word[0].isdigit() or _is_content(word))
+
+
+def _next_clause(words: Iterable[str]) -> Iterable[str]:
+    return islice(dropwhile(lambda word: word not in _BORDERS, words), 1, None)
+
+
+def _in_range(words: Sequence[str], place: int) -> bool:
+    """Whether it is one end of a range, such as 8 to 12: it says no number."""
+    before, behind = words[max(0, place - 2) : place], words[place + 1 : place + 3]
+    return any(
+        pair[-1:] == [RANGE] or (pair[-1:] == ["to"] and is_number(pair[0]))
+        for pair in (before, behind[::-1])
+        if pair
+    )
+
+
+def _as_of(words: Sequence[str], place: int) -> bool:
+    before = words[max(0, place - 6) : place]
+    return any(pair == ("as", "of") for pair in pairwise(before))
+
+
+def _contents(words: Sequence[str]) -> Iterator[str]:
+    for word in words:
+        if word == PAUSE or word[0].isdigit():
+            return
+        if _is_content(word):
+            yield _unit(word)
+
+
+def _unit(word: str) -> str:
+    return SAME_UNITS.get(word) or stem(word)
+
+
+def _is_content(word: str) -> bool:
+    return not word[0].isdigit() and word not in _NO_CONTENT and stem_or_none(word) is not None
+
+
+def _digits(number: float) -> int:
+    """The significant digits; zeros at the end of a whole number do not count."""
+    return len(f"{number:.10g}".replace(".", "").strip("0"))
+
+
+def _short_year(one: str, other: str) -> bool:
+    """Whether one is the other year without its century: 2018-19 and 2018-2019."""
+    short, long = sorted((one, other), key=len)
+    return len(short) == 2 and _may_be_year(long) and long.endswith(short)
+
+
+_MARKED = {PERCENT: PERCENT, ORDINAL: ORDINAL} | {
+    word: CURRENCIES.get(word, word) for word in (*CURRENCIES, *CURRENCIES.values())
+}
+_BORDERS = frozenset({PAUSE, "and", "or", "but", "while", "when", "which", "who", "that"})
+_NO_CONTENT = frozenset({PAUSE, RANGE, *_MARKED})
