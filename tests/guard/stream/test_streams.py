@@ -257,6 +257,7 @@ def test_what_cannot_be_judged_in_time_is_held_or_released_as_was_said(
     unit = found.units[1]
     assert unit.status == "not_judged"
     assert code(unit.reason) == "sentences_not_judged_in_time"
+    assert unit.late is False
     assert unit.released is (left != "" and left != "# A bridge")
     assert found.assessment is not None
     assert found.assessment.ok is None
@@ -279,6 +280,17 @@ def test_a_guard_that_breaks_leaves_the_unit_not_judged(caplog: pytest.LogCaptur
     assert text_of(found) == ""
     assert [code(unit.reason) for unit in found.units] == ["guard_failed", "guard_failed"]
     assert "secret" not in caplog.text
+
+
+def test_a_guard_that_breaks_at_the_end_gives_an_assessment_all_the_same() -> None:
+    class Broken(Guard):
+        def conclude(self, *given: Any) -> Any:
+            raise KeyError(*given)
+
+    found = stream([GOOD], guard=Broken(Checks(citations=False), deadline=60))
+    assert list(found) == [GOOD]
+    assert found.assessment is not None
+    assert [code(check.reason) for check in found.assessment.checks] == ["guard_failed"]
 
 
 def test_contexts_that_break_are_not_judged_by() -> None:

@@ -160,6 +160,33 @@ def test_halves_of_characters_are_joined_or_replaced(parts: list[str], data: st.
         assert found.encode("utf-16-le") == whole
 
 
+def test_a_half_at_the_end_of_a_longer_piece_waits_for_the_other() -> None:
+    assert [unit.text for unit in arriving(["abc\ud83d", "\ude00"])] == ["abc😀"]
+
+
+def test_units_are_closed_once() -> None:
+    units = Units()
+    assert units.feed("It is so. ") == []
+    assert [unit.text for unit in units.close()] == ["It is so.", " "]
+    assert units.close() == []
+
+
+def test_a_sentence_may_be_wrapped_over_many_lines() -> None:
+    line = "A long line that somebody wrapped by hand, as one does"
+    text = f"{line}\n{line}\n{line}\r\n{line}. "
+    assert [unit.text for unit in arriving(text)] == [text[:-1], " "]
+    assert [one.text for unit in units_of(text) for one in in_place(unit)] == [
+        one.text for one in sentences(text)
+    ]
+
+
+@pytest.mark.parametrize("text", ["| it is. so it was. |\n", "```\nit is. so it was.\n```\n"])
+def test_rows_and_code_without_a_capital_fall_into_the_sentences_of_the_whole(text: str) -> None:
+    for whole in (text, text + "it ends. so", text + "It ends. So"):
+        found = [one for unit in arriving(whole) for one in in_place(unit)]
+        assert found == sentences(whole)
+
+
 def test_text_after_half_a_character_of_bytes_replaces_it() -> None:
     assert "".join(unit.text for unit in arriving([b"\xf0\x9f", "A", b"\x98\x80"])) == (
         "\ufffdA\ufffd\ufffd"
