@@ -201,12 +201,11 @@ def _opposite(claim: str, seen: EvidenceCounts, passages: Passages) -> Contradic
 
     What opens a sentence, as in `Before you start`, is a condition and left out.
     """
-    said = {stem(token) for token in seen.tokens}
     for place, token in enumerate(seen.tokens):
         one = stem(token)
         if one not in OPPOSITES or passages.holds(token):
             continue
-        opposites = OPPOSITES[one] - said
+        opposites = OPPOSITES[one].difference(map(stem, seen.tokens))
         sides = _sides(seen.tokens, place)
         if sides[0] is None:
             continue
@@ -271,17 +270,22 @@ def _same_otherwise(
     """
     stems = dict.fromkeys(filter(None, map(stem_or_none, seen.tokens)))
     core = _core(claim)
-    kept = set(_stems(core)).difference(apart)
-    others = {one: 1 << bit for bit, one in enumerate(stems) if one in kept}
-    runs = list(_names(core, others))
+    kept = stems.keys() if core is claim else set(_stems(core))
+    others = {one: 1 << bit for bit, one in enumerate(stems) if one in kept and one not in apart}
     words = {one for one in others if len(one) > 1 and not one[0].isdigit()}
-    if len(words) < least or words.issubset(chain.from_iterable(run for run, _ in runs)):
+    if len(words) < least:
+        return
+    enough = math.ceil(ALMOST_ALL * len(others))
+    near = seen.held.in_windows_with(enough)
+    if not near:
+        return
+    runs = list(_names(core, others))
+    if words.issubset(chain.from_iterable(run for run, _ in runs)):
         return
     wanted = sum(others.values())
     needed = sum(bit for one, bit in others.items() if one[0].isdigit())
     needed |= reduce(or_, (others[run[-1]] for run, certain in runs if certain), 0)
-    enough = math.ceil(ALMOST_ALL * len(others))
-    for sentence in numbers_of(seen.held.in_windows_with(enough), LOOKED_THROUGH):
+    for sentence in numbers_of(near, LOOKED_THROUGH):
         held = seen.held.of(sentence)
         if sentence and passages.tokens_of[sentence][0] in PRONOUNS:
             held |= seen.held.of(sentence - 1)
@@ -295,6 +299,8 @@ def _same_otherwise(
 
 def _core(claim: str) -> str:
     """The claim without what stands in brackets and, if it says something, what follows a colon."""
+    if "(" not in claim and ":" not in claim:
+        return claim
     core = _BRACKETS.sub(" ", claim)
     head = core.partition(":")[0]
     return core if _is_heading(head, tokens(head)) else head
