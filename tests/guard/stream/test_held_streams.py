@@ -46,7 +46,10 @@ ANSWERS = {
     "from right to left": "It is made of granite.⟦ هل مات في Zanzibar.⟧ \n\nDr. Smith paid.",
     "a row": "| adults | 4 pounds |\n|---|---|⟦\n| Zanzibar. No | 9 camels |⟧\n| adults | 4 |",
     "the last row": "A ticket:\n\n| adults | 4 pounds |\n|:--|--:|⟦\n| Zanzibar | 9 camels⟧",
-    "a header": "⟦| Zanzibar | camels |⟧\n|---|---|\n| adults | 4 pounds |\n",
+    "headings of a table": (
+        "| visitors | fare |\n|---|---|\n| adults | 4 pounds |⟦\n| Zanzibar | camels |⟧\n"
+    ),
+    "no headings": "⟦| Zanzibar | camels |⟧\n| adults | 4 pounds |\n",
     "code": (
         "It opens the bridge:"
         "⟦\n```sh\npip install bridge\n\ncamel --at Zanzibar. 9\n```⟧\nDr. Smith paid."

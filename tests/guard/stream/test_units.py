@@ -66,8 +66,7 @@ CASES: dict[str, list[tuple[str, str]]] = {
     ],
     "See:\n| a. B | c |\n|---|---|\n| ☺ |\n| d\nIt ends.": [
         ("sentence", "See:"),
-        ("row", "\n| a. B | c |"),
-        ("row", "\n|---|---|"),
+        ("row", "\n| a. B | c |\n|---|---|"),
         ("row", "\n| ☺ |"),
         ("row", "\n| d"),
         ("sentence", "\nIt ends."),
@@ -214,7 +213,10 @@ def known_at(text: str) -> list[tuple[str, str]]:
         ("It is Inc. The thing", "It is Inc.", "It is Inc. The "),
         ("今天天气很好。明", "今天天气很好。", "今天天气很好。明"),
         ("# It is\nT", "# It is", "# It is\nT"),
-        ("| a |\n", "| a |", "| a |\n"),
+        ("| a |\n| b |", "| a |", "| a |\n| b"),
+        ("| a |\nIt", "| a |", "| a |\nI"),
+        ("| a |\n|:-|\n| b |\n", "| a |\n|:-|", "| a |\n|:-|\n"),
+        ("| a |\r\n|--|\r\n| b |\n", "| a |\r\n|--|", "| a |\r\n|--|\r"),
         ("```\nx\n```\n", "```\nx\n```", "```\nx\n```\n"),
     ],
 )
@@ -244,6 +246,8 @@ def test_a_unit_is_told_as_soon_as_its_end_cannot_change(text: str, unit: str, t
         "```\nA. B\n``",
         "```\nA. B\n```",
         "| A. B | C",
+        "| A. B | C |\n",
+        "| A. B | C |\n|--",
     ],
 )
 def test_nothing_is_told_while_its_end_may_change(text: str) -> None:

@@ -16,6 +16,13 @@ from ragstone.judges.local.claims import claims, statements
         ("## Overview\nTin was mined.", ["Tin was mined."]),
         ("Tin was mined. Would you like to know more?", ["Tin was mined."]),
         ("Tin was mined. Let me know if you need more.", ["Tin was mined."]),
+        (
+            "| mine | metal |\n|---|:-:|\n| Geevor | tin |\n| Levant | copper |",
+            ["| Geevor | tin |", "| Levant | copper |"],
+        ),
+        ("| Geevor | tin |\n| Levant | copper |", ["| Geevor | tin |", "| Levant | copper |"]),
+        ("| mine | metal |\r\n| --- | --- |", []),
+        ("```python\nTin was mined.\n```", ["Tin was mined."]),
         ("Hello! I hope this helps.", []),
         ("[1][2]", []),
         ("Source: a guide book\nTin was mined.", ["Tin was mined."]),

@@ -1,9 +1,10 @@
 """Ends: where the units of a text end, told as soon as no further text can change it.
 
-A unit is a sentence, by the rules of ``judges/local/sentences.py``; a row of a table; a whole block
-of fenced code. Those rules look ahead: at the next word, the next line, and at the whole text for
-whether it has a capital at all. So an end is told once every continuation leaves it where it is,
-and the ends of a text are the same however it is cut.
+A unit is a sentence, by the rules of ``judges/local/sentences.py``; a row of a table, of which the
+headings go with the dashes below them; a whole block of fenced code. Those rules look ahead: at the
+next word, the next line, and at the whole text for whether it has a capital at all. So an end is
+told once every continuation leaves it where it is, and the ends of a text are the same however it
+is cut.
 """
 
 import re
@@ -63,6 +64,8 @@ _THING = re.compile(r"\S")
 _LINE_BREAK = re.compile(f"[{NEWLINE}]")
 _STOP_OR_BREAK = re.compile(f"[{_ASCII}{_OTHER}{NEWLINE}]")
 _ROW = re.compile(r"[ \t]*\|")
+_DASHES_BEGUN = re.compile(r"[ \t|:-]*")
+_DASHES = re.compile(rf"[ \t|:]*-[-:| \t]*(?=[{NEWLINE}]|\Z)")
 _LEAD = r"[ \t]*+(?:(?:[-*+•·▪◦‣–—>]|\(?\d{1,2}[.)])[ \t]++)*+"
 _FENCE = re.compile(rf"{_LEAD}(`{{3,}})[^`{NEWLINE}]*\Z")
 _FENCE_BEGUN = re.compile(
@@ -209,6 +212,13 @@ class Ends:
             self._wakes = _LINE_BREAK
             return False
         end = over.start() if over else len(self._text)
+        if over:
+            below = over.end() + self._text.startswith("\r\n", end)
+            begun = _DASHES_BEGUN.match(self._text, below)
+            if begun and begun.end() == len(self._text) and self._doubts(end):
+                return False
+            if dashes := _DASHES.match(self._text, below):
+                end = dashes.end()
         if self._split_is_doubted(block.start, end):
             return False
         self._tell(block.start, end, "row")

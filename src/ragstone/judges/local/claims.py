@@ -1,7 +1,8 @@
 """Claims and statements: the sentences of an answer or a reference that assert something.
 
 Without a model, a claim is a sentence. Sentences that assert nothing are left out: questions,
-greetings, offers of help, headings, announcements that end in a colon, lone citations.
+greetings, offers of help, headings, also those of a table, fences of code, announcements that end
+in a colon, lone citations.
 """
 
 import re
@@ -12,7 +13,7 @@ from .response import says_unable
 from .sentences import Sentence, each_sentence, sentences
 from .words import terms
 
-VERSION = "ragstone-claims/2"
+VERSION = "ragstone-claims/3"
 
 NO_CLAIMS = ("abstain", "refuse")
 """Replies that make no claim, by their type."""
@@ -87,6 +88,15 @@ _REFERENCE_LINE = re.compile(r"(?:sources?|references?|citations?|see also)\s*:"
 _WORD = re.compile(r"[^\W_]")
 
 
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[^`\n]{0,40}")
+_UNDER_HEADINGS = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
+
+
+def heads_a_table(text: str, start: int) -> bool:
+    """Whether the row that begins here is the headings of a table: a row of dashes is below it."""
+    return _UNDER_HEADINGS.match(text, start) is not None
+
+
 def _asserts(text: str, start: int, sentence: str) -> bool:
     if sentence.rstrip("\"'”’)]*_ ").endswith(("?", "？", "؟")):
         return False
@@ -96,6 +106,8 @@ def _asserts(text: str, start: int, sentence: str) -> bool:
     if sentence.rstrip("*_ ").endswith((":", "：")):
         return False
     if len(words) <= _WORDS_OF_COURTESY and _COURTESY.match(sentence):
+        return False
+    if _FENCE.fullmatch(sentence) or (sentence[0] == "|" and heads_a_table(text, start)):
         return False
     if "#" in text[max(0, start - 8) : start]:
         line = text.rfind("\n", 0, start) + 1
