@@ -46,9 +46,17 @@ def result_lines(file: Path) -> Iterator[Callable[[str], None]]:
         DiskFull: There is no room for it.
     """
     _refuse_what_is_kept(file)
-    part = file.with_name(f".{file.name}.part")
+    file = file.resolve()  # Or the file would take the place of a link to it.
+    if file.is_dir():
+        raise InputError(f"{file} is a folder. Name a file in it.")
     with room_for(file):
+        if file.exists() and not file.is_file():
+            # A device or a pipe, whose place no file may take.
+            with file.open("w", encoding="utf-8", errors="backslashreplace") as device:
+                yield lambda line: print(line, file=device)
+            return
         file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f".{file.name}.part")
         try:
             with part.open("w", encoding="utf-8", errors="backslashreplace", newline="\n") as lines:
 

@@ -1,8 +1,10 @@
 """``ragstone guard FILE``: the answers of a file, as the guard assesses them inside a request."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -134,3 +136,39 @@ def test_a_gate_decides_and_a_void_one_asks_about_every_answer(
     )
     assert "pass 0, ask 2, block 0" in outcome.out
     assert ragstone("guard", file, "--gate", file).status == 2
+
+
+def test_the_file_that_is_read_is_never_written_over(ragstone: Command, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.jsonl", GOOD)
+    before = file.read_bytes()
+    link = tmp_path / "link.jsonl"
+    link.symlink_to(file)
+    for out in (file, link):
+        told = ragstone("guard", file, "--out", out)
+        assert (told.status, file.read_bytes()) == (2, before)
+        assert "is the file that is read" in told.err
+
+
+def test_rows_written_to_a_pipe_or_a_device_leave_it_what_it_is(
+    ragstone: Command, tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    heard: list[str] = []
+    reader = Thread(target=lambda: heard.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+    assert ragstone("guard", written(tmp_path / "a.jsonl", GOOD), "--out", pipe).status == 0
+    reader.join(20)
+    assert pipe.is_fifo()
+    assert [json.loads(line)["ok"] for line in heard[0].splitlines()] == [True]
+
+
+def test_rows_written_to_a_link_go_where_it_leads(ragstone: Command, tmp_path: Path) -> None:
+    target, link = tmp_path / "target.jsonl", tmp_path / "link.jsonl"
+    target.touch()
+    link.symlink_to(target)
+    assert ragstone("guard", written(tmp_path / "a.jsonl", GOOD), "--out", link).status == 0
+    assert link.is_symlink()
+    assert json.loads(target.read_text(encoding="utf-8"))["ok"] is True
+    refused = ragstone("guard", tmp_path / "a.jsonl", "--out", tmp_path)
+    assert (refused.status, "is a folder" in refused.err) == (2, True)

@@ -2,9 +2,11 @@
 
 import json
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 import ragstone
@@ -294,7 +296,7 @@ def test_evidence_names_the_contexts_by_their_ids() -> None:
     assert found.judged[0].quote == "The pier at Clevedon is 312 m long."
 
 
-@pytest.mark.parametrize("contexts", [[3], [None], [{"x": 1}], 7, [PIER, object()]])
+@pytest.mark.parametrize("contexts", [[3], [{"x": 1}], 7, [PIER, object()]])
 def test_contexts_that_cannot_be_read_leave_groundedness_unjudged(contexts: Any) -> None:
     found = assess(QUESTION, SUPPORTED, contexts)
     assert status(found, "groundedness") == "not_judged"
@@ -538,3 +540,151 @@ def test_a_fifth_of_the_deadline_and_no_more_than_200_ms_are_kept_for_telling(
     monkeypatch.setattr("ragstone.guard.guard.Deadline", Noted)
     assess(QUESTION, SUPPORTED, [PIER], deadline=deadline)
     assert seen == [pytest.approx(judging)]
+
+
+HOSTILE = {
+    "contradicted sentences": "The pier at Clevedon is 412 m long. " * 27_000,
+    "abbreviations": "e.g. " * 200_000,
+    "lines of code": "```\n" + "x = 1\n" * 160_000,
+    "line separators": "a\u2028" * 500_000,
+    "brackets that are no citations": "[a](" * 250_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_an_answer_of_1_mb_costs_not_much_more_than_the_deadline(name: str) -> None:
+    guard = Guard(deadline=0.2)
+    guard.assess(QUESTION, SUPPORTED, [PIER])
+    begun = time.process_time()
+    found = guard.assess(QUESTION, HOSTILE[name], [PIER])
+    assert time.process_time() - begun < 0.4
+    assert found.ok is not True
+
+
+def test_contexts_without_an_end_are_taken_as_far_as_there_is_time() -> None:
+    def endless() -> Iterator[str]:
+        while True:
+            yield PIER
+
+    guard = Guard(deadline=0.05)
+    found = guard.assess(QUESTION, SUPPORTED, endless())  # type: ignore[arg-type]
+    assert found.ok is None
+    assert status(found, "groundedness") == "not_judged"
+    patient = Guard(deadline=60).read(["a"] * 20_001)
+    assert patient.fault == "contexts_not_listed?n=20000"
+
+
+def test_citations_that_were_not_looked_at_are_not_said_to_be_there() -> None:
+    found = assess(QUESTION, SUPPORTED + "[1]" * 5_000 + "[9]", [PIER])
+    assert status(found, "cited_contexts") == "not_judged"
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        {"text": PIER, "score": float("nan")},
+        {"text": PIER, "score": None},
+        {"text": PIER, "score": "high"},
+        {"text": PIER, "score": 10**400},
+        PIER.encode(),
+        np.str_(PIER),
+    ],
+)
+def test_a_context_is_read_whatever_its_score_and_type_of_text(context: Any) -> None:
+    found = assess(QUESTION, SUPPORTED, [context, None])  # A missing one is blank.
+    assert (found.ok, status(found, "retrieval_scores")) == (True, "not_applicable")
+
+
+def test_chunks_of_one_document_may_share_its_id() -> None:
+    chunks = [{"id": "guide.pdf", "text": PIER}, {"id": "guide.pdf", "text": "It has a café."}]
+    assert assess(QUESTION, "The pier is 312 m long [guide.pdf].", chunks).ok
+    sources = [{"source": "guide.pdf", "text": one["text"]} for one in chunks]
+    assert assess(QUESTION, "The pier is 312 m long [guide.pdf].", sources).ok
+    assert codes(assess(QUESTION, "The pier is 312 m long [a1].", chunks)) == ["dangling_citation"]
+
+
+@pytest.mark.parametrize("scores", [np.array([0.1, 0.2]), [np.float32(0.1)], np.float64(0.1)])
+def test_retrieval_scores_of_numpy_are_numbers(scores: Any) -> None:
+    assert codes(assess(QUESTION, SUPPORTED, [PIER], retrieval_scores=scores)) == [
+        "low_retrieval_score"
+    ]
+
+
+def test_a_retrieval_score_that_is_no_float_at_all_is_on_another_scale() -> None:
+    found = assess(QUESTION, SUPPORTED, [PIER], retrieval_scores=[10**400])
+    assert status(found, "retrieval_scores") == "not_applicable"
+
+
+class Unprintable:
+    def __str__(self) -> str:
+        raise ValueError("no")
+
+    __repr__ = __str__
+
+
+@pytest.mark.parametrize("run_id", [float("nan"), b"r1", 7, Unprintable()])
+def test_a_name_of_a_request_is_text_whatever_was_given(run_id: Any) -> None:
+    heard: list[Any] = []
+    found = Guard(listener=heard.append).assess(QUESTION, SUPPORTED, [PIER], run_id=run_id)
+    assert found.ok
+    assert isinstance(found.run_id, str)
+    json.dumps([found.to_dict(), *heard], allow_nan=False)
+
+
+def test_a_handler_of_the_log_that_raises_breaks_no_request() -> None:
+    class Broken(logging.Handler):
+        def emit(self, _: logging.LogRecord) -> None:
+            raise RuntimeError
+
+    logger, handler = logging.getLogger("ragstone.guard"), Broken()
+    logger.addHandler(handler)
+    try:
+        assert assess(QUESTION, "I don't know.", [PIER]).ok is False
+        assert assess(QUESTION, Unprintable(), [PIER]).ok is None  # type: ignore[arg-type]
+    finally:
+        logger.removeHandler(handler)
+
+
+def test_what_a_gate_says_that_is_no_way_out_asks() -> None:
+    class Odd:
+        def decide(self, confidence: float | None) -> Any:
+            return f"perhaps at {confidence}"
+
+    assert Guard(gate=Odd()).assess(QUESTION, SUPPORTED, [PIER]).decision == "ask"
+
+
+@pytest.mark.parametrize(
+    "setting", [{"gate": 5}, {"gate": "gate.json"}, {"listener": 5}, {"judge": 5}]
+)
+def test_a_setting_of_a_wrong_type_is_refused_before_any_request(setting: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(setting))} is"):
+        Guard(**setting)
+
+
+@pytest.mark.parametrize("name", ["failure_phrases", "languages"])
+def test_a_list_of_checks_that_is_none_is_refused(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} is 5"):
+        Checks(**{name: 5})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "[doc-7]",
+        "[source: doc-7]",
+        "[Source 1]",
+        "[Doc 1]",
+        "[1]",
+        "【1】",
+        "【1†guide.pdf】",
+        "[^1]",
+    ],
+)
+def test_a_citation_is_part_of_no_claim_however_it_is_written(mark: str) -> None:
+    found = assess(QUESTION, f"The pier is 312 m long {mark}.", [{"id": "doc-7", "text": PIER}])
+    assert (codes(found), found.ok) == ([], True)
+
+
+def test_no_citation_is_said_to_dangle_while_contexts_are_missing() -> None:
+    found = assess(QUESTION, SUPPORTED, 5)  # type: ignore[arg-type]
+    assert (codes(found), status(found, "cited_contexts")) == ([], "not_judged")

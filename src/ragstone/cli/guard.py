@@ -123,6 +123,8 @@ def assess_file(
     Exit status: 0 all answers are ok, 1 a check failed, 2 invalid input, 3 not all
     could be judged.
     """
+    from ragstone.argument import argument
+    from ragstone.errors import InputError
     from ragstone.examples import read
     from ragstone.guard import Gate
     from ragstone.guard.over_data import AssessedData, assess_data
@@ -130,6 +132,8 @@ def assess_file(
     from ragstone.result_file import result_lines
     from ragstone.run.progress import Progress
 
+    if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
+        raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")
     made = named_guard(
         citations=not no_citations,
         abstain_ok=abstain_ok,

@@ -8,7 +8,7 @@ from itertools import islice
 
 from ragstone.judges.local.claims import NO_CLAIMS, LocatedClaim, each_claim
 from ragstone.judges.local.response import response_type
-from ragstone.judges.markers import Marker, each_marker
+from ragstone.judges.markers import Marker, each_marker, places
 
 from .assessment import AnswerSpan
 from .checks import Checks
@@ -16,7 +16,8 @@ from .deadline import Deadline
 from .grounds import ReadContexts, read_contexts, scores_of
 from .phrases import failure_message
 
-MOST_MARKERS = 5_000
+MOST_BRACKETS = 5_000
+"""Of an answer that are looked at for citations, so that no answer takes long."""
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -90,9 +91,15 @@ class Answered:
 
     @cached_property
     def markers(self) -> list[Marker]:
-        """Its citation marks, the first 5,000."""
-        pattern = self.checks.citation_pattern
-        return list(islice(each_marker(self.answer, self.grounds.contexts, pattern), MOST_MARKERS))
+        """Its citation marks, those among the first brackets."""
+        pattern, contexts = self.checks.citation_pattern, self.grounds.contexts
+        return list(each_marker(self.answer, contexts, pattern, MOST_BRACKETS))
+
+    @cached_property
+    def marks_cut(self) -> bool:
+        """Whether it has more brackets than were looked at."""
+        return any(True for _ in islice(places(self.answer, self.checks.citation_pattern),
+                                        MOST_BRACKETS, None))  # fmt: skip
 
     def each_claim(self) -> Iterator[LocatedClaim | None]:
         """For each of its sentences the claim, None if it makes none."""

@@ -6,7 +6,7 @@ Nothing is kept of what is asked, neither in a journal nor in a cache.
 import asyncio
 import weakref
 from collections.abc import Coroutine
-from threading import Lock, Thread
+from threading import TIMEOUT_MAX, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ragstone.judges import fingerprint
@@ -66,7 +66,7 @@ class RequestAsker:
         """
         begun = asyncio.run_coroutine_threadsafe(work, _loop())
         try:
-            return begun.result(self._deadline.left)
+            return begun.result(min(self._deadline.left, TIMEOUT_MAX))
         except TimeoutError:
             begun.cancel()
             raise

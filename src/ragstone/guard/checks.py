@@ -1,9 +1,10 @@
 """Checks: what is checked of an answer, and from which value on it passes."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from numbers import Real
 from typing import TypeGuard
 
 from ragstone.errors import InputError
@@ -52,8 +53,10 @@ class Checks:
             given = getattr(self, name)
             if isinstance(given, str):
                 object.__setattr__(self, name, (given,))
-            elif given is not None:
+            elif isinstance(given, Iterable):
                 object.__setattr__(self, name, tuple(given))
+            elif given is not None:
+                raise InputError(f"Checks: {name} is {given!r}; it must be a list of texts.")
         faults = [*self._patterns_at_fault(), *self._numbers_at_fault(), *self._unknown_languages()]
         if faults:
             raise InputError("Checks: " + " ".join(faults))
@@ -86,8 +89,16 @@ class Checks:
         ]
 
 
-def is_share(value: object) -> TypeGuard[float]:
-    """Whether a value is a number from 0 to 1."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def is_share(value: object) -> TypeGuard[Real]:
+    """Whether a value is a number from 0 to 1, also one of numpy."""
+    if isinstance(value, bool) or not isinstance(value, Real):
         return False
-    return isfinite(value) and 0 <= value <= 1
+    return is_finite(value) and 0 <= float(value) <= 1
+
+
+def is_finite(value: Real) -> bool:
+    """Whether a number is finite as a float."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False

@@ -5,7 +5,7 @@ from math import fsum
 
 from ragstone.reason import reason
 
-from .answered import Answered
+from .answered import MOST_BRACKETS, Answered
 from .assessment import (
     DANGLING_CITATION,
     EMPTY_ANSWER,
@@ -22,8 +22,13 @@ from .assessment import (
 from .checks import is_share
 from .phrases import asks_for_a_list
 
+_ORDERED = (
+    r"(?i:step|schritt|étape|paso|passo|stap|fase|phase) \d{1,2}\b"
+    r"|第?[一二三四五六七八九十]{1,2}[、.)]|ステップ ?\d{1,2}|步骤 ?\d{1,2}|[①-⑳]"
+)
 _LISTED = re.compile(
-    r"^[ \t]*(?:(?:[-*+•·▪◦‣–—]|\(?\d{1,2}[.)、]|\(?[a-z]\))[ \t]*\S|\|[^\n|]*\||<li\b)",
+    r"^[ \t]*(?:(?:[-*+•·▪◦‣–—]|\(?\d{1,2}[.)、]|\(?[a-z]\))[ \t]*\S|\|[^\n|]*\||<li\b"
+    rf"|[#* \t]{{0,8}}(?:{_ORDERED}))",
     re.MULTILINE,
 )
 
@@ -61,6 +66,11 @@ def of_cited_contexts(one: Answered) -> CheckResult:
     if not one.markers:
         return result("cited_contexts", "not_applicable", reason("cites_nothing"))
     lost = [at for at, marker in zip(_places(one), one.markers, strict=True) if not marker.context]
+    if lost and not one.grounds.whole:
+        return result("cited_contexts", "not_judged", one.grounds.fault or "")
+    if not lost and one.marks_cut:
+        why = reason("marks_not_all_read", n=MOST_BRACKETS)
+        return result("cited_contexts", "not_judged", why)
     if not lost:
         return result("cited_contexts", "passed", reason("all_cited_are_there"), value=0.0)
     spans = tuple(dict.fromkeys(one.span(*at) for at in lost))

@@ -135,7 +135,9 @@ def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
         return result(name, "not_applicable", why, threshold=least)
     against = [claim for claim in found.claims if claim.verdict == CONTRADICTED]
     without = [
-        claim for claim in found.claims if claim not in against and not is_supported(claim, least)
+        claim
+        for claim in found.claims
+        if claim.verdict != CONTRADICTED and not is_supported(claim, least)
     ]
     issues = tuple(
         Issue(

@@ -1,7 +1,8 @@
 """Grounds: the contexts of an answer, read once, and what they say to its claims."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 from ragstone.examples import Context
@@ -12,7 +13,13 @@ from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import SupportVerdict, support
 from ragstone.reason import reason
 
+from .checks import is_finite
 from .deadline import Deadline
+
+MOST_CONTEXTS = 20_000
+"""Contexts of one answer; no judge could read more of them while somebody waits."""
+
+INCOMPLETE = ("contexts_not_listed", "contexts_unreadable")
 
 LONGEST_SENTENCE = 20_000
 """Characters; a longer one is not judged, for nothing can interrupt the work on one sentence."""
@@ -43,6 +50,11 @@ class ReadContexts:
         return any(context.text is None or context.text.strip() for context in self.contexts)
 
     @property
+    def whole(self) -> bool:
+        """Whether every context is there, be it read or not."""
+        return self.fault is None or self.fault.partition("?")[0] not in INCOMPLETE
+
+    @property
     def unread(self) -> str | None:
         """Why nothing can be judged by them, although there are some."""
         if self.fault is not None:
@@ -68,7 +80,7 @@ def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContex
     """
     if isinstance(given, ReadContexts):
         return given
-    contexts, fault = _contexts(given)
+    contexts, fault = _contexts(given, deadline)
     passages = Passages(())
     for position, context in enumerate(contexts):
         for _ in passages.reading(position, context.text or ""):
@@ -78,26 +90,63 @@ def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContex
     return ReadContexts(contexts, passages, fault)
 
 
-def _contexts(given: object) -> tuple[tuple[Context, ...], str | None]:
+def _contexts(given: object, deadline: Deadline | None) -> tuple[tuple[Context, ...], str | None]:
     if given is None:
         return (), None
-    if isinstance(given, str | Mapping | Context):
+    if isinstance(given, str | bytes | bytearray | Mapping | Context):
         given = [given]
     if not isinstance(given, Iterable):
         return (), reason("contexts_unreadable", said=type(given).__name__)
-    listed = list(given)
+    listed, fault = list[object](), None
+    for one in given:
+        # It may be a generator that is slow, or has no end.
+        if len(listed) == MOST_CONTEXTS or (deadline is not None and deadline.passed):
+            fault = reason("contexts_not_listed", n=len(listed))
+            break
+        listed.append(one)
     if all(isinstance(one, Context) for one in listed):
-        return tuple(listed), None
+        return tuple(one for one in listed if isinstance(one, Context)), fault
+    plain = [_plain(one) for one in listed]
     problems: list[Problem] = []
-    found, _ = ContextReader().read([_plain(one) for one in listed], None, problems, graded=False)
-    fault = reason("contexts_unreadable", said=problems[0].expected) if problems else None
+    found, order = ContextReader().read(plain, None, problems, graded=False)
+    if any(isinstance(one, dict) for one in plain) and len(found) == len(plain):
+        found = _with_own_ids(found, plain if order is None else [plain[i] for i in order])
+        # Here several contexts may have one id, as the chunks of one document have.
+        problems = [one for one in problems if "that no other context" not in one.expected]
+    if fault is None and problems:
+        fault = reason("contexts_unreadable", said=problems[0].expected)
     return found, fault
 
 
+def _with_own_ids(contexts: Sequence[Context], given: Sequence[Any]) -> tuple[Context, ...]:
+    """The contexts with the ids that they were given, by which an answer may cite them."""
+    reader = ContextReader()
+    own = []
+    for context, one in zip(contexts, given, strict=True):
+        found, _ = reader.read([one], None, [], graded=False)
+        named = isinstance(one, dict) and found and found[0].id != "1"
+        own.append(replace(context, id=found[0].id) if named else context)
+    return tuple(own)
+
+
 def _plain(one: object) -> Any:
+    """As the reader of contexts takes it: a missing one is blank, a score that is none is none."""
+    if one is None:
+        return ""
+    if isinstance(one, bytes | bytearray):
+        return bytes(one).decode("utf-8", "replace")
     if isinstance(one, Context):
-        return {"id": one.id, "text": one.text}
-    return dict(one) if isinstance(one, Mapping) else one
+        return {"id": one.id, "text": one.text, "score": one.score}
+    if isinstance(one, str):
+        return str(one)
+    if not isinstance(one, Mapping):
+        return one
+    plain = dict(one)
+    if "score" in plain:
+        score = plain["score"]
+        known = isinstance(score, Real) and not isinstance(score, bool) and is_finite(score)
+        plain["score"] = float(score) if known else None
+    return plain
 
 
 def scores_of(contexts: Sequence[Context]) -> list[float | None] | None:

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol
@@ -18,7 +19,7 @@ from .assessment import Assessment, CheckResult, JudgedClaim, WayOut
 from .checks import Checks
 from .deadline import Deadline
 from .event import tell
-from .gate import Gate
+from .gate import WAYS, Gate
 from .gate_judge import GateJudge
 from .grounding import ClaimsJudge, Grounded
 from .grounds import ReadContexts, read_contexts
@@ -85,6 +86,10 @@ class Guard:
             raise InputError(f"deadline is {seconds!r}; it is a time in seconds, above 0.")
         if not isinstance(self.checks, Checks):
             raise InputError(f"checks is {self.checks!r}; it must be Checks(…).")
+        if self.gate is not None and not callable(getattr(self.gate, "decide", None)):
+            raise InputError(f"gate is {self.gate!r}; it must be a Gate, such as Gate.read(path).")
+        if self.listener is not None and not callable(self.listener):
+            raise InputError(f"listener is {self.listener!r}; it must be a function.")
         from .named_judge import open_claims_judge
 
         object.__setattr__(self, "_judge", open_claims_judge(self.judge, offline=self.offline))
@@ -126,13 +131,16 @@ class Guard:
             What is known of it. Nothing is raised.
         """
         begun = time.monotonic()
+        run_id = named(run_id)
         try:
             found = self._assessed(question, answer, contexts, retrieval_scores, run_id)
         except Exception as error:
             # Inside a user's request nothing may break; what broke is told, without any text.
-            LOGGER.exception("guard failed run_id=%r", run_id, exc_info=_bare(error))
+            with suppress(Exception):
+                LOGGER.exception("guard failed run_id=%r", run_id, exc_info=_bare(error))
             found = unjudged(reason("guard_failed", error=type(error).__name__), run_id)
-        tell(found, time.monotonic() - begun, self.listener)
+        with suppress(Exception):  # A handler of the log that raises breaks no request either.
+            tell(found, time.monotonic() - begun, self.listener)
         return found
 
     async def aassess(
@@ -245,9 +253,21 @@ def _decision(
         return "pass" if ok else "ask"
     # Another judge spoke in the place of a late one: nothing was promised of its confidence.
     said = "ask" if found.late is not None else gate.decide(found.confidence)
+    if said not in WAYS:  # A gate of the user's own.
+        return "ask"
     others = any(one.status in ("failed", "not_judged") and one.check != "groundedness"
                  for one in checks)  # fmt: skip
     return "ask" if said == "pass" and others else said
+
+
+def named(run_id: object) -> str | None:
+    """A request's name as a text, whatever was given as one."""
+    if run_id is None or isinstance(run_id, str):
+        return run_id
+    try:
+        return str(run_id)
+    except Exception:
+        return type(run_id).__name__
 
 
 def _bare(error: Exception) -> Exception:

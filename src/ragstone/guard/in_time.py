@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from threading import Semaphore, Thread
+from threading import TIMEOUT_MAX, Semaphore, Thread
 from typing import TypeVar
 
 Result = TypeVar("Result")
@@ -28,12 +28,13 @@ class InTime:
             TimeoutError: It takes longer than this, or no thread becomes free in that time.
             Exception: What the function raised.
         """
-        if not self._free.acquire(timeout=max(0.0, seconds)):
+        seconds = min(max(0.0, seconds), TIMEOUT_MAX)
+        if not self._free.acquire(timeout=seconds):
             raise TimeoutError
         done: Future[Result] = Future()
         # A daemon, for the program may end while a judge still hangs.
         Thread(target=self._work, args=(function, done), name="guard", daemon=True).start()
-        return done.result(max(0.0, seconds))
+        return done.result(seconds)
 
     def _work(self, function: Callable[[], Result], done: "Future[Result]") -> None:
         try:

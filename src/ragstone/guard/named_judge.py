@@ -94,6 +94,9 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
         first = parse_judges([judge], offline=offline).judges[0]
         identity = f"{first.name} {first.about}"
         return RowsJudge(judge, identity, lambda _: first), ON_THIS_MACHINE
+    named = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
+    if not named or isinstance(judge, bytes):
+        raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
     from ragstone.run.chat_judges import chat_judges
     from ragstone.run.instructions import Instructions
 

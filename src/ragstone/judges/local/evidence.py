@@ -107,4 +107,10 @@ OPINION = frozenset(
     "hope guess maybe bet sure glad wow interesting interested funny nice good bad sad happy sorry "
     "probably imagine wish think feel really pretty definitely totally".split()
 )
-_CITATION = re.compile(r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]")
+_CITATION = re.compile(
+    r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]|【[^【】\n]{1,60}】"
+    # Ids of letters and digits, but no names such as [COVID-19].
+    r"|\[(?![A-Z]{2,20}-\d{1,20}\])(?=[^\[\]\s\d]{1,58}\d)[\w.:#/-]{1,60}\]"
+    r"|\[(?:[Ss]ource|[Dd]oc|[Dd]ocument|[Rr]ef|[Pp]assage|[Cc]ontext|[Cc]hunk)s?"
+    r"(?: ?[:#] ?| )[\w.:#/,; -]{1,50}\]"
+)

@@ -8,13 +8,16 @@ breaks only.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 VERSION = "ragstone-sentences/2"
 
 LONGEST = 5_000
 """Characters of a sentence: longer text without a stop is cut, so that no step takes long."""
+
+LONGEST_BLOCK = 50_000
+"""Characters of lines that belong together: from there on the next line begins a new block."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
     if lower_case_only is None:
         lower_case_only = text.islower()
     for start, end in _blocks(text):
-        for first, last in _cut(text, _split(text, start, end, lower_case_only)):
+        for first, last in _split(text, start, end, lower_case_only):
             if _HOLDS_WORD.search(text, first, last) is not None:
                 yield _trimmed(text, first, last)
 
@@ -110,7 +113,8 @@ def _blocks(text: str) -> Iterator[tuple[int, int]]:
         first, last = line.span()
         if text[first:last].isspace():
             continue
-        if start < 0 or not continues(text, start, line_start, end, first, last):
+        long = last - start > LONGEST_BLOCK
+        if start < 0 or long or not continues(text, start, line_start, end, first, last):
             if start >= 0:
                 yield after_mark(text, start, end), end
             start = line_start = first
@@ -148,22 +152,25 @@ def _split(text: str, start: int, end: int, lower_case_only: bool) -> Iterator[t
     for stop in STOP.finditer(text, start, end):
         if stop.start() < first:
             continue
+        while stop.end() - first > LONGEST:
+            place = _cut(text, first)
+            yield first, place
+            first = place
         if ends_sentence(text, first, stop, end, lower_case_only):
             yield first, stop.end()
             first = stop.end()
+    while end - first > LONGEST:
+        place = _cut(text, first)
+        yield first, place
+        first = place
     if first < end:
         yield first, end
 
 
-def _cut(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    for start, last in parts:
-        first = start
-        while last - first > LONGEST:
-            space = max(text.rfind(mark, first + 1, first + LONGEST) for mark in " \t\n")
-            end = space if space > 0 else first + LONGEST
-            yield first, end
-            first = end
-        yield first, last
+def _cut(text: str, first: int) -> int:
+    """Where a sentence that is too long is cut: at its last space before that, if it has any."""
+    space = max(text.rfind(mark, first + 1, first + LONGEST) for mark in " \t\n")
+    return space if space > 0 else first + LONGEST
 
 
 def ends_sentence(

@@ -30,6 +30,13 @@ SENTENCES: Mapping[str, Sentence] = {
     "contexts_unreadable": lambda facts: (
         f"the contexts cannot be read: they must be texts or objects with a text ({facts['said']})"
     ),
+    "contexts_not_listed": lambda facts: (
+        f"there are more contexts than can be taken in time: time was up, or room, after "
+        f"{counted(facts, 'context')}"
+    ),
+    "marks_not_all_read": lambda facts: (
+        f"it has more brackets than are looked at for citations, which is {count(facts)}"
+    ),
     "contexts_not_read_in_time": lambda facts: (
         f"time was up after {count(facts)} of {counted(facts, 'context', 'of_n')}"
     ),
