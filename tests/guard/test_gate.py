@@ -420,6 +420,18 @@ def test_promise_cannot_be_told_from_few_new_labels() -> None:
     assert (found.promises[0].risk.hits, found.promises[0].risk.clusters) == (1, 31)
 
 
+def test_new_answers_with_just_the_score_of_a_threshold_go_its_way() -> None:
+    labels = rows((False, spread(60, 0, 0.4)), (True, spread(60, 0.5, 1)))
+    gate = Gate.calibrate(labels, max_false_pass=0.1, max_false_block=0.1)
+    block = gate.block_below
+    assert block is not None
+    new = [(False, [gate.pass_at, gate.pass_at - 1e-9]), (True, [block, block - 1e-9])]
+    found = gate.check(rows(*new))
+    assert [one.risk.hits for one in found.promises] == [1, 1]
+    assert [gate.decide(score) == "pass" for score in new[0][1]] == [True, False]
+    assert [gate.decide(score) == "block" for score in new[1][1]] == [False, True]
+
+
 def test_promise_is_broken_where_even_the_lower_bound_is_above_it() -> None:
     new = rows((False, [*spread(40, 0.1, 0.6), *[0.95] * 10]), (True, [0.9]))
     found = judged().check(new)
@@ -575,4 +587,5 @@ def test_area_under_risk_and_coverage_is_that_of_the_scored_answers() -> None:
     told = found.to_dict()["risk_coverage"]
     assert told["area"] == found.risk_coverage.area
     assert (told["thresholds"][0], told["coverage"][-1]) == (0.9, 1)
+    assert {"faithful_passed", "passed"} <= set(found.to_dict()["others"][0])
     assert told["risk"][-1] == pytest.approx(45 / 50)
