@@ -109,7 +109,7 @@ class Circuit:
             if self._state == "open":
                 return
             self._in_a_row += 1
-            if self._state == "half_open" or self._in_a_row >= self.failures:
+            if self._in_a_row >= self.failures:
                 self._since = self._clock()
                 self._enter("open")
 

@@ -38,7 +38,13 @@ process, the one that tries again what an encoder failed to do, those that overr
 only a user has (tests/cli/test_overrule.py plays these), and the one that writes every page."""
 ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
 """What compares texts by an encoder."""
-ENDS = {"evaluate": {0, 4}, "score": {0, 4}, "gate": {0, 1, 3, 4}, "weights": {0, 3}}
+ENDS = {
+    "evaluate": {0, 4},
+    "score": {0, 4},
+    "gate": {0, 1, 3, 4},
+    "weights": {0, 3},
+    "guard": {0, 1, 3},
+}
 """Exit statuses that say something of the data; of all other commands 0 alone."""
 
 

@@ -40,11 +40,9 @@ class Ruling:
 def is_held(found: Assessment, if_not_judged: IfNotJudged, hold: Collection[WayOut]) -> bool:
     """Whether an answer is held back.
 
-    One that passes never is. One of which nothing failed and not all could be judged is by
-    ``if_not_judged``, unless the gate blocks it; any other if its way out is in ``hold``.
+    One of which nothing failed and not all could be judged is by ``if_not_judged``, unless the gate
+    lets it pass or blocks it; any other if its way out is in ``hold``.
     """
-    if found.decision == "pass":
-        return False
     if found.ok is None and found.decision == "ask":
         return if_not_judged == "closed"
     return found.decision in hold
