@@ -124,7 +124,12 @@ def written(folder: Path) -> None:
     for name in ("labels", "sheet"):
         (folder / f"{name}.csv").write_text("\n".join([head, *judged]), encoding="utf-8")
     pages = docs()
-    for document in ("docs/how-sure.md", "docs/rubrics.md", "docs/own-metric.md"):
+    for document in (
+        "docs/how-sure.md",
+        "docs/rubrics.md",
+        "docs/own-metric.md",
+        "docs/promise.md",
+    ):
         text = pages.text_of(document)
         for name, content in re.findall(r"^```csv (\S+)\n(.*?)^```", text, re.M | re.S):
             if not (folder / name).exists():
@@ -175,6 +180,8 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for out in ("run", "runs/demo"):
             assert call("evaluate", "cornwall.jsonl", "--judge", "local:strings", "--out", out)
         labelled(Path("runs"))
+        gate = ("--max-false-pass", "0.15", "--out", "gate.json")
+        assert call("guard", "calibrate", "labelled.csv", *gate).status == 0
         exported = call("export", "run", "--as", "inspectorraget", "--out", "run.json")
         assert exported.status == 0, exported.err
     return folder
