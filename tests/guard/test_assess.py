@@ -688,3 +688,45 @@ def test_a_citation_is_part_of_no_claim_however_it_is_written(mark: str) -> None
 def test_no_citation_is_said_to_dangle_while_contexts_are_missing() -> None:
     found = assess(QUESTION, SUPPORTED, 5)  # type: ignore[arg-type]
     assert (codes(found), status(found, "cited_contexts")) == ([], "not_judged")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "I encountered an error while generating the response.",
+        "We are experiencing high traffic right now. Please try again later.",
+        "Sorry, I'm having trouble answering right now.",
+        "Unable to process your request at this time.",
+        "Failed to generate an answer.",
+        "Connection error.",
+        "Es ist ein Fehler aufgetreten. Bitte versuchen Sie es später noch einmal.",
+    ],
+)
+def test_what_systems_say_when_they_fail_is_no_answer(message: str) -> None:
+    assert codes(assess(QUESTION, message, [PIER])) == ["fallback_phrase"]
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [
+        ("I'd like you to list the piers.", True),
+        ("I need a list of piers", True),
+        ("Give me three piers", True),
+        ("Name two", True),
+        ("Give me two minutes", False),
+        ("Show me the 10 K filing", False),
+        ("Provide 24/7 support details", False),
+        ("Show me the 50% threshold", False),
+        ("Give me the 30 day return policy", False),
+        ("Show me the two-factor login page", False),
+        ("Nenne drei Seebrücken", True),
+    ],
+)
+def test_a_number_in_a_request_asks_for_a_list_only_if_it_counts(question: str, asks: bool) -> None:
+    found = assess(question, "The pier at Clevedon is 312 m long [1].", [PIER])
+    assert status(found, "list_structure") == ("failed" if asks else "not_applicable")
+
+
+def test_steps_that_are_numbered_are_a_list() -> None:
+    answer = "Step 1: Go to the pier.\nStep 2: Walk on it."
+    assert status(assess("List the steps", answer, [PIER]), "list_structure") == "passed"

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -199,3 +200,19 @@ def test_an_improvement_is_printed_with_all_that_was_tried() -> None:
     shown = str(improve(QUESTION, BAD, [PIER], generate=scripted(WORSE, GOOD), max_passes=2))
     assert shown.index(GOOD) < shown.index(BAD)
     assert WORSE.split(".")[0] in shown
+
+
+@pytest.mark.parametrize("nothing", ["\0", "…", "Sorry, something went wrong."])
+def test_a_candidate_that_says_nothing_never_takes_the_place_of_an_answer(nothing: str) -> None:
+    context = "The pier at Clevedon is 312 m long."
+    answer = (
+        "The pier at Clevedon is 500 m long."  # Three checks fail: cites, groundedness, numbers.
+    )
+    found = improve("How long?", answer, [context], generate=lambda _: nothing)
+    assert (found.answer, found.improved) == (answer, False)
+
+
+def test_an_answer_in_bytes_is_read_as_text() -> None:
+    answer: Any = b"The pier is 312 m long [1]."
+    found = improve("How long?", answer, ["The pier is 312 m long."], generate=lambda _: "")
+    assert (found.answer, found.assessment.ok) == (answer.decode(), True)

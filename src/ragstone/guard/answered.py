@@ -59,8 +59,8 @@ class Answered:
         grounds = read_contexts(contexts, deadline)
         given = _listed(scores)
         return cls(
-            _text(question),
-            _text(answer),
+            as_text(question),
+            as_text(answer),
             grounds,
             scores_of(grounds.contexts) if given is None else given,
             checks,
@@ -110,7 +110,8 @@ class Answered:
         return AnswerSpan(start, end, self.answer[start:end])
 
 
-def _text(given: object) -> str:
+def as_text(given: object) -> str:
+    """What was given as a question or an answer, whatever it is, as text."""
     if isinstance(given, bytes | bytearray):
         return bytes(given).decode("utf-8", "replace")
     return given if isinstance(given, str) else "" if given is None else str(given)

@@ -12,6 +12,7 @@ from ragstone.has_page import HasPage
 from ragstone.reason import reason
 from ragstone.wording import worded
 
+from .answered import as_text
 from .assessment import Assessment
 from .grounds import ReadContexts
 from .guard import Guard
@@ -99,8 +100,9 @@ def improve(
         improve(question, answer, contexts, generate=lambda prompt: my_model(prompt)).answer
 
     Every answer is assessed in the same way. A new one takes the place of the old one only if it
-    is better: fewer checks failed, then fewer left unjudged, then fewer sentences that fail, then
-    more confidence. If the model raises, is too late or gives nothing, the old one stays.
+    is better: it says something at all, then fewer checks failed, then fewer left unjudged, then
+    fewer sentences that fail, then more confidence. If the model raises, is too late or gives
+    nothing, the old one stays.
 
     Args:
         question: What was asked.
@@ -204,6 +206,8 @@ class _Passes:
             raise InputError(f"max_passes is {max_passes!r}; it is a whole number from 0.")
         if not (isinstance(timeout, int | float) and isfinite(timeout) and timeout > 0):
             raise InputError(f"timeout is {timeout!r}; it is a time in seconds, above 0.")
+        if guard is not None and not isinstance(guard, Guard):
+            raise InputError(f"guard is {guard!r}; it must be a Guard.")
         self._guard = guard or Guard()
         self._question = question or ""
         self._contexts = self._guard.read(contexts)
@@ -211,7 +215,7 @@ class _Passes:
         self._prompt = prompt or usual_prompt
         self._left, self._seconds = max_passes, timeout
         self._fault: str | None = None
-        first = answer if isinstance(answer, str) else "" if answer is None else str(answer)
+        first = as_text(answer)
         self._best = first, self._assess(first)
         self._trail = [Candidate(*self._best)]
 
@@ -264,7 +268,11 @@ class _Passes:
 
 def _worth(found: Assessment) -> tuple[float, ...]:
     """How good an answer is: the larger the better, the first difference decides."""
+    said = not any(
+        check.check in ("answer", "failure_phrases") and check.status == "failed"
+        for check in found.checks
+    )
     states = [check.status for check in found.checks]
     failing = sum(len(issue.spans) for issue in found.issues)
     confidence = -1.0 if found.confidence is None else found.confidence
-    return (-states.count("failed"), -states.count("not_judged"), -failing, confidence)
+    return (float(said), -states.count("failed"), -states.count("not_judged"), -failing, confidence)

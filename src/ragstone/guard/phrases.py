@@ -17,6 +17,11 @@ _PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
 _ENDS = " \t.!?…。！？,;:'\")]"
 _MARKED = re.compile(r"(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)")
 _DIGITS = r"[2-9]|[1-9]\d"
+_NO_COUNT = (
+    r"(?!\d|[-/%:.,]\S| ?(?:%|k\b|(?:minutes?|seconds?|hours?|days?|weeks?|months?|years?|percent"
+    r"|dollars?|euros?)\b))"
+)
+"""After a number that counts nothing that could be listed: `50 %`, `24/7`, `two-factor`."""
 
 
 _TABLES = tomllib.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
@@ -30,7 +35,7 @@ _FAILURES = {
 }
 _LISTS = {
     language: tuple(
-        re.compile(rf"\A(?:{one})".replace("NUMBER", f"{table['number']}|{_DIGITS}"))
+        re.compile(rf"\A(?:{one})".replace("NUMBER", f"(?:{table['number']}|{_DIGITS}){_NO_COUNT}"))
         for one in table["list"]
     )
     for language, table in _TABLES.items()
