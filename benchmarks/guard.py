@@ -1,0 +1,315 @@
+"""How long the guard takes and how well it ranks answers, beside RAGGround.
+
+    python benchmarks/guard.py [--only speed,stream,ranking,long,memory] [--data ../shared/data]
+        [--ragground-python PATH | --without-peer] [--rounds 5] [--assessments 1000000]
+
+On one core, warm, in the processor's own time, so that other work on the machine counts little;
+the load is told.
+
+speed     MTRAG's 249 answers, each by its own contexts and another one at each call: the whole
+          `assess` by strings and, with the contexts' vectors cached, by the encoder. RAGGround's
+          `verify` on the same texts in turn with ours, round by round. It runs without its neural
+          model where that is not on the machine, which is told.
+stream    A held sentence once its end is known, by contexts that were read before.
+ranking   AUROC of faithful answers: BEGIN's labelled rows, all of them, and MTRAG's. An answer
+          without claims gets 0. The share of words is that of local_judge.py.
+long      Answers and contexts of 1 MB, 5,000 contexts: time of one `assess` (its deadline is 1 s).
+memory    Assessments of answers and contexts that are new each time, a tenth of their words made
+          up: memory after each tenth of them.
+
+RAGGround's environment is made once, in .venv/peers, from peers-guard.txt, unless
+--ragground-python names an interpreter that has it.
+"""
+
+import argparse
+import gzip
+import json
+import logging
+import os
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+from local_judge import word_share
+
+import ragstone
+from ragstone.data import cornwall
+from ragstone.guard import Checks, Guard
+from ragstone.stats import auroc
+
+Record = dict[str, Any]
+Milliseconds = list[float]
+
+ENVIRONMENT = Path(".venv/peers/ragground")
+PEER = """
+import json, sys, time
+from ragground.app import RAGGround
+rows = [json.loads(line) for line in open(sys.argv[1], encoding="utf-8")]
+guard = RAGGround(auto_download=False)
+print(json.dumps(guard.is_model_ready()), flush=True)
+for _ in sys.stdin:
+    found = []
+    for row in rows:
+        begun = time.process_time()
+        score = guard.verify(context=row["contexts"], answer=row["answer"]).grounding_score
+        found.append([score, 1000 * (time.process_time() - begun)])
+    print(json.dumps(found), flush=True)
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardBench:
+    """What the parts share."""
+
+    data: Path
+    rounds: int
+    assessments: int
+    peer: str | None
+
+    def rows(self, name: str) -> list[Record]:
+        """Records of a labelled set that have an answer."""
+        with gzip.open(self.data / name, "rt", encoding="utf-8") as lines:
+            records = [json.loads(line) for line in lines]
+        return [record for record in records if record["answer"]]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--only", default=",".join(PARTS), help="parts, between commas")
+    parser.add_argument("--ragground-python", help="an interpreter that has RAGGround")
+    parser.add_argument("--without-peer", action="store_true")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--assessments", type=int, default=1_000_000)
+    given = parser.parse_args()
+    logging.disable(logging.CRITICAL)
+    peer = None if given.without_peer else given.ragground_python or made()
+    bench = GuardBench(given.data, given.rounds, given.assessments, peer)
+    for name in given.only.split(","):
+        print(f"\n## {name}, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+        PARTS[name](bench)
+
+
+def speed(bench: GuardBench) -> None:
+    rows = bench.rows("rag_quality_mtrag/answers.jsonl.gz")
+    guard = Guard()
+    timed(guard, rows)
+    with peer(bench, rows) as ask:
+        ours, theirs = [], []
+        for number in range(bench.rounds):
+            ours.append(timed(guard, rows))
+            if ask is not None and number < 3:
+                theirs.append([taken for _, taken in ask()])
+    told("strings", [one for turn in ours for one in turn])
+    if theirs:
+        told("RAGGround 0.2.2", [one for turn in theirs for one in turn])
+        ratios = [np.median(b) / np.median(a) for a, b in zip(ours, theirs, strict=False)]
+        print("RAGGround / strings, medians, by round: " + ", ".join(f"{x:.0f}" for x in ratios))
+    told("encoder, contexts' vectors cached", by_encoder(rows))
+
+
+def timed(guard: Guard, rows: Sequence[Record]) -> Milliseconds:
+    """Milliseconds of the processor for each row."""
+    return [taken(guard, row["question"], row["answer"], row["contexts"]) for row in rows]
+
+
+def taken(guard: Guard, question: str | None, answer: str, contexts: Any) -> float:
+    begun = time.process_time()
+    guard.assess(question, answer, contexts)
+    return 1000 * (time.process_time() - begun)
+
+
+def by_encoder(rows: Sequence[Record]) -> Milliseconds:
+    guard = Guard(judge="local", deadline=600)
+    found = []
+    for row in rows:
+        guard.assess(None, "It is said here.", row["contexts"])
+        found.append(taken(guard, row["question"], row["answer"], row["contexts"]))
+    return found
+
+
+def stream(bench: GuardBench) -> None:
+    guard = Guard(Checks(citations=False))
+    found: Milliseconds = []
+    for turn in range(2):
+        for row in bench.rows("rag_quality_mtrag/answers.jsonl.gz"):
+            read = guard.read(row["contexts"])
+            spans = [claim.span.text for claim in guard.assess(None, row["answer"], read).judged]
+            read = guard.read(row["contexts"])
+            for sentence in spans:
+                begun = time.process_time()
+                read.judge(sentence, row["question"])
+                found += [1000 * (time.process_time() - begun)] * turn
+    told("a held sentence, strings", found)
+
+
+def ranking(bench: GuardBench) -> None:
+    begin = [
+        row
+        for row in bench.rows("faithfulness_begin/pairs.jsonl.gz")
+        if row["labels"]["faithful"] is not None
+    ]
+    mtrag = bench.rows("rag_quality_mtrag/answers.jsonl.gz")
+    wice = bench.rows("faithfulness_wice/claims.jsonl.gz")
+    for name, rows in (("BEGIN", begin), ("MTRAG", mtrag), ("WiCE", wice)):
+        scores: dict[str, Sequence[float]] = {"share of words": [word_share(r) or 0 for r in rows]}
+        for judge in ("strings", "encoder"):
+            guard = Guard(judge="local" if judge == "encoder" else None, deadline=600)
+            said = [
+                [
+                    claim.probability or 0.0
+                    for claim in guard.assess(
+                        row["question"], row["answer"], row["contexts"]
+                    ).judged
+                ]
+                for row in rows
+            ]
+            scores[f"{judge}, mean of the claims"] = [sum(p) / len(p) if p else 0 for p in said]
+            scores[f"{judge}, lowest claim (confidence)"] = [min(p, default=0) for p in said]
+        with peer(bench, rows) as ask:
+            if ask is not None:
+                scores["RAGGround 0.2.2, grounding_score"] = [score for score, _ in ask()]
+        labels = np.array([is_faithful(row) for row in rows])
+        print(f"{name}: {len(rows):,} answers, {labels.mean():.3f} faithful")
+        for judge, values in scores.items():
+            print(f"  {judge:36} {auroc(values, labels):.4f}")
+
+
+def is_faithful(row: Record) -> bool:
+    """As in local_judge.py."""
+    labels = row["labels"]
+    return bool(labels["faithful"] if "faithful" in labels else labels["faithfulness_median"] >= 3)
+
+
+def long(_: GuardBench) -> None:
+    text = made_up(random.Random(0), new=0.0)
+    sentence = "The old tin mine of Truro was opened in 1859 by two brothers. "
+    contexts = [text(150) for _ in range(5)]
+    mega = 1_000_000
+    cases: Mapping[str, tuple[str, list[str]]] = {
+        "1 MB without a stop": (text(mega // 6).replace(".", ""), contexts),
+        "1 MB of one word": ("a" * mega, contexts),
+        "20,000 sentences": (" ".join(text(8) for _ in range(20_000)), contexts),
+        "a table of 1 MB": (
+            "\n".join(f"| {text(8)} | {text(8)} |" for _ in range(11_000)),
+            contexts,
+        ),
+        "Chinese, 1 MB": ("今天天气很好我们去公园吧。" * (mega // 13), contexts),
+        "brackets, 1 MB": ("[" * (mega // 2) + "]" * (mega // 2), contexts),
+        "citation marks, 1 MB": ("[1] " * (mega // 4), contexts),
+        "no knowledge, 1 MB": ("I do not know. " * (mega // 15), contexts),
+        "5,000 contexts": (sentence, [text(150) for _ in range(5_000)]),
+        "a context of 1 MB": (sentence, [" ".join(text(15) for _ in range(11_000))]),
+        "a context of 1 MB without a stop": (sentence, [text(mega // 6).replace(".", "")]),
+        "the same sentence, both 1 MB": (sentence * (mega // 62), [sentence * (mega // 62)]),
+    }
+    for name, (answer, given) in cases.items():
+        guard = Guard()
+        begun, spent = time.monotonic(), time.process_time()
+        found = guard.assess("Who opened the mine?", answer, given)
+        wall, own = time.monotonic() - begun, time.process_time() - spent
+        left = ", ".join(check.check for check in found.checks if check.status == "not_judged")
+        print(f"{name:34} {1000 * wall:6.0f} ms wall {1000 * own:6.0f} ms own"
+              f"{'  not judged: ' + left if left else ''}")  # fmt: skip
+
+
+def memory(bench: GuardBench) -> None:
+    draw = random.Random(0)
+    text = made_up(draw, new=0.1)
+    guard = Guard()
+    for number in range(bench.assessments + 1):
+        if number % (bench.assessments // 10) == 0:
+            print(f"{number:9,} assessments {resident():6.1f} MB", flush=True)
+        guard.assess(text(6), text(12) + " [1]", [text(40)])
+
+
+def made_up(draw: random.Random, new: float) -> Callable[[int], str]:
+    """Texts of the demo data's words, in sentences of 10; a share of the words is new."""
+    contexts = [context for row in ragstone.read(cornwall()) for context in row.contexts or ()]
+    words = " ".join(context.text or "" for context in contexts).split()
+    words = [word.strip(".;:!?") or "and" for word in words]
+
+    def text(length: int) -> str:
+        drawn = draw.choices(words, k=length)
+        for place in range(length):
+            if new and draw.random() < new:
+                drawn[place] = f"{drawn[place]}{draw.getrandbits(40):x}"
+            if place % 10 == 9:
+                drawn[place] += "."
+        return " ".join(drawn)
+
+    return text
+
+
+def resident() -> float:
+    """Memory of this process in MB."""
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    return pages * os.sysconf("SC_PAGESIZE") / 1e6
+
+
+def told(what: str, found: Milliseconds) -> None:
+    median, slow = np.median(found), np.quantile(found, 0.95)
+    print(f"{what:36} median {median:7.3f} ms  p95 {slow:7.3f} ms  n {len(found):,}")
+
+
+@contextmanager
+def peer(
+    bench: GuardBench, rows: Sequence[Record]
+) -> Iterator[Callable[[], list[tuple[float, float]]] | None]:
+    """RAGGround in a process of its own: each call gives a score and milliseconds for each row."""
+    if bench.peer is None:
+        yield None
+        return
+    with NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+        file.write("\n".join(map(json.dumps, rows)))
+        file.flush()
+        with subprocess.Popen(
+            [bench.peer, "-c", PEER, file.name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        ) as child:  # fmt: skip
+            asked, said = child.stdin, child.stdout
+            assert asked is not None
+            assert said is not None
+            print(f"RAGGround {'with' if json.loads(said.readline()) else 'without'} its model")
+
+            def ask() -> list[tuple[float, float]]:
+                print("go", file=asked, flush=True)
+                return [(score, taken) for score, taken in json.loads(said.readline())]
+
+            yield ask
+            asked.close()
+
+
+def made() -> str:
+    """An environment with RAGGround, made where there is none."""
+    python = ENVIRONMENT.absolute() / "bin" / "python"
+    done = ENVIRONMENT / ".installed"
+    if not done.is_file():
+        wanted = Path(__file__).with_name("peers-guard.txt")
+        subprocess.run([sys.executable, "-m", "venv", str(ENVIRONMENT)], check=True)
+        subprocess.run([python, "-m", "pip", "install", "-qq", "-r", wanted], check=True)
+        done.touch()
+    return str(python)
+
+
+PARTS: Mapping[str, Callable[[GuardBench], None]] = {
+    "speed": speed,
+    "stream": stream,
+    "ranking": ranking,
+    "long": long,
+    "memory": memory,
+}
+
+
+if __name__ == "__main__":
+    main()
