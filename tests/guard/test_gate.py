@@ -228,6 +228,19 @@ def test_blocking_is_refused_like_passing() -> None:
     assert (caught.value.promise, caught.value.more) == ("max_false_block", 1)
 
 
+@pytest.mark.parametrize("labelled", [None, 5])
+def test_labels_that_are_no_rows_are_refused_in_words(labelled: Any) -> None:
+    with pytest.raises(InputError, match="it must be a path, or rows with labels"):
+        Gate.calibrate(labelled)
+
+
+@pytest.mark.parametrize("name", ["max_false_pass", "confidence", "max_false_block"])
+@pytest.mark.parametrize("value", ["x", float("nan"), True])
+def test_promises_that_are_no_numbers_are_refused_in_words(name: str, value: Any) -> None:
+    with pytest.raises(InputError, match=name.replace("_", ".")):
+        Gate.calibrate([], **{name: value})
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -181,6 +181,20 @@ def test_the_async_twin_gives_up_a_model_that_is_too_late() -> None:
     assert (found.answer, found.fault) == (BAD, "generator_too_late?seconds=0.05")
 
 
+def test_a_plain_model_that_hangs_holds_up_no_event_loop() -> None:
+    gate, ended = threading.Event(), threading.Event()
+
+    def slow(_: str) -> str:
+        gate.wait(60)
+        ended.set()
+        return GOOD
+
+    found = asyncio.run(aimprove(QUESTION, BAD, [PIER], generate=slow, timeout=0.05))
+    assert not ended.is_set()
+    gate.set()
+    assert (found.answer, found.fault) == (BAD, "generator_too_late?seconds=0.05")
+
+
 def test_what_cancels_the_request_cancels_the_model() -> None:
     async def cancelled() -> None:
         async def forever(_: str) -> str:

@@ -17,6 +17,7 @@ from ragstone.stats.promising.risk_coverage import RiskCoverage, risk_coverage
 from ragstone.stats.promising.threshold import PromisedThreshold, promised_threshold
 from ragstone.stats.promising.two_samples import thinned
 
+from .checks import is_share
 from .gate import WAYS, Gate, GateShare, ways
 from .gate_judge import GateJudge, gate_judge
 from .labelled import ScoredLabels, labelled_scores
@@ -247,9 +248,9 @@ def _check(max_false_pass: float, confidence: float, max_false_block: float | No
             ("max_false_pass", max_false_pass),
             ("max_false_block", max_false_block),
         )
-        if bound is not None and not 0 < bound < 1
+        if bound is not None and not (is_share(bound) and 0 < float(bound) < 1)
     ]
-    if not 0.5 < confidence < 1:
+    if not (is_share(confidence) and 0.5 < float(confidence) < 1):
         faults.append(f"The confidence is {confidence!r}; it must lie inside (.5, 1).")
     if faults:
         raise InputError(" ".join(faults))

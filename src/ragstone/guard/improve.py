@@ -4,6 +4,7 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -156,7 +157,9 @@ async def aimprove(
                 if inspect.iscoroutinefunction(generate):
                     text: object = await generate(asked)
                 else:
-                    text = await asyncio.to_thread(generate, asked)
+                    # Not in a thread of the loop, which would wait for one that hangs at its end.
+                    work = partial(generate, asked)
+                    text = await asyncio.to_thread(_generators.run, work, timeout)
                     if inspect.isawaitable(text):
                         text = await text
         except Exception as error:

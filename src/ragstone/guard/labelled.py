@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.argument import argument
-from ragstone.errors import DataError, Fault
+from ragstone.errors import DataError, Fault, InputError
 from ragstone.examples import Example, read
 from ragstone.examples.problem import BadRow, shown
 from ragstone.labels.read import records_of
@@ -103,6 +103,9 @@ def labelled_scores(
         DataError: Lists every fault: a score or a label that is none.
     """
     name = str(labelled) if isinstance(labelled, str | PathLike) else IN_MEMORY
+    if name == IN_MEMORY and not isinstance(labelled, Iterable):
+        said = type(labelled).__name__
+        raise InputError(f"labelled is {said}; it must be a path, or rows with labels.")
     if guard is None:
         found = _given(labelled, name, label, cluster or CLUSTER)
     else:
