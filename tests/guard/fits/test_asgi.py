@@ -112,6 +112,7 @@ def test_what_is_held_back_is_nowhere_in_the_reply() -> None:
     assert {"unsupported_sentence", "new_number", "new_name"} <= {
         one["code"] for one in reply.json["guard"]["issues"]
     }
+    assert not any("spans" in one for one in reply.json["guard"]["issues"])
     for word in ("1822", "Napoleon", "built"):
         assert word not in str(reply.messages)
 
@@ -148,6 +149,18 @@ def test_contexts_of_the_reply_and_of_the_route_are_judged_by() -> None:
         ("Q2", RIGHT, ["Three."], [0.5]),
     ]
     assert guard.seen[-1][4] == "r9"
+
+
+def test_of_what_is_told_twice_the_last_counts() -> None:
+    guard = TwoWords()
+
+    async def route(scope: Any, receive: Any, send: Any) -> None:
+        tell_guard(question="first", contexts=["first"])
+        tell_guard(contexts=["second"])
+        await replying({"answer": RIGHT})(scope, receive, send)
+
+    ask(guarded(route, guard), ASKED)
+    assert guard.seen[0][:3] == ("first", RIGHT, ["second"])
 
 
 def test_telling_the_guard_outside_of_a_request_does_nothing() -> None:
@@ -473,8 +486,10 @@ def test_a_guard_that_fails_in_a_row_is_left_alone_and_the_header_says_so() -> N
     "id", [b"a\r\nset-cookie: x=1", "grün".encode(), b'a", b="c\\', b"x" * 999]
 )
 def test_a_hostile_name_of_a_request_is_inert(id: bytes) -> None:
-    app = guarded(replying({"answer": RIGHT}))
-    reply = ask(app, ASKED, headers=[(b"x-request-id", id)])
+    guard = TwoWords()
+    reply = ask(guarded(replying({"answer": RIGHT}), guard), ASKED, headers=[(b"x-request-id", id)])
+    assert guard.seen[0][4].isprintable()
+    assert len(guard.seen[0][4]) <= 100
     value = reply.headers["ragstone-guard"]
     assert value.isprintable()
     assert len(value) < 200

@@ -206,9 +206,9 @@ def test_who_stops_reading_an_async_stream_closes_its_source() -> None:
         stream: Any = answer("How long is the pier?", PIER)
         assert await anext(stream) == TRUE
         await stream.aclose()
+        assert closed == ["closed"]
 
     asyncio.run(called())
-    assert closed == ["closed"]
     assert len(rulings) == 1
 
 

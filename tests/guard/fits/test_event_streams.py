@@ -281,18 +281,19 @@ def test_events_of_plain_text_are_judged() -> None:
 
 def test_text_at_a_path_is_judged_by_contexts_of_an_event_before_it() -> None:
     first = {"contexts": [{"id": "p", "text": PIER[0]}]}
+    other = {"contexts": [{"id": "o", "text": "Gulls are loud."}]}
     rest = [{"delta": {"text": word}, "n": 1} for word in (TRUE, " ", FALSE, " ", GRANITE)]
     rulings: list[Ruling] = []
     reply = streamed(
-        sse(first, *rest, "[DONE]"), body={"q": QUESTION}, question="$.q", contexts=None,
+        sse(first, other, *rest, "[DONE]"), body={"q": QUESTION}, question="$.q", contexts=None,
         answer="$.answer", event_text="$.delta.text", reply_contexts="$.contexts[*]",
         on_ruling=rulings.append,
     )  # fmt: skip
     told = data_of(reply)
-    assert told[0] == first
+    assert told[:2] == [first, other]
     assert told[-1] == "[DONE]"
-    assert all(one["n"] == 1 for one in told[1:-2])
-    assert "".join(one["delta"]["text"] for one in told[1:-2]) == f"{TRUE} {HELD} {GRANITE}"
+    assert all(one["n"] == 1 for one in told[2:-2])
+    assert "".join(one["delta"]["text"] for one in told[2:-2]) == f"{TRUE} {HELD} {GRANITE}"
     assert told[-2]["action"] == "replaced"
     (ruling,) = rulings
     assert ruling.held
