@@ -730,3 +730,10 @@ def test_a_number_in_a_request_asks_for_a_list_only_if_it_counts(question: str, 
 def test_steps_that_are_numbered_are_a_list() -> None:
     answer = "Step 1: Go to the pier.\nStep 2: Walk on it."
     assert status(assess("List the steps", answer, [PIER]), "list_structure") == "passed"
+
+
+def test_of_many_new_numbers_all_are_counted_and_the_first_hundred_shown() -> None:
+    answer = " ".join(f"The pier has {number} lamps." for number in range(1000, 1250))
+    found = assess(QUESTION, answer, [PIER], deadline=600)["numbers"]
+    assert (found.value, len(found.spans)) == (250.0, 100)
+    assert found.spans[1].text == "1001"

@@ -1,6 +1,6 @@
 """Grounding: the checks of what an answer says against what its contexts say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -25,6 +25,9 @@ from .form import failed, result
 from .grounds import LONGEST_SENTENCE
 
 CONTRADICTED = "contradicted"
+
+MOST_PLACES = 100
+"""New numbers or names that are shown where they stand; the others are only counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +198,7 @@ def _judged_in_time(
     """The claims that could be judged before the deadline, and why these are not all."""
     located: list[LocatedClaim] = []
     seen: list[SupportVerdict | None] = []
-    bare: list[LocatedClaim] = []
+    bare: list[tuple[LocatedClaim, SupportVerdict]] = []
     with_content = False
     fault = None
     for number, claim in enumerate(one.each_claim()):
@@ -213,14 +216,13 @@ def _judged_in_time(
             continue
         verdict = one.grounds.judge(claim.text, one.question or None)
         if verdict.seen is None and not terms(claim.text):
-            bare.append(claim)
+            bare.append((claim, verdict))
             continue
         located.append(claim)
         seen.append(verdict)
     if not located and not with_content:
         # As for the metrics: a bare `Yes.` is a claim only where there is no other.
-        located = bare
-        seen = [one.grounds.judge(claim.text, one.question or None) for claim in bare]
+        located, seen = [claim for claim, _ in bare], [verdict for _, verdict in bare]
     return located, seen, fault
 
 
@@ -250,31 +252,27 @@ def _of_new(one: Answered, found: Grounded, name: str, code: str) -> CheckResult
         return result(name, "not_applicable", why)
     asked = set(tokens(one.question[:LONGEST_SENTENCE]))
     asked |= {stem for token in asked if (stem := stem_or_none(token))}
-    spans: list[AnswerSpan] = []
-    for claim, verdict in zip(found.claims, found.seen, strict=True):
-        if verdict is None or verdict.seen is None:
-            continue
-        new = verdict.seen.new_numbers if code == NEW_NUMBER else verdict.seen.new_names
-        spans += _spans([word for word in new if word not in asked], claim.span, one)
-    if spans:
-        why = reason(
-            "new_in_answer",
-            what=name,
-            n=len(spans),
-            words=", ".join(span.text for span in spans[:5]),
-        )
-        return failed(name, code, why, value=float(len(spans)), spans=tuple(spans))
+    new = [
+        (word, claim.span)
+        for claim, verdict in zip(found.claims, found.seen, strict=True)
+        if verdict is not None and verdict.seen is not None
+        for word in (verdict.seen.new_numbers if code == NEW_NUMBER else verdict.seen.new_names)
+        if word not in asked
+    ]
+    if new:
+        spans = tuple(_span(word, within, one) for word, within in new[:MOST_PLACES])
+        words = ", ".join(span.text for span in spans[:5])
+        why = reason("new_in_answer", what=name, n=len(new), words=words)
+        return failed(name, code, why, value=float(len(new)), spans=spans)
     if found.unseen is not None:
         return result(name, "not_judged", found.unseen)
     return result(name, "passed", reason("nothing_new", what=name), value=0.0)
 
 
-def _spans(words: Iterable[str], within: AnswerSpan, one: Answered) -> list[AnswerSpan]:
-    """Where folded words first stand in a claim; the whole claim if that cannot be told."""
-    found = []
-    for word in words:
-        written = as_written([word], within.text)
-        at = within.text.find(written)
-        span = within if at < 0 else one.span(within.start + at, within.start + at + len(written))
-        found.append(span)
-    return found
+def _span(word: str, within: AnswerSpan, one: Answered) -> AnswerSpan:
+    """Where a folded word first stands in a claim; the whole claim if that cannot be told."""
+    written = as_written([word], within.text)
+    at = within.text.find(written)
+    if at < 0:
+        return within
+    return one.span(within.start + at, within.start + at + len(written))
