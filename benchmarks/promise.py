@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.guard import Guard
-from ragstone.guard.labelled import ScoredLabels, labelled_scores
+from ragstone.guard.gating.labelled import ScoredLabels, labelled_scores
 from ragstone.stats.promising.exact_bound import lower_bound
 from ragstone.stats.promising.highest import highest_of_clusters
 from ragstone.stats.promising.threshold import promised_threshold

@@ -32,7 +32,7 @@ from ragstone.cli import app
 from ragstone.decisions.planning.label_sizes import Accuracy
 from ragstone.decisions.sampling.label_sheet import label_sheet
 from ragstone.errors import DataError, Fault, InputError, RagstoneError
-from ragstone.guard.calibrating import calibrate_gate
+from ragstone.guard.gating.calibrating import calibrate_gate
 from ragstone.report.page import Facts, Page, section
 from ragstone.report.page import Note as FactsNote
 from ragstone.report.render.html import as_html

@@ -6,7 +6,7 @@ from threading import Thread
 import pytest
 
 from ragstone.errors import InputError
-from ragstone.guard.circuit import Circuit
+from ragstone.guard.judging.circuit import Circuit
 from ragstone.report.words import explain
 
 

@@ -13,9 +13,9 @@ from scipy.stats import binom, binomtest
 from ragstone import explain
 from ragstone.errors import DataError, InputError, PromiseRefused
 from ragstone.guard import Gate, Guard
-from ragstone.guard.calibrating import calibrate_gate
-from ragstone.guard.gate_judge import GateJudge
-from ragstone.guard.labelled import LabelledScore, has_scores, labelled_scores
+from ragstone.guard.gating.calibrating import calibrate_gate
+from ragstone.guard.gating.gate_judge import GateJudge
+from ragstone.guard.gating.labelled import LabelledScore, has_scores, labelled_scores
 from ragstone.models.chat.failure import ChatFailure
 from ragstone.testing import ScriptedModel
 

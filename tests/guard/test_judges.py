@@ -14,10 +14,10 @@ import ragstone
 from ragstone.errors import InputError
 from ragstone.guard import Guard, assess
 from ragstone.guard.answered import Answered
-from ragstone.guard.by_encoder import MOST_CHARACTERS, EncoderJudge
-from ragstone.guard.circuit import Circuit
 from ragstone.guard.grounding import ClaimVerdict
-from ragstone.guard.named_judge import TimedJudge
+from ragstone.guard.judging.by_encoder import MOST_CHARACTERS, EncoderJudge
+from ragstone.guard.judging.circuit import Circuit
+from ragstone.guard.judging.named_judge import TimedJudge
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.testing import ScriptedModel

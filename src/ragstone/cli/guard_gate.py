@@ -73,7 +73,7 @@ def calibrate_file(
     Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
     """
     from ragstone.errors import PromiseRefused
-    from ragstone.guard.calibrating import calibrate_gate
+    from ragstone.guard.gating.calibrating import calibrate_gate
     from ragstone.report.pages.promise import gate_calibration_page, gate_refusal_page
 
     scored_by = _guard(labelled, judge, deadline, offline=offline)
@@ -134,7 +134,7 @@ def check_file(
 
 def _guard(labelled: Path, judge: str | None, deadline: float, *, offline: bool) -> "Guard | None":
     """The guard that scores the answers; None where they have scores."""
-    from ragstone.guard.labelled import has_scores
+    from ragstone.guard.gating.labelled import has_scores
 
     if has_scores(labelled):
         return None

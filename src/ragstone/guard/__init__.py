@@ -12,7 +12,7 @@ assess_stream  an answer that is given while it is written, as far as it is judg
 from .assess import aassess, assess
 from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim
 from .checks import Checks
-from .gate import Gate
+from .gating.gate import Gate
 from .grounds import ReadContexts
 from .guard import Guard
 from .improve import Candidate, Improvement, Revision, aimprove, improve

@@ -19,8 +19,8 @@ from .assessment import Assessment, CheckResult, JudgedClaim, WayOut
 from .checks import Checks
 from .deadline import Deadline
 from .event import tell
-from .gate import WAYS, Gate
-from .gate_judge import GateJudge
+from .gating.gate import WAYS, Gate
+from .gating.gate_judge import GateJudge
 from .grounding import ClaimsJudge, Grounded
 from .grounds import ReadContexts, read_contexts
 
@@ -90,7 +90,7 @@ class Guard:
             raise InputError(f"gate is {self.gate!r}; it must be a Gate, such as Gate.read(path).")
         if self.listener is not None and not callable(self.listener):
             raise InputError(f"listener is {self.listener!r}; it must be a function.")
-        from .named_judge import open_claims_judge
+        from .judging.named_judge import open_claims_judge
 
         object.__setattr__(self, "_judge", open_claims_judge(self.judge, offline=self.offline))
         if isinstance(self.gate, Gate):

@@ -17,7 +17,7 @@ from .answered import as_text
 from .assessment import Assessment
 from .grounds import ReadContexts
 from .guard import Guard
-from .in_time import InTime
+from .judging.in_time import InTime
 
 Prompt = Callable[["Revision"], str]
 """Makes what the model is told of a revision."""

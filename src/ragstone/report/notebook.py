@@ -10,8 +10,8 @@ from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
 from ragstone.guard import Assessment, Improvement
-from ragstone.guard.calibrating import GateCalibration
-from ragstone.guard.gate_check import GateCheck
+from ragstone.guard.gating.calibrating import GateCalibration
+from ragstone.guard.gating.gate_check import GateCheck
 from ragstone.labels import LabelAgreement
 from ragstone.run import Run
 

@@ -7,10 +7,10 @@ import pytest
 
 from ragstone.guard import Guard
 from ragstone.guard.assessment import Assessment
-from ragstone.guard.circuit import Circuit
 from ragstone.guard.fits.exchange import Exchange
 from ragstone.guard.fits.request_guard import GRACE, RequestGuard
 from ragstone.guard.fits.ruling import is_held
+from ragstone.guard.judging.circuit import Circuit
 from ragstone.report.words import explain
 from tests.guard.fits.conftest import DOUBTED, RIGHT, WRONG, TwoWords
 

@@ -7,8 +7,8 @@ import pytest
 
 from ragstone.argument import in_shell
 from ragstone.errors import PromiseRefused
-from ragstone.guard.calibrating import calibrate_gate
-from ragstone.guard.labelled import LabelledScore
+from ragstone.guard.gating.calibrating import calibrate_gate
+from ragstone.guard.gating.labelled import LabelledScore
 from ragstone.report.notebook import page_of
 from ragstone.report.pages.promise import (
     gate_calibration_page,

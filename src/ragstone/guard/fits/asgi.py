@@ -5,8 +5,8 @@ from fnmatch import fnmatchcase
 
 from ragstone.errors import InputError
 from ragstone.guard.assessment import WayOut
-from ragstone.guard.circuit import Circuit
 from ragstone.guard.guard import Guard
+from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.stream.release_policy import Policy
 
 from .answer_places import AtPath, ChatCompletions

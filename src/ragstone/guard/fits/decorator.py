@@ -17,8 +17,8 @@ from typing import Any, TypeVar, cast
 
 from ragstone.errors import InputError
 from ragstone.guard.assessment import WayOut
-from ragstone.guard.circuit import Circuit
 from ragstone.guard.guard import Guard
+from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.stream import ReleasePolicy
 from ragstone.guard.stream.release_policy import Policy
 from ragstone.reason import reason

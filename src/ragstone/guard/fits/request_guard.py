@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from ragstone.errors import InputError
 from ragstone.guard.assessment import Assessment, WayOut
-from ragstone.guard.circuit import Circuit
 from ragstone.guard.event import LONGEST_ID, event_of
 from ragstone.guard.guard import Guard, unjudged
+from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
 from ragstone.inert import on_one_line
 from ragstone.reason import reason

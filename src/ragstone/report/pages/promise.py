@@ -9,10 +9,10 @@ from typing import Any
 
 from ragstone.argument import argument
 from ragstone.errors import PromiseRefused
-from ragstone.guard.calibrating import GateCalibration, OtherPromise
-from ragstone.guard.gate import WAYS, Gate, GateShare
-from ragstone.guard.gate_check import Borne, CheckedPromise, GateCheck
-from ragstone.guard.shown_risk import ShownRisk
+from ragstone.guard.gating.calibrating import GateCalibration, OtherPromise
+from ragstone.guard.gating.gate import WAYS, Gate, GateShare
+from ragstone.guard.gating.gate_check import Borne, CheckedPromise, GateCheck
+from ragstone.guard.gating.shown_risk import ShownRisk
 from ragstone.report.figures import counted, percent
 from ragstone.report.page import (
     Banner,

@@ -14,7 +14,8 @@ from .labelled import labelled_scores
 from .shown_risk import ShownRisk
 
 if TYPE_CHECKING:
-    from .guard import Guard
+    from ragstone.guard.guard import Guard
+
     from .labelled import Labelled
 
 Borne = Literal["holds", "broken", "cannot_tell"]

@@ -18,7 +18,7 @@ from ragstone.labels.words import in_words, number_of, yes_or_no
 from ragstone.stats.promising.linked import linked_clusters
 
 if TYPE_CHECKING:
-    from .guard import Guard
+    from ragstone.guard.guard import Guard
 
 SCORES = ("score", "confidence")
 """The fields that may hold the score of a row."""

@@ -13,16 +13,17 @@ from numpy.typing import ArrayLike
 from pydantic import Field
 
 from ragstone.errors import InputError
+from ragstone.guard.assessment import WayOut
 from ragstone.reason import reason
 from ragstone.stats.promising.two_samples import TwoSamples, two_samples
 
-from .assessment import WayOut
 from .gate_judge import GateJudge, gate_judge
 from .shown_risk import Count, Share, ShownRisk
 
 if TYPE_CHECKING:
+    from ragstone.guard.guard import Guard
+
     from .gate_check import GateCheck
-    from .guard import Guard
     from .labelled import Labelled
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from ragstone.argument import argument
 from ragstone.errors import InputError
+from ragstone.guard.answered import Answered
+from ragstone.guard.grounding import ClaimsJudge, ClaimVerdict
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.names import LOCAL, NLI, STRINGS
 from ragstone.models.builtin import BUILTIN
 from ragstone.reason import reason
 
-from .answered import Answered
 from .circuit import Circuit
-from .grounding import ClaimsJudge, ClaimVerdict
 from .in_time import InTime
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.argument import argument
 from ragstone.errors import InputError
+from ragstone.guard.checks import is_share
 from ragstone.has_page import HasPage
 from ragstone.stats import ends_of, mean_interval
 from ragstone.stats.codes import sums_by
@@ -17,7 +18,6 @@ from ragstone.stats.promising.risk_coverage import RiskCoverage, risk_coverage
 from ragstone.stats.promising.threshold import PromisedThreshold, promised_threshold
 from ragstone.stats.promising.two_samples import thinned
 
-from .checks import is_share
 from .gate import WAYS, Gate, GateShare, ways
 from .gate_judge import GateJudge, gate_judge
 from .labelled import ScoredLabels, labelled_scores
@@ -25,7 +25,8 @@ from .refusal import refused
 from .shown_risk import ShownRisk
 
 if TYPE_CHECKING:
-    from .guard import Guard
+    from ragstone.guard.guard import Guard
+
     from .labelled import Labelled
 
 OTHER_PROMISES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)

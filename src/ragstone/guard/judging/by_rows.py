@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from ragstone.examples import Example, to_frame
+from ragstone.guard.answered import Answered
+from ragstone.guard.deadline import Deadline
+from ragstone.guard.grounding import ClaimVerdict
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge
 from ragstone.judges.judge import Sheet
@@ -10,10 +13,6 @@ from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.local.judge import LocalJudge
 from ragstone.reason import reason
 from ragstone.run.judging import resolve
-
-from .answered import Answered
-from .deadline import Deadline
-from .grounding import ClaimVerdict
 
 SUPPORT = Support.ask("claim").name
 LOCAL = LocalJudge()

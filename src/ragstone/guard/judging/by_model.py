@@ -9,6 +9,7 @@ from collections.abc import Coroutine
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragstone.guard.deadline import Deadline
 from ragstone.judges import fingerprint
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
@@ -17,7 +18,6 @@ from ragstone.reason import reason
 from ragstone.run.calls.attempting import QueuedQuestion, attempted, why
 
 from .by_rows import SUPPORT, RowsJudge
-from .deadline import Deadline
 
 if TYPE_CHECKING:
     from ragstone.models.chat.connections import Connections
