@@ -241,6 +241,16 @@ def test_of_several_choices_each_is_judged_and_the_worst_is_told() -> None:
     assert [one["ok"] for one in reply.json["guard"]] == [True, False, True]
 
 
+def test_a_completion_without_messages_is_judged_in_its_own_form() -> None:
+    reply = chat({"choices": [{"index": 0, "text": WRONG, "finish_reason": "stop"}]})
+    assert reply.json["choices"] == [{"index": 0, "text": HELD, "finish_reason": "content_filter"}]
+
+
+def test_parts_that_are_plain_texts_are_judged() -> None:
+    reply = chat({"choices": [{"message": {"content": [RIGHT, " ", WRONG]}}]})
+    assert reply.json["choices"][0]["message"]["content"] == HELD
+
+
 @pytest.mark.parametrize("policy", ["open", "closed"])
 def test_a_call_of_a_tool_passes_and_is_told_as_not_judged(policy: str) -> None:
     call = {"content": None, "tool_calls": [{"id": "t"}], "reasoning_content": "wrong?"}
@@ -291,6 +301,7 @@ BOMB = gzip.compress(json.dumps({"answer": "a" * 1_000_000}).encode())
         (replying(b"\xff\xfe\xfd"), ASKED, "broken_json"),
         (replying({"other": WRONG}), ASKED, "nothing_at"),
         (replying([WRONG]), ASKED, "nothing_at"),
+        (replying({"answer": {"said": WRONG}}), ASKED, "nothing_at"),
         (replying({"answer": WRONG}), {"question": "Q"}, "nothing_at"),
         (replying({"answer": WRONG}), {"contexts": []}, "nothing_at"),
         (replying({"answer": WRONG}), {"question": 7, "contexts": []}, "nothing_at"),

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import json
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
@@ -103,7 +104,8 @@ def end_of(reply: Reply, choice: int = 0) -> tuple[str, dict[str, Any]]:
 
 
 def words_of(reply: Reply) -> str:
-    return str(reply.messages)
+    # The digits of a random id may be those that are looked for.
+    return re.sub("[0-9a-f]{32}", "", str(reply.messages))
 
 
 def test_what_is_right_leaves_as_it_was_written() -> None:
@@ -417,3 +419,58 @@ def test_a_length_that_no_longer_holds_is_left_out() -> None:
     body = completion(TRUE)
     app = streaming(body, headers=[(b"Content-Length", str(len(body)).encode())])
     assert "Content-Length" not in ask(guarded(app), CHAT).headers
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        [chunk({"content": [{"type": "text", "text": one}]}) for one in MIXED.split(" ")],
+        [
+            {"choices": [{"index": 0, "text": one, "finish_reason": None}]}
+            for one in MIXED.split(" ")
+        ],
+        [chunk({"role": "assistant", "content": MIXED}, message={"content": MIXED})],
+        [chunk({}, logprobs={"content": [{"token": FALSE}]}), chunk({"content": MIXED})],
+    ],
+    ids=["parts", "older completions", "the message again", "log-probabilities alone"],
+)
+def test_text_in_other_places_of_a_chunk_is_judged_or_does_not_leave(pieces: list[Any]) -> None:
+    reply = streamed(sse(*pieces, chunk({}, "stop"), "[DONE]"))
+    assert not [word for word in INVENTED if word in words_of(reply)]
+    assert HELD in words_of(reply)
+
+
+def test_a_completion_without_messages_is_answered_in_its_own_form() -> None:
+    words = [{"index": 0, "text": f"{one} ", "finish_reason": None} for one in MIXED.split(" ")]
+    end = {"index": 0, "text": "", "finish_reason": "stop"}
+    reply = streamed(sse(*({"choices": [one]} for one in [*words, end]), "[DONE]"))
+    choices = [data["choices"][0] for data in data_of(reply) if isinstance(data, dict)]
+    assert "".join(one["text"] for one in choices) == f"{TRUE} {HELD} {GRANITE} "
+    assert choices[-1]["finish_reason"] == "content_filter"
+
+
+EVENTS_OF_TEXT = [
+    (sse(*(json.dumps(chunk({"content": FALSE}))[:-1],)), {}),
+    (sse({"choices": {"0": {"delta": {"content": FALSE}}}}), {}),
+    (FALSE.encode() + b"\n\n", {}),
+    (b" " + sse(chunk({"content": FALSE})), {}),
+    (b"event: token\ndata: " + FALSE.encode() + b"\n\n", {"answer": "$.answer"}),
+    (sse(FALSE), {"answer": "$.answer", "event_text": "$.text"}),
+    (sse({"text": [{"text": FALSE}]}), {"answer": "$.answer", "event_text": "$.text"}),
+]
+
+
+@pytest.mark.parametrize(("body", "how"), EVENTS_OF_TEXT)
+def test_what_may_be_text_and_is_not_known_leaves_only_where_the_policy_is_open(
+    body: bytes, how: dict[str, Any]
+) -> None:
+    assert b"Napoleon" not in streamed(body, if_not_judged="closed", **how).body
+    given = streamed(body, if_not_judged="open", **how)
+    assert b"Napoleon" in given.body
+
+
+def test_the_note_tells_of_an_event_that_could_not_be_read() -> None:
+    broken = sse(chunk({"content": TRUE})) + b"data: {broken Napoleon\n\n"
+    reply = streamed(broken, sse(chunk({}, "stop"), "[DONE]"), if_not_judged="closed")
+    assert b"Napoleon" not in reply.body
+    assert end_of(reply)[1]["beside"] == ["unread"]

@@ -11,8 +11,13 @@ BESIDE = {
     "function_call": "tool_calls",
     "reasoning_content": "reasoning",
     "reasoning": "reasoning",
+    "refusal": "refusal",
+    "audio": "audio",
 }
 """Keys of what a chat model says beside its answer, and what that is; it is not judged."""
+
+SPELLED = ("logprobs", "message", "text")
+"""Keys of a streamed choice that spell its text out beside its delta."""
 
 
 class AnswerPlaces(Protocol):
@@ -35,9 +40,8 @@ class AtPath:
     path: JsonPath
 
     def answers(self, body: Any) -> list[str | None] | None:
-        """Each answer; None for what is no text, or if nothing stands there."""
-        found = self.path.values(body)
-        return None if found is None else [text_of(one) for one in found]
+        """Each answer; None for one that is empty, or if what stands there is no text."""
+        return _texts(self.path.values(body))
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
         """A copy of the body with other answers; None leaves one as it is."""
@@ -70,7 +74,7 @@ class ChatCompletions:
         choices = body.get("choices") if isinstance(body, Mapping) else None
         if not isinstance(choices, list):
             return None
-        return [text_of(_message(one).get("content")) for one in choices]
+        return _texts([_content(one) for one in choices])
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
         """A copy of the body with other contents; None leaves one as it is."""
@@ -98,10 +102,26 @@ def text_of(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        texts = [one.get("text") for one in value if isinstance(one, Mapping)]
+        parts = [one for one in value if isinstance(one, str | Mapping)]
+        texts = [one if isinstance(one, str) else one.get("text") for one in parts]
         said = [one for one in texts if isinstance(one, str)]
         return "".join(said) if said else None
     return None
+
+
+def _texts(found: Sequence[Any] | None) -> list[str | None] | None:
+    """The text of each value; None if one of them may say something, and is no text."""
+    texts = [(one, text_of(one)) for one in found or ()]
+    if found is None or any(one and text is None for one, text in texts):
+        return None
+    return [text for _, text in texts]
+
+
+def _content(choice: Any) -> Any:
+    """What a choice says, also of a completion in the older form, without messages."""
+    if isinstance(choice, Mapping) and "message" not in choice:
+        return choice.get("text")
+    return _message(choice).get("content")
 
 
 def _message(choice: Any) -> Mapping[str, Any]:
@@ -110,7 +130,10 @@ def _message(choice: Any) -> Mapping[str, Any]:
 
 
 def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
-    held = {**choice, "message": {**_message(choice), "content": text}}
+    if "message" in choice:
+        held = {**choice, "message": {**_message(choice), "content": text}}
+    else:
+        held = {**choice, "text": text}
     held["finish_reason"] = "content_filter"
     if "logprobs" in held:
         held["logprobs"] = None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from .answer_places import beside
+from .answer_places import SPELLED, beside, text_of
 from .json_path import JsonPath
 from .server_events import ServerEvent, written_event
 
@@ -26,6 +26,7 @@ class EventParts:
         rest: What passes at once, as bytes; empty if nothing does.
         ends: The answers that end with it.
         done: Whether all answers do; ``rest`` is then sent behind them.
+        unread: Whether it may be text that is not known as such; ``rest`` then has it.
         beside: What it has beside an answer that is not judged: ``tool_calls``, ``reasoning``.
     """
 
@@ -34,6 +35,7 @@ class EventParts:
     rest: bytes = b""
     ends: frozenset[int] = frozenset()
     done: bool = False
+    unread: bool = False
     beside: frozenset[str] = frozenset()
 
 
@@ -69,19 +71,20 @@ class EventText:
 
     def parts(self, event: ServerEvent) -> EventParts:
         """What an event holds."""
-        if event.data is None:
-            return EventParts(rest=event.raw)
+        if event.data is None or event.strange:
+            return EventParts(rest=event.raw, unread=event.strange)
         if event.data.strip() == DONE:
             return EventParts(rest=event.raw, done=True)
         value = _json(event.data)
         if self.path is None:
             if event.name not in ("", "message"):
-                return EventParts(value, rest=event.raw)
+                return EventParts(value, rest=event.raw, unread=_is_unread(event, value))
             return EventParts(value, {0: event.data})
-        found = self.path.values(value) or []
+        found = [one for one in self.path.values(value) or [] if one]
         texts = [one for one in found if isinstance(one, str)]
-        if not texts:
-            return EventParts(value, rest=event.raw)
+        if len(texts) < len(found) or not texts:
+            unread = bool(found) or _is_unread(event, value)
+            return EventParts(value, rest=event.raw, unread=unread)
         return EventParts(value, {0: "".join(texts)})
 
     def piece(self, like: ServerEvent, answer: int, text: str) -> bytes:  # noqa: ARG002
@@ -108,14 +111,15 @@ class ChatChunks:
 
     def parts(self, event: ServerEvent) -> EventParts:
         """What a chunk holds; calls of tools and reasoning pass at once."""
-        if event.data is None:
-            return EventParts(rest=event.raw)
+        if event.data is None or event.strange:
+            return EventParts(rest=event.raw, unread=event.strange)
         if event.data.strip() == DONE:
             return EventParts(rest=event.raw, done=True)
         value = _json(event.data)
         choices = value.get("choices") if isinstance(value, Mapping) else None
         if not isinstance(choices, list):
-            return EventParts(value, rest=event.raw)
+            unread = bool(choices) or _is_unread(event, value)
+            return EventParts(value, rest=event.raw, unread=unread)
         texts = {_number(one): _text(one) for one in choices if _text(one)}
         ends = frozenset(
             _number(one)
@@ -123,7 +127,7 @@ class ChatChunks:
             if isinstance(one, Mapping) and one.get("finish_reason") is not None
         )
         found = beside(_delta(one) for one in choices)
-        if not texts and not ends:
+        if not texts and not ends and not any(_spells(one) for one in choices):
             return EventParts(value, rest=event.raw, beside=found)
         kept = [_without_text(choice) for choice in choices if _says_more(choice)]
         rest = written_event(_written({**value, "choices": kept})) if kept else b""
@@ -131,7 +135,9 @@ class ChatChunks:
 
     def piece(self, like: ServerEvent, answer: int, text: str) -> bytes:
         """A chunk with this text."""
-        said = {"index": answer, "delta": {"content": text}, "finish_reason": None}
+        said: dict[str, Any] = {"index": answer, "delta": {"content": text}, "finish_reason": None}
+        if _is_legacy(like):
+            said["text"] = said.pop("delta")["content"]
         return written_event(_written(_chunk(like, said)))
 
     def end(self, like: ServerEvent, answer: int, key: str, note: Any, *, held: bool) -> bytes:
@@ -140,6 +146,9 @@ class ChatChunks:
         found = [one for one in value["choices"] if _number(one) == answer] or [{}]
         finish = "content_filter" if held else found[0].get("finish_reason") or "stop"
         choice: dict[str, Any] = {"index": answer, "delta": {}, "finish_reason": finish}
+        if _is_legacy(like):
+            choice["text"] = ""
+            del choice["delta"]
         return written_event(_written({**_chunk(like, choice), key: note}))
 
     def __str__(self) -> str:
@@ -157,8 +166,24 @@ def _delta(choice: Any) -> Mapping[str, Any]:
 
 
 def _text(choice: Any) -> str:
-    content = _delta(choice).get("content")
-    return content if isinstance(content, str) else ""
+    said = text_of(_delta(choice).get("content"))
+    if said is None and isinstance(choice, Mapping):
+        # A completion in the older form, without messages.
+        said = text_of(choice.get("text"))
+    return said or ""
+
+
+def _is_legacy(event: ServerEvent) -> bool:
+    """Whether the text of an event stands as in completions without messages."""
+    choices = _json(event.data or "")["choices"]
+    return all(isinstance(one, Mapping) and "text" in one for one in choices)
+
+
+def _spells(choice: Any) -> bool:
+    """Whether a choice may repeat its text beside the place where it stands."""
+    if not isinstance(choice, Mapping):
+        return bool(choice)
+    return bool(_delta(choice).get("content")) or any(choice.get(name) for name in SPELLED)
 
 
 def _says_more(choice: Any) -> bool:
@@ -167,8 +192,7 @@ def _says_more(choice: Any) -> bool:
 
 
 def _without_text(choice: Mapping[str, Any]) -> dict[str, Any]:
-    # Log-probabilities spell the text out.
-    kept = {name: one for name, one in choice.items() if name != "logprobs"}
+    kept = {name: one for name, one in choice.items() if name not in SPELLED}
     delta = {name: one for name, one in _delta(choice).items() if name != "content"}
     return {**kept, "delta": delta, "finish_reason": None}
 
@@ -176,6 +200,11 @@ def _without_text(choice: Mapping[str, Any]) -> dict[str, Any]:
 def _number(choice: Any) -> int:
     number = choice.get("index", 0) if isinstance(choice, Mapping) else 0
     return number if isinstance(number, int) else 0
+
+
+def _is_unread(event: ServerEvent, value: Any) -> bool:
+    """Whether data is no object or list of JSON, and so may be text."""
+    return not isinstance(value, Mapping | list) and bool((event.data or "").strip())
 
 
 def _json(text: str) -> Any:

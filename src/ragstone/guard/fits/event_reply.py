@@ -57,6 +57,7 @@ class EventReply:
         self._reply: Any = None
         self._beside: frozenset[str] = frozenset()
         self._too_large = False
+        self._unread_event = False
 
     async def feed(self, body: bytes) -> None:
         """Bytes of the app's."""
@@ -80,7 +81,8 @@ class EventReply:
             await self._end_all()
             if not self._answers:
                 why = reason("nothing_at", path=self._with.places, part="reply")
-                self._with.guard.not_judged(why, self._known, passes=True)
+                passes = not self._unread_event
+                self._with.guard.not_judged(why, self._known, passes=passes)
 
     def leave(self) -> None:
         """Nobody waits for the rest: conclude what was begun."""
@@ -100,7 +102,11 @@ class EventReply:
         self._look_for_contexts(parts)
         if parts.done:
             await self._end_all()
-        if parts.rest:
+        if parts.unread:
+            self._unread_event = True
+            self._beside |= {"unread"}
+            await self._unread(parts.rest)
+        elif parts.rest:
             await self._send(parts.rest)
         self._beside |= parts.beside
         for number in parts.texts.keys() | parts.ends:

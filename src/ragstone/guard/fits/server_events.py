@@ -3,6 +3,9 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+FIELDS = ("", "data", "event", "id", "retry")
+"""What a line may begin with; the first is a comment."""
+
 MOST_BYTES = 1 << 20
 """Of one event; an event without an end would be held for ever."""
 
@@ -19,11 +22,13 @@ class ServerEvent:
         raw: Its bytes as they came, the blank line behind it too.
         name: The field ``event``; empty if there is none.
         data: The lines of ``data``, joined; None if it has none, such as a comment.
+        strange: Whether it has lines that are none of events, which may be text all the same.
     """
 
     raw: bytes
     name: str
     data: str | None
+    strange: bool = False
 
 
 class EventReader:
@@ -69,7 +74,7 @@ class EventReader:
         return b"".join(self._lines) + self._rest
 
     def _event(self) -> ServerEvent:
-        name, data = "", list[str]()
+        name, data, strange = "", list[str](), False
         for number, line in enumerate(self._lines):
             text = line.rstrip(b"\r\n").decode("utf-8", "replace")
             if number == 0:
@@ -80,9 +85,10 @@ class EventReader:
                 data.append(value)
             elif field == "event":
                 name = value
+            strange = strange or (bool(text.strip()) and field not in FIELDS)
         raw = b"".join(self._lines)
         self._lines, self._held = [], 0
-        return ServerEvent(raw, name, "\n".join(data) if data else None)
+        return ServerEvent(raw, name, "\n".join(data) if data else None, strange)
 
 
 def written_event(data: str, name: str = "") -> bytes:
