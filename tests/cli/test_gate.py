@@ -96,7 +96,7 @@ def test_the_page_says_the_verdict_first_and_shows_the_worst_with_reasons(
     assert "broken" in bad
     assert bad.index("●") < bad.index("┃")
     assert "Worst examples  faithfulness >= 0.95  bad" in lines
-    assert "claim 1 contradicted" in outcome.out
+    assert "claim 1 absent" in outcome.out
     assert "\x07" not in outcome.out
 
 
@@ -112,7 +112,7 @@ def test_the_record_has_the_worst_examples_with_reasons(run_gate: Gate, answers:
     good, bad = record["requirements"]
     assert (good["group"], bad["group"]) == ({"system": "good"}, {"system": "bad"})
     assert [one["example_id"] for one in bad["worst"]] == ["q10-bad", "q11-bad"]
-    assert bad["worst"][0]["reasons"][0].startswith("claim 1 contradicted: The pier <10>")
+    assert bad["worst"][0]["reasons"][0].startswith("claim 1 absent: The pier <10>")
 
 
 def test_junit_has_a_case_for_each_requirement_and_system(

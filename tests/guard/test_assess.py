@@ -485,7 +485,10 @@ def test_every_reason_of_an_assessment_has_words() -> None:
                     )
 
 
-def test_an_assessment_is_printed_as_a_page_with_the_answer_first() -> None:
+def test_an_assessment_is_printed_as_a_page_with_the_answer_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     shown = str(assess(QUESTION, f"{SUPPORTED} {UNSUPPORTED}", [PIER]))
     assert shown.index("1 of 2 sentences is not supported") < shown.index("groundedness")
     assert "none of 6 content words" in shown

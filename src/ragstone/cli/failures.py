@@ -36,7 +36,7 @@ def guarded(command: Callable[Given, Result]) -> Callable[Given, Result]:
             fail(in_shell(error.text), BAD_INPUT)
         except KeyboardInterrupt:
             fail(
-                "Interrupted. A run keeps what it has finished: the same command goes on with it.",
+                "Interrupted. A run keeps what it has done: run the same command again to resume.",
                 INTERRUPTED,
             )
         except BrokenPipeError:
