@@ -246,6 +246,13 @@ def test_a_completion_without_messages_is_judged_in_its_own_form() -> None:
     assert reply.json["choices"] == [{"index": 0, "text": HELD, "finish_reason": "content_filter"}]
 
 
+@pytest.mark.parametrize("choice", [{"delta": {"content": WRONG}}, WRONG, {"message": WRONG}])
+def test_a_choice_whose_text_is_not_known_is_held_back_where_the_policy_is_closed(
+    choice: Any,
+) -> None:
+    assert "wrong" not in str(chat({"choices": [choice]}, if_not_judged="closed").body)
+
+
 def test_parts_that_are_plain_texts_are_judged() -> None:
     reply = chat({"choices": [{"message": {"content": [RIGHT, " ", WRONG]}}]})
     assert reply.json["choices"][0]["message"]["content"] == HELD
@@ -302,6 +309,8 @@ BOMB = gzip.compress(json.dumps({"answer": "a" * 1_000_000}).encode())
         (replying({"other": WRONG}), ASKED, "nothing_at"),
         (replying([WRONG]), ASKED, "nothing_at"),
         (replying({"answer": {"said": WRONG}}), ASKED, "nothing_at"),
+        (replying({"answer": [RIGHT, {"said": WRONG}]}), ASKED, "nothing_at"),
+        (replying({"answer": [RIGHT, [WRONG]]}), ASKED, "nothing_at"),
         (replying({"answer": WRONG}), {"question": "Q"}, "nothing_at"),
         (replying({"answer": WRONG}), {"contexts": []}, "nothing_at"),
         (replying({"answer": WRONG}), {"question": 7, "contexts": []}, "nothing_at"),

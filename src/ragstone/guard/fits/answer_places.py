@@ -41,7 +41,8 @@ class AtPath:
 
     def answers(self, body: Any) -> list[str | None] | None:
         """Each answer; None for one that is empty, or if what stands there is no text."""
-        return _texts(self.path.values(body))
+        found = self.path.values(body)
+        return None if any(_is_mixed(one) for one in found or ()) else _texts(found)
 
     def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
         """A copy of the body with other answers; None leaves one as it is."""
@@ -117,11 +118,18 @@ def _texts(found: Sequence[Any] | None) -> list[str | None] | None:
     return [text for _, text in texts]
 
 
+def _is_mixed(value: Any) -> bool:
+    """Whether it is a list of which not every part is known to be text."""
+    return isinstance(value, list) and any(text_of([one]) is None for one in value)
+
+
 def _content(choice: Any) -> Any:
     """What a choice says, also of a completion in the older form, without messages."""
-    if isinstance(choice, Mapping) and "message" not in choice:
-        return choice.get("text")
-    return _message(choice).get("content")
+    if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
+        return _message(choice).get("content")
+    if isinstance(choice, Mapping) and "text" in choice:
+        return choice["text"]
+    return choice
 
 
 def _message(choice: Any) -> Mapping[str, Any]:
@@ -130,7 +138,7 @@ def _message(choice: Any) -> Mapping[str, Any]:
 
 
 def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
-    if "message" in choice:
+    if isinstance(choice.get("message"), Mapping):
         held = {**choice, "message": {**_message(choice), "content": text}}
     else:
         held = {**choice, "text": text}
