@@ -129,6 +129,7 @@ def ask(
     body: Any = None,
     *,
     path: str = "/ask",
+    root_path: str = "",
     method: str = "POST",
     headers: Sequence[tuple[bytes, bytes]] = (),
     pieces: Sequence[bytes] | None = None,
@@ -148,8 +149,8 @@ def ask(
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
 
-    scope = {"type": "http", "method": method, "path": path, "headers": list(headers),
-             "query_string": b"key=hidden"}  # fmt: skip
+    scope = {"type": "http", "method": method, "path": path, "root_path": root_path,
+             "headers": list(headers), "query_string": b"key=hidden"}  # fmt: skip
     asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
     return Reply(sent)
 

@@ -379,6 +379,13 @@ def test_only_the_paths_that_are_named_are_guarded(
     assert ("ragstone-guard" in reply.headers) is is_guarded
 
 
+@pytest.mark.parametrize("named", ["/ask", "/api/ask"])
+def test_a_path_is_guarded_below_the_root_path_too(named: str) -> None:
+    app = guarded(replying({"answer": WRONG}), paths=[named])
+    reply = ask(app, ASKED, path="/api/ask", root_path="/api")
+    assert "wrong" not in str(reply.body)
+
+
 @pytest.mark.parametrize("kind", ["lifespan", "websocket"])
 def test_what_is_no_http_request_passes(kind: str) -> None:
     seen: list[Any] = []

@@ -172,7 +172,10 @@ class GuardMiddleware:
     def _is_guarded(self, scope: Scope) -> bool:
         if scope["type"] != "http" or scope["method"] in UNGUARDED:
             return False
-        return any(fnmatchcase(scope["path"], one) for one in self._paths)
+        path = scope["path"]
+        # Behind a proxy, or mounted, an app has its own path below this one.
+        own = path.removeprefix(scope.get("root_path", "").rstrip("/"))
+        return any(fnmatchcase(name, one) for name in (path, own) for one in self._paths)
 
 
 def _path(text: str | None) -> JsonPath | None:
