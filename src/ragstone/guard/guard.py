@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 LOGGER = getLogger("ragstone.guard")
 
-RESERVED, MOST_RESERVED = 0.2, 0.2
+RESERVED, MOST_RESERVED = 0.3, 0.3
 """The share of the deadline, and the seconds at most, for telling what is known by then."""
 
 Listener = Callable[[Mapping[str, Any]], object]
