@@ -1,12 +1,15 @@
 """The guard of a request: a stated policy, and nothing raised."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from ragstone.errors import InputError
 from ragstone.guard import Guard
 from ragstone.guard.assessment import Assessment
+from ragstone.guard.fits.decorator import guarded
 from ragstone.guard.fits.exchange import Exchange
 from ragstone.guard.fits.request_guard import GRACE, RequestGuard
 from ragstone.guard.fits.ruling import is_held
@@ -112,3 +115,9 @@ def test_contexts_that_nobody_told_are_not_the_same_as_none() -> None:
     judge = RequestGuard(TwoWords())
     assert judge.ruling(RIGHT, Exchange("Q?")).unjudged == "contexts_not_told"
     assert judge.ruling(RIGHT, Exchange("Q?", [])).unjudged == ""
+
+
+@pytest.mark.parametrize("fit", [RequestGuard, guarded])
+def test_a_policy_is_no_guard(fit: Callable[[Any], object]) -> None:
+    with pytest.raises(InputError, match="give what judges"):
+        fit(RequestGuard(TwoWords()))

@@ -90,6 +90,11 @@ class RequestGuard:
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
 
     def __post_init__(self) -> None:
+        if isinstance(self.guard, RequestGuard):
+            # It has no ``assess``: nothing would be judged, and by an open policy all would pass.
+            raise InputError(
+                "guard=RequestGuard(…): give what judges, such as Guard(), and its policy beside."
+            )
         if self.if_not_judged not in ("open", "closed"):
             raise InputError(f"if_not_judged={self.if_not_judged!r}: give 'open' or 'closed'.")
         if self.timeout is not None and not self.timeout > 0:
