@@ -25,6 +25,13 @@ from ragstone.judges.local.claims import claims, statements
         ("```python\nTin was mined.\n```", ["Tin was mined."]),
         ("Hello! I hope this helps.", []),
         ("[1][2]", []),
+        ("[Data: Reports (1, 2, 3, 4, 5, +more); Entities (7)]", []),
+        ("[see the annual report 1859]", []),
+        ("[Tin was mined.]", ["[Tin was mined.]"]),
+        (
+            "[Tin was mined here by the Romans](a.html)",
+            ["[Tin was mined here by the Romans](a.html)"],
+        ),
         ("Source: a guide book\nTin was mined.", ["Tin was mined."]),
         ("", []),
     ],

@@ -71,7 +71,11 @@ def statements(reference: str) -> list[str]:
 
 SHORT_REFERENCE = 60
 
-_CITATION = re.compile(r"\[[^\]]{0,80}\]|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+")
+_CITATION = re.compile(
+    r"\[(?:Data:[^\]]{0,200}|[^\]\s]{0,40}(?: [^\]\s]{0,40}){0,4}(?<![.!?]))\]"
+    r"|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+"
+)
+"""In square brackets five words at most that end with no stop, for more of them may be a claim."""
 _COURTESY = re.compile(
     r"(?:hello|hi|hey|greetings|dear|sure|certainly|of course|absolutely|great question|"
     r"good question|thanks?|thank you|you're welcome|you are welcome|happy to help|glad to help|"
