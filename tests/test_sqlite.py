@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -159,3 +159,37 @@ def test_several_processes_may_make_it_at_once(tmp_path: Path) -> None:
     assert [one.returncode for one in running] == [0] * 4
     with closing(open_to_read(file, LAYOUT)) as connection:
         assert connection.execute("SELECT count(*) FROM notes").fetchall() == [(4,)]
+
+
+class OvertakenConnection(sqlite3.Connection):
+    """A connection beside which another process makes the file, just as it looks at it."""
+
+    overtaking = False
+
+    def execute(self, sql: str, *values: object) -> sqlite3.Cursor:
+        found = super().execute(sql, *values)  # type: ignore[arg-type]
+        if sql == "PRAGMA application_id" and OvertakenConnection.overtaking:
+            OvertakenConnection.overtaking = False
+            ((file,),) = super().execute("SELECT file FROM pragma_database_list")
+            rows = found.fetchall()
+            with closing(sqlite3.connect(file, timeout=0, isolation_level=None)) as other:
+                for change in (*LAYOUT.tables, f"PRAGMA application_id = {LAYOUT.owner}"):
+                    with suppress(sqlite3.OperationalError):
+                        other.execute(change)
+            return super().execute("SELECT ?", rows[0])
+        return found
+
+
+def test_a_file_that_another_process_is_just_making_is_not_taken_for_a_foreign_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = sqlite3.connect
+
+    def connect(*given: object, **options: object) -> sqlite3.Connection:
+        return real(*given, **{"factory": OvertakenConnection} | options)  # type: ignore[call-overload,no-any-return]
+
+    monkeypatch.setattr("ragstone.sqlite.sqlite3.connect", connect)
+    OvertakenConnection.overtaking = True
+    with closing(open_file(tmp_path / "notes.sqlite", LAYOUT)) as connection:
+        connection.execute("INSERT INTO notes VALUES ('here')")
+    assert not OvertakenConnection.overtaking

@@ -212,6 +212,18 @@ def _is_ours(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
     Raises:
         sqlite3.DatabaseError: It belongs to another program or version, or has other tables.
     """
+    begun = not connection.in_transaction
+    if begun:
+        # All is read at one moment, or a file that another process is just making looks foreign.
+        connection.execute("BEGIN")
+    try:
+        return _has_layout(connection, layout)
+    finally:
+        if begun and connection.in_transaction:
+            connection.execute("ROLLBACK")
+
+
+def _has_layout(connection: sqlite3.Connection, layout: SqliteLayout) -> bool:
     ((owner,),) = connection.execute("PRAGMA application_id")
     ((version,),) = connection.execute("PRAGMA user_version")
     ((tables,),) = connection.execute("SELECT count(*) FROM sqlite_master")
