@@ -7,7 +7,7 @@
     │   ├── RunConflict         a run folder that belongs to other data or settings
     │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
     │   ├── LabelConflict       an item of which its person said something else meanwhile
-    │   ├── LabelsAway          a store of labels that cannot be used at present
+    │   ├── StoreAway           a store that cannot be used at present
     │   ├── PromiseRefused      labels that cannot carry the promise of a gate
     │   ├── DiskFull            there is no room for what a run has to write
     │   ├── DamagedRun          a run folder that does not hold what was written into it
@@ -166,8 +166,8 @@ class RunConflict(InputError):
         super().__init__(message)
 
 
-class LabelsAway(InputError):
-    """The store of labels cannot be used at present; what was confirmed is kept, and the same can
+class StoreAway(InputError):
+    """A store cannot be used at present; what was confirmed is kept, and the same can
     be tried again."""
 
 

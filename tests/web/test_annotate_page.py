@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.errors import LabelsAway
+from ragstone.errors import StoreAway
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import make_app
@@ -542,7 +542,7 @@ def test_a_save_that_the_store_cannot_take_is_to_be_sent_again(
     client.get("/annotate/pier")
 
     def away(*_: object) -> None:
-        raise LabelsAway("the store restarts")
+        raise StoreAway("the store restarts")
 
     with monkeypatch.context() as patch:
         patch.setattr(Queue, "save", away)

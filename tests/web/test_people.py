@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from ragstone.decisions.sampling.annotate import annotate
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, LabelsAway
+from ragstone.errors import InputError, StoreAway
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem, Role
 from ragstone.labels.queue.queue import Queue
@@ -249,7 +249,7 @@ def test_a_save_that_the_store_did_not_take_is_to_be_sent_again(
     assert item.status_code == 200
 
     def down(*_: object, **__: object) -> None:
-        raise LabelsAway("postgresql://secret-host: the database cannot be used")
+        raise StoreAway("postgresql://secret-host: the database cannot be used")
 
     monkeypatch.setattr(Queue, "skip", down)
     skip = {"secret": SECRET, "action": "skip", "item": "1"}

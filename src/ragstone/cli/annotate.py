@@ -386,7 +386,7 @@ def export(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels.queue.address import POSTGRES
+    from ragstone.database.postgres_address import POSTGRES
     from ragstone.labels.queue.tags import QueueTags
 
     from .labels import labels as write
@@ -492,7 +492,7 @@ def _folder_for(place: str) -> Iterator[None]:
 
 def _queues_in(place: str) -> set[str]:
     """The names of the queues of a store; none if there is no store yet."""
-    from ragstone.labels.queue.address import POSTGRES
+    from ragstone.database.postgres_address import POSTGRES
     from ragstone.labels.queue.queue import queues
 
     is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
@@ -531,8 +531,8 @@ def _there(store: str, wanted: str = "") -> Any:
     Raises:
         InputError: It is not, so ``wanted`` is not either.
     """
+    from ragstone.database.postgres_address import POSTGRES
     from ragstone.errors import InputError
-    from ragstone.labels.queue.address import POSTGRES
     from ragstone.labels.queue.database import open_labels
 
     place = store or str(RUNS)
@@ -619,7 +619,7 @@ def _open(
     *,
     start: str,
 ) -> None:
-    from ragstone.labels.queue.address import POSTGRES
+    from ragstone.database.postgres_address import POSTGRES
     from ragstone.web.serving import view
 
     folder = Path(place)

@@ -17,9 +17,9 @@ from starlette.types import ASGIApp, Scope
 from ragstone.errors import (
     DamagedRun,
     InputError,
-    LabelsAway,
     RagstoneError,
     RunConflict,
+    StoreAway,
     UnknownName,
 )
 
@@ -160,7 +160,7 @@ def _answer(
             found = page(asked)
             answer = _answered(place, access, asked, found)
     except RagstoneError as error:
-        if isinstance(error, LabelsAway) and not asked.owner:
+        if isinstance(error, StoreAway) and not asked.owner:
             return _closed(place, access, asked, away(error))
         found = _refused(error)
         answer = _answered(place, access, asked, found)
@@ -228,7 +228,7 @@ def _status_of(error: RagstoneError) -> int:
             return 409
         case DamagedRun():
             return 500
-        case LabelsAway():
+        case StoreAway():
             # So that a browser keeps what is said, and sends it again.
             return 503
         case InputError():

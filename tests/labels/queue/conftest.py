@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.labels.queue.database import LabelDatabase, PostgresLabels, open_labels
+from ragstone.labels.queue.database import LabelDatabase, open_labels
 from tests.scripts import script
 
 if TYPE_CHECKING:
@@ -31,6 +31,6 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LabelDa
         found: LabelDatabase = open_labels(tmp_path)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        found = PostgresLabels(server.database())
+        found = open_labels(server.database())
     yield found
     found.close()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import LabelsAway
+from ragstone.errors import StoreAway
 from ragstone.labels.queue.database import LabelDatabase
 
 COUNT = "SELECT count(*) FROM queues"
@@ -35,9 +35,9 @@ def test_what_failed_is_undone_and_the_next_goes_on(database: LabelDatabase) -> 
             run(ADD, "one")
             run("SELECT nothing FROM nowhere")
 
-    with pytest.raises(LabelsAway):
+    with pytest.raises(StoreAway):
         fail()
-    with pytest.raises(LabelsAway), database.reading() as read:
+    with pytest.raises(StoreAway), database.reading() as read:
         read("SELECT nothing FROM nowhere")
     with database.reading() as read:
         assert read(COUNT) == [(0,)]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.errors import InputError, LabelsAway, UnknownName
-from ragstone.labels.queue.database import LabelDatabase, PostgresLabels, open_labels
+from ragstone.errors import InputError, StoreAway, UnknownName
+from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.people import person_of
 from ragstone.labels.queue.queue import Queue, queues
@@ -310,13 +310,13 @@ def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:
 def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
     postgres: "PostgresServer",
 ) -> None:
-    database = PostgresLabels(postgres.database())
+    database = open_labels(postgres.database())
     queue = Queue.make(database, FORM, [(item(0), 0.0, 1), (item(1), 1.0, 1)])
     queue.invite("ann")
     queue.next("ann")
     queue.save("ann", 0, said(True), "1")
     postgres.stop("immediate")
-    with pytest.raises(LabelsAway, match="What was confirmed is kept"):
+    with pytest.raises(StoreAway, match="What was confirmed is kept"):
         queue.save("ann", 1, said(True), "2")
     postgres.start()
     assert queue.save("ann", 1, said(True), "2") is None

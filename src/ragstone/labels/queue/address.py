@@ -1,23 +1,12 @@
-"""Address: which store of labels, and which queue of it, a text names.
+"""Address: which store of labels, and which queue of it, a text names."""
 
-A password in it is shown nowhere.
-"""
-
-import re
 from dataclasses import dataclass
 from os import PathLike, fspath
 
+from ragstone.database.postgres_address import POSTGRES, is_readable, without_password
 from ragstone.errors import InputError
 
 FILE = "labels.sqlite"
-POSTGRES = ("postgresql://", "postgres://")
-
-HOSTS = r"(?:\[[^\]@/?#]*\]|[^:@/?#,\[\]]*)(?::[0-9]*)?"
-READABLE = re.compile(
-    rf"(?P<user>[^:@/?#]*)(?::[^@/]*)?@(?P<there>{HOSTS}(?:,{HOSTS})*(?:/[^@/?#]*)?)(?:\?[^@#]*)?"
-    rf"|(?P<here>{HOSTS}(?:,{HOSTS})*(?:/[^@/?#]*)?)(?:\?[^@#]*)?"
-)
-"""What stands behind the scheme, as PostgreSQL's programs read it, without a queue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +41,10 @@ class StoreAddress:
         if text.endswith(FILE):
             return cls(text)
         is_address = text.startswith(POSTGRES)
-        if is_address and _readable(text):
+        if is_address and is_readable(text):
             return cls(text)
         place, _, queue = text.rpartition("#")
-        if place.endswith(FILE) or (place.startswith(POSTGRES) and _readable(place)):
+        if place.endswith(FILE) or (place.startswith(POSTGRES) and is_readable(place)):
             return cls(place, queue)
         return cls(text) if is_address else None
 
@@ -75,31 +64,3 @@ def shown_source(source: str | PathLike[str]) -> str:
     """The name of a source of labels, be it a file, a folder or a store, without a password."""
     store = StoreAddress.of(source)
     return fspath(source) if store is None else store.shown
-
-
-def without_password(address: str) -> str:
-    """An address ``postgresql://…`` as user, host and database; no more than … if it is none."""
-    scheme, _, _ = address.partition("://")
-    read = _readable(address)
-    if read is None:
-        return f"{scheme}://…"
-    user = f"{read['user']}@" if read["user"] else ""
-    return f"{scheme}://{user}{read['there'] if read['there'] is not None else read['here']}"
-
-
-def is_readable(address: str) -> bool:
-    """Whether it is clear what of an address ``postgresql://…`` is a password."""
-    return _readable(address) is not None
-
-
-def unreadable(address: str) -> InputError:
-    """What is said of an address that cannot be read, which may have a password anywhere in it."""
-    return InputError(
-        f"{without_password(address)}: the address of the labels cannot be read. It is written "
-        "postgresql://USER:PASSWORD@HOST/DATABASE; in a password write @ as %40, / as %2F and % "
-        "as %25."
-    )
-
-
-def _readable(address: str) -> "re.Match[str] | None":
-    return READABLE.fullmatch(address.partition("://")[2])

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
 
+from ragstone.database.database import Run
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.last_word import is_adjudicator
 
-from .database import LabelDatabase, Run
+from .database import LabelDatabase
 from .form import Role
 
 MOST_NAME = 80

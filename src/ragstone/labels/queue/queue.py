@@ -12,9 +12,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragstone.argument import argument
+from ragstone.database.database import Run
 from ragstone.errors import InputError, LabelConflict, UnknownName
 
-from .database import LabelDatabase, Run
+from .database import LabelDatabase
 from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
 from .people import (
     QueuePerson,

@@ -5,7 +5,8 @@ All parts of an example are given out together, so what is routed are examples.
 
 import numpy as np
 
-from .database import Run
+from ragstone.database.database import Run
+
 from .routing import Route, phase_probabilities, random_places, route_weight
 
 FIRST = -1.0

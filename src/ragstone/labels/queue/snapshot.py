@@ -4,22 +4,21 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
-from ragstone.errors import DataError, Fault
-from ragstone.sqlite import is_empty, open_to_read, storable
-
-from .address import StoreAddress, without_password
-from .database import (
-    LAYOUT,
-    LabelDatabase,
-    Run,
+from ragstone.database.database import Run
+from ragstone.database.postgres_address import without_password
+from ragstone.database.postgres_database import (
+    PostgresRun,
     check_version,
     connect,
     postgres_in_words,
-    postgres_rows,
-    sqlite_fault,
 )
+from ragstone.database.sqlite_database import SqliteRun, sqlite_fault
+from ragstone.errors import DataError, Fault
+from ragstone.sqlite import is_empty, open_to_read
+
+from .address import StoreAddress
+from .database import LAYOUT, LabelDatabase
 
 
 @contextmanager
@@ -58,22 +57,17 @@ def _in_file(file: Path) -> Iterator[LabelSnapshot | None]:
     if not file.is_file():
         raise DataError([Fault(str(file), None, "", "a store of labels", "none of this name")])
     try:
-        connection = open_to_read(file, LAYOUT)
+        connection = open_to_read(file, LAYOUT.in_sqlite)
     except sqlite3.Error as error:
         if not is_empty(error):
-            raise sqlite_fault(error, file) from error
+            raise sqlite_fault(error, file, LAYOUT) from error
         yield None
         return
-
-    def run(statement: str, *values: object) -> list[tuple[Any, ...]]:
-        try:
-            return connection.execute(statement, storable(values)).fetchall()
-        except sqlite3.Error as error:
-            raise sqlite_fault(error, file) from error
-
     try:
-        run("BEGIN")
-        yield LabelSnapshot(str(file), run)
+        connection.execute("BEGIN")
+        yield LabelSnapshot(str(file), SqliteRun(connection))
+    except sqlite3.Error as error:
+        raise sqlite_fault(error, file, LAYOUT) from error
     finally:
         connection.close()
 
@@ -81,16 +75,13 @@ def _in_file(file: Path) -> Iterator[LabelSnapshot | None]:
 @contextmanager
 def _in_postgres(store: StoreAddress) -> Iterator[LabelSnapshot | None]:
     name = without_password(store.place)
-    with postgres_in_words(name, lambda: None):
+    with postgres_in_words(name, LAYOUT, lambda: None):
         connection = connect(store.place, autocommit=False)
-
-        def run(statement: str, *values: object) -> list[tuple[Any, ...]]:
-            return postgres_rows(connection, statement, *values)
-
+        run = PostgresRun(connection)
         try:
             run("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            ((there,),) = run("SELECT to_regclass('ragstone_labels')")
-            is_there = there is not None and check_version(run, name)
+            ((there,),) = run(f"SELECT to_regclass('{LAYOUT.version_table}')")
+            is_there = there is not None and check_version(run, name, LAYOUT)
             yield LabelSnapshot(name, run) if is_there else None
         finally:
             connection.close()

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.database.database import Run
 from ragstone.errors import InputError, UnknownName
 from ragstone.reason import reason
 from ragstone.stats.codes import codes_of, shared_codes
@@ -18,7 +19,7 @@ from ragstone.stats.correcting.corrected import ONE_CLUSTER
 from ragstone.stats.correcting.labels_only import labels_only_rate
 from ragstone.stats.interval import Interval
 
-from .database import LabelDatabase, Run
+from .database import LabelDatabase
 from .queue import Queue
 
 MOST_TAG = 60

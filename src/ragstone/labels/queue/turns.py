@@ -7,9 +7,8 @@ An item is somebody's for a while; who is later keeps what they say, too. A turn
 from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.database.database import Run
 from ragstone.errors import InputError
-
-from .database import Run
 
 HELD = 900.0
 """Seconds for which an item is somebody's."""

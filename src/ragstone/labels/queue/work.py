@@ -4,9 +4,10 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
+from ragstone.database.database import Run
 from ragstone.errors import UnknownName
 
-from .database import LabelDatabase, Run
+from .database import LabelDatabase
 from .form import QueueForm, Role
 from .pace import LAST, hours_for, pace_of
 

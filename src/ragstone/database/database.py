@@ -1,0 +1,62 @@
+"""Database: one seam to a SQLite file and to PostgreSQL.
+
+Both are spoken to in the same SQL, one writing transaction at a time. A transaction is on disk
+before it is confirmed.
+"""
+
+from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any, Protocol
+
+from .layout import DatabaseLayout
+from .postgres_address import POSTGRES
+
+
+class Run(Protocol):
+    """Runs statements with ``?`` for each value, within a transaction."""
+
+    def __call__(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Run one, and return its rows."""
+
+    def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
+        """Run one for each row of values."""
+
+
+class Database(Protocol):
+    """What keeps something for good."""
+
+    name: str
+
+    def transaction(self) -> AbstractContextManager[Run]:
+        """All of what runs in it happens, or none; nobody else writes meanwhile.
+
+        Raises:
+            StoreAway: The database cannot be used.
+        """
+
+    def reading(self) -> AbstractContextManager[Run]:
+        """What was confirmed, as it is at one moment; it waits for nobody who writes.
+
+        Raises:
+            StoreAway: The database cannot be used.
+        """
+
+    def close(self) -> None:
+        """Let go of the connections."""
+
+
+def open_database(place: str | Path, layout: DatabaseLayout) -> Database:
+    """The database in a file, or at an address ``postgresql://…``; made where it is missing.
+
+    Raises:
+        InputError: It cannot be opened, or holds something else.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+    if str(place).startswith(POSTGRES):
+        from .postgres_database import PostgresDatabase
+
+        return PostgresDatabase(str(place), layout)
+    from .sqlite_database import SqliteDatabase
+
+    return SqliteDatabase(Path(place), layout)

@@ -1,0 +1,21 @@
+"""Kept: what is remembered by name, such as how far the worker is."""
+
+import json
+from typing import Any
+
+from ragstone.database.database import Run
+
+
+def keep(run: Run, name: str, value: object) -> None:
+    """Remember a value, which JSON can hold, in the place of an earlier one."""
+    run(
+        "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name,
+        json.dumps(value),
+    )
+
+
+def remembered(run: Run, name: str, default: Any = None) -> Any:
+    """The value of this name."""
+    found = run("SELECT value FROM kept WHERE name = ?", name)
+    return json.loads(found[0][0]) if found else default

@@ -1,0 +1,80 @@
+"""Tables: what the monitor keeps. Times are seconds since the epoch."""
+
+from ragstone.database.layout import DatabaseLayout
+
+TABLES = (
+    "CREATE TABLE received (number {serial}, trace TEXT NOT NULL, kind TEXT NOT NULL, "
+    "at DOUBLE PRECISION NOT NULL, body {blob} NOT NULL)",
+    "CREATE INDEX received_of ON received (trace, number)",
+    "CREATE TABLE traces (trace TEXT PRIMARY KEY, first_at DOUBLE PRECISION NOT NULL, "
+    "last_at DOUBLE PRECISION NOT NULL, rooted INTEGER NOT NULL, waiting INTEGER NOT NULL, "
+    "through BIGINT NOT NULL)",
+    "CREATE INDEX traces_waiting ON traces (last_at) WHERE waiting = 1",
+    "CREATE INDEX traces_last ON traces (last_at)",
+    "CREATE TABLE examples (example TEXT PRIMARY KEY, trace TEXT NOT NULL, span TEXT NOT NULL, "
+    "at DOUBLE PRECISION NOT NULL, folded_at DOUBLE PRECISION NOT NULL, settled INTEGER NOT NULL, "
+    "session TEXT, person TEXT, version TEXT, system TEXT NOT NULL, record TEXT NOT NULL, "
+    "text_hash TEXT NOT NULL, facts TEXT NOT NULL)",
+    "CREATE INDEX examples_at ON examples (at)",
+    "CREATE INDEX examples_of_trace ON examples (trace)",
+    "CREATE INDEX examples_of_session ON examples (session) WHERE session IS NOT NULL",
+    "CREATE INDEX examples_of_person ON examples (person) WHERE person IS NOT NULL",
+    "CREATE TABLE facets (example TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, "
+    "PRIMARY KEY (example, name))",
+    "CREATE INDEX facets_by_value ON facets (name, value)",
+    "CREATE TABLE assessed (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
+    "text_hash TEXT NOT NULL, ok INTEGER, confidence DOUBLE PRECISION, assessment TEXT NOT NULL)",
+    "CREATE TABLE draws (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
+    "probability DOUBLE PRECISION NOT NULL, state TEXT NOT NULL, due_at DOUBLE PRECISION NOT NULL, "
+    "text_hash TEXT NOT NULL)",
+    "CREATE INDEX draws_due ON draws (due_at) WHERE state = 'due'",
+    "CREATE INDEX draws_at ON draws (at)",
+    "CREATE TABLE scores (number {serial}, example TEXT NOT NULL, metric TEXT NOT NULL, "
+    "at DOUBLE PRECISION NOT NULL, judged_at DOUBLE PRECISION NOT NULL, value DOUBLE PRECISION, "
+    "status TEXT NOT NULL, reason TEXT NOT NULL, label TEXT, judge TEXT NOT NULL, "
+    "probability DOUBLE PRECISION NOT NULL, version TEXT, source TEXT NOT NULL, "
+    "again INTEGER NOT NULL, UNIQUE (example, metric, source))",
+    "CREATE INDEX scores_over_time ON scores (metric, at)",
+    "CREATE TABLE judged (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
+    "text_hash TEXT NOT NULL, judge TEXT NOT NULL, judgements TEXT NOT NULL)",
+    "CREATE TABLE anchors (example TEXT PRIMARY KEY, record TEXT NOT NULL)",
+    "CREATE TABLE anchor_scores (example TEXT NOT NULL, metric TEXT NOT NULL, "
+    "at DOUBLE PRECISION NOT NULL, value DOUBLE PRECISION, judge TEXT NOT NULL, "
+    "PRIMARY KEY (example, metric, at))",
+    "CREATE TABLE detectors (rule TEXT NOT NULL, slice TEXT NOT NULL, identity TEXT NOT NULL, "
+    "state TEXT NOT NULL, through BIGINT NOT NULL, PRIMARY KEY (rule, slice))",
+    "CREATE TABLE alarms (number {serial}, rule TEXT NOT NULL, slice TEXT NOT NULL, "
+    "kind TEXT NOT NULL, state TEXT NOT NULL, since DOUBLE PRECISION NOT NULL, "
+    "fired_at DOUBLE PRECISION NOT NULL, resolved_at DOUBLE PRECISION, facts TEXT NOT NULL)",
+    "CREATE INDEX alarms_firing ON alarms (rule, slice) WHERE state = 'firing'",
+    "CREATE TABLE told (alarm BIGINT NOT NULL, channel TEXT NOT NULL, event TEXT NOT NULL, "
+    "at DOUBLE PRECISION NOT NULL, tries INTEGER NOT NULL, state TEXT NOT NULL, "
+    "error TEXT NOT NULL, PRIMARY KEY (alarm, channel, event))",
+    "CREATE TABLE silences (rule TEXT PRIMARY KEY, until DOUBLE PRECISION NOT NULL, "
+    "person TEXT NOT NULL)",
+    "CREATE TABLE versions (version TEXT PRIMARY KEY, first_at DOUBLE PRECISION NOT NULL)",
+    "CREATE TABLE counts (minute BIGINT NOT NULL, what TEXT NOT NULL, n BIGINT NOT NULL, "
+    "PRIMARY KEY (minute, what))",
+    "CREATE TABLE malformed (number {serial}, at DOUBLE PRECISION NOT NULL, why TEXT NOT NULL, "
+    "body {blob} NOT NULL)",
+    "CREATE TABLE kept (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE lines (number {serial}, at DOUBLE PRECISION NOT NULL, level TEXT NOT NULL, "
+    "text TEXT NOT NULL)",
+)
+"""``received`` holds what was acknowledged, as it came: of each request one row for each trace.
+The worker folds the rows of a trace into ``examples`` and writes everything below; ``traces`` says
+through which row it has, ``waiting`` that more may come.
+
+``draws`` says of each example with which probability it was drawn to be judged, and how far that
+is: out, due, judged, failed or shed. A score's weight is one over its probability. ``again``: the
+example had been judged before and its text changed, so no detector counts it twice.
+"""
+
+LAYOUT = DatabaseLayout(
+    holds="monitoring",
+    irreplaceable="what was seen in production, which nothing else does",
+    argument="store",
+    owner=0x52616D6F,
+    version=1,
+    tables=TABLES,
+)
