@@ -16,6 +16,7 @@ import ragstone
 import ragstone.decisions
 import ragstone.guard
 import ragstone.labels
+import ragstone.monitor
 from ragstone.argument import (
     CLOSE,
     IN_PYTHON,
@@ -167,7 +168,7 @@ def test_no_room_of_the_library_names_a_flag_of_the_command_line() -> None:
 
 def parameters() -> set[str]:
     """Every parameter of every public function and class."""
-    rooms = (ragstone, ragstone.decisions, ragstone.guard, ragstone.labels)
+    rooms = (ragstone, ragstone.decisions, ragstone.guard, ragstone.labels, ragstone.monitor)
     public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
     public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.overrule]
     functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]

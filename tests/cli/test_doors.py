@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import re
+import time
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,8 @@ from ragstone.cli import app
 from ragstone.decisions import annotate
 from ragstone.labels import read_label_table
 from ragstone.labels.queue.form import AskedLabel
+from ragstone.monitor import open_store
+from ragstone.monitor.store.counts import count
 from ragstone.report import picture
 from ragstone.report.notebook import page_of
 
@@ -295,6 +298,12 @@ def walk_weights(given: Given) -> None:
     options = ("--preferences", people, "-m", "exact_match", "-m", "token_f1")
     check(call("weights", given.run, *options), 0, 2)
     check(call("weights", given.run, "--preferences", given.labels, "-m", "token_f1"), 2)
+
+
+def walk_monitor(given: Given) -> None:
+    with open_store(given.data.parent / "monitor").database.transaction() as run:
+        count(run, time.time(), {EVIL: 1})
+    check(call("monitor", "status", "--store", given.data.parent / "monitor"))
 
 
 def walk_plan(given: Given) -> None:

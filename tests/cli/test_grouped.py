@@ -25,7 +25,7 @@ def test_every_command_stands_below_its_panel() -> None:
             found[line.split()[0]] = panel
     expected = {one.__name__: panel for panel, commands in PANELS.items() for one in commands}
     assert found == expected | {
-        "plan": "Decide", "guard": "Decide", "annotate": "Use human labels"
+        "plan": "Decide", "guard": "Decide", "annotate": "Use human labels", "monitor": "Inspect"
     }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def test_the_plans_are_listed_as_commands() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("above", [[], ["plan"], ["annotate"], ["guard"]])
+@pytest.mark.parametrize("above", [[], ["plan"], ["annotate"], ["guard"], ["monitor"]])
 @pytest.mark.parametrize("width", [80, 100])
 def test_no_line_is_cut_and_none_is_wider_than_the_terminal(width: int, above: list[str]) -> None:
     shown = listed(width, *above, "--help")

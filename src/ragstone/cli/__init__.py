@@ -31,6 +31,7 @@ from .kinds import with_kinds
 from .labels import labels
 from .metrics import metrics
 from .models import models
+from .monitor import monitor
 from .overrule import overrule
 from .plan import plan
 from .report import report
@@ -64,6 +65,7 @@ app.add_typer(plan, name="plan", rich_help_panel="Decide")
 guard.command("calibrate")(guarded(calibrate_file))
 guard.command("check")(guarded(check_file))
 app.add_typer(guard, name="guard", rich_help_panel="Decide")
+app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
 
 
 def _version(wanted: bool) -> None:

@@ -22,7 +22,16 @@ EXTRAS = {
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
     "torch": ("sentence-transformers", "torch"),
-    "ui": ("jinja2", "markdown-it-py", "markupsafe", "python-multipart", "starlette", "uvicorn"),
+    "ui": (
+        "jinja2",
+        "markdown-it-py",
+        "markupsafe",
+        "opentelemetry-proto",
+        "opentelemetry-sdk",
+        "python-multipart",
+        "starlette",
+        "uvicorn",
+    ),
 }
 KEYS = (
     "OPENAI_API_KEY",

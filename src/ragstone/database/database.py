@@ -13,14 +13,14 @@ from .layout import DatabaseLayout
 from .postgres_address import POSTGRES
 
 
-class Run(Protocol):
+class Sql(Protocol):
     """Runs statements with ``?`` for each value, within a transaction."""
 
     def __call__(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Run one, and return its rows."""
+        """Sql one, and return its rows."""
 
     def many(self, statement: str, rows: Iterable[Sequence[object]]) -> None:
-        """Run one for each row of values."""
+        """Sql one for each row of values."""
 
 
 class Database(Protocol):
@@ -28,14 +28,14 @@ class Database(Protocol):
 
     name: str
 
-    def transaction(self) -> AbstractContextManager[Run]:
+    def transaction(self) -> AbstractContextManager[Sql]:
         """All of what runs in it happens, or none; nobody else writes meanwhile.
 
         Raises:
             StoreAway: The database cannot be used.
         """
 
-    def reading(self) -> AbstractContextManager[Run]:
+    def reading(self) -> AbstractContextManager[Sql]:
         """What was confirmed, as it is at one moment; it waits for nobody who writes.
 
         Raises:

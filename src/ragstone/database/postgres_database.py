@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragstone.argument import argument
 from ragstone.errors import InputError, MissingDependency, StoreAway
 
-from .database import Run
+from .database import Sql
 from .layout import DatabaseLayout
 from .postgres_address import is_readable, unreadable, without_password
 
@@ -99,7 +99,7 @@ def connect(address: str, *, autocommit: bool) -> "Connection[tuple[Any, ...]]":
     return psycopg.connect(address, autocommit=autocommit, connect_timeout=10)
 
 
-def check_version(run: Run, name: str, layout: DatabaseLayout) -> bool:
+def check_version(run: Sql, name: str, layout: DatabaseLayout) -> bool:
     """Whether the tables are there; asked where that of the version is.
 
     Raises:
@@ -133,13 +133,13 @@ class PostgresDatabase:
             self._create(run)
 
     @contextmanager
-    def transaction(self) -> Iterator[Run]:
+    def transaction(self) -> Iterator[Sql]:
         with self._within(self._writer) as run:
             run("SELECT pg_advisory_xact_lock(?)", self._layout.owner)
             yield run
 
     @contextmanager
-    def reading(self) -> Iterator[Run]:
+    def reading(self) -> Iterator[Sql]:
         with self._within(self._reader) as run:
             yield run
 
@@ -148,7 +148,7 @@ class PostgresDatabase:
         self._writer.close()
 
     @contextmanager
-    def _within(self, line: "_PostgresLine") -> Iterator[Run]:
+    def _within(self, line: "_PostgresLine") -> Iterator[Sql]:
         with line.lock, postgres_in_words(self.name, self._layout, self._broken):
             connection = line.open()
             with connection.transaction():
@@ -158,7 +158,7 @@ class PostgresDatabase:
         """Open both anew: a server that went away took all connections with it."""
         self._writer.is_broken = self._reader.is_broken = True
 
-    def _create(self, run: Run) -> None:
+    def _create(self, run: Sql) -> None:
         """Make the tables if there are none.
 
         Raises:

@@ -10,7 +10,7 @@ from typing import Any
 from ragstone.errors import InputError, StoreAway
 from ragstone.sqlite import explained, is_damaged, open_file, storable
 
-from .database import Run
+from .database import Sql
 from .layout import DatabaseLayout
 
 
@@ -45,12 +45,12 @@ class SqliteDatabase:
         self._writer, self._reader = self._opened(), self._opened()
 
     @contextmanager
-    def transaction(self) -> Iterator[Run]:
+    def transaction(self) -> Iterator[Sql]:
         with self._writes, self._within(self._writer, "BEGIN IMMEDIATE") as run:
             yield run
 
     @contextmanager
-    def reading(self) -> Iterator[Run]:
+    def reading(self) -> Iterator[Sql]:
         with self._reads, self._within(self._reader, "BEGIN") as run:
             yield run
 
@@ -65,7 +65,7 @@ class SqliteDatabase:
             raise sqlite_fault(error, self._file, self._layout) from error
 
     @contextmanager
-    def _within(self, connection: sqlite3.Connection, begin: str) -> Iterator[Run]:
+    def _within(self, connection: sqlite3.Connection, begin: str) -> Iterator[Sql]:
         """A transaction, which is on disk when it ends, or undone if that is by an error."""
         try:
             connection.execute(begin)

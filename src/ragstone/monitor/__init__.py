@@ -1,4 +1,13 @@
 """Watches a system in production: its traces, how good its answers are, and when they get worse.
 
-store      everything that is kept, in SQLite or PostgreSQL
+traces     makes examples of what arrives
+intake     takes it
+store      everything that is kept, in SQLite or PostgreSQL, and all SQL
+following  folds, judges and keeps house, in a process of its own
+numbers    how good the answers are over time
+alarms     when they got worse, and who is told
 """
+
+from .store.store import MonitorStore, open_store
+
+__all__ = ["MonitorStore", "open_store"]

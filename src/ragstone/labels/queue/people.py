@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.errors import InputError, UnknownName
 from ragstone.labels.last_word import is_adjudicator
 
@@ -39,7 +39,7 @@ def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | 
     return queue, QueuePerson(*person)
 
 
-def people_in(run: Run, queue: str) -> list[QueuePerson]:
+def people_in(run: Sql, queue: str) -> list[QueuePerson]:
     """Everybody who was invited."""
     rows = run(
         "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person", queue
@@ -59,7 +59,7 @@ def check_person(person: str) -> None:
         raise InputError(f"{person!r} is no name: labels call adjudicators so.")
 
 
-def give_token(run: Run, queue: str, person: str, role: Role, at: str) -> str:
+def give_token(run: Sql, queue: str, person: str, role: Role, at: str) -> str:
     """A new token for a person, who may be known already; an older one is out at once."""
     token = token_urlsafe(24)
     run(
@@ -70,7 +70,7 @@ def give_token(run: Run, queue: str, person: str, role: Role, at: str) -> str:
     return token
 
 
-def take_in(run: Run, queue: str, person: str, at: str) -> None:
+def take_in(run: Sql, queue: str, person: str, at: str) -> None:
     """Know a person who labelled elsewhere, who has no link until they are invited."""
     run(
         "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
@@ -79,7 +79,7 @@ def take_in(run: Run, queue: str, person: str, at: str) -> None:
     )  # fmt: skip
 
 
-def end_token(run: Run, queue: str, person: str, at: str) -> None:
+def end_token(run: Sql, queue: str, person: str, at: str) -> None:
     """Take a person's token back.
 
     Raises:
@@ -92,7 +92,7 @@ def end_token(run: Run, queue: str, person: str, at: str) -> None:
         raise _stranger(run, queue, person)
 
 
-def admit(run: Run, queue: str, person: str) -> None:
+def admit(run: Sql, queue: str, person: str) -> None:
     """Refuse who is not in the queue.
 
     Raises:
@@ -109,7 +109,7 @@ def admit(run: Run, queue: str, person: str) -> None:
         )
 
 
-def _stranger(run: Run, queue: str, person: str) -> UnknownName:
+def _stranger(run: Sql, queue: str, person: str) -> UnknownName:
     known = [one.name for one in people_in(run, queue)]
     there = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
     return UnknownName("person", person, known, hint=there)

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ragstone.argument import argument
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.errors import InputError, LabelConflict, UnknownName
 
 from .database import LabelDatabase
@@ -461,7 +461,7 @@ class Queue:
             )  # fmt: skip
         return int(count)
 
-    def record(self, run: Run, person: str, what: str, about: str) -> None:
+    def record(self, run: Sql, person: str, what: str, about: str) -> None:
         """Add a change to the events, in a transaction of the store."""
         _note(run, self.name, self._at, person, what, about)
 
@@ -474,12 +474,12 @@ class Queue:
             )
         return [QueueEvent(*row) for row in rows]
 
-    def _form(self, run: Run) -> QueueForm:
+    def _form(self, run: Sql) -> QueueForm:
         """The form as the store has it now, which somebody else may have changed."""
         ((form,),) = run("SELECT form FROM queues WHERE queue = ?", self.name)
         return QueueForm.from_dict(json.loads(form))
 
-    def _change(self, run: Run, **changed: Any) -> None:
+    def _change(self, run: Sql, **changed: Any) -> None:
         self.form = replace(self._form(run), **changed)
         run("UPDATE queues SET form = ? WHERE queue = ?", _json(self.form.to_dict()), self.name)
 
@@ -487,16 +487,16 @@ class Queue:
     def _at(self) -> str:
         return _stamp(self._now())
 
-    def _turns(self, run: Run) -> Turns:
+    def _turns(self, run: Sql) -> Turns:
         return Turns(run, self.name, self._now())
 
-    def _next(self, run: Run, person: str) -> QueueItem | None:
+    def _next(self, run: Sql, person: str) -> QueueItem | None:
         number = self._turns(run).next(person)
         return None if number is None else self._item(run, number)
 
     def _keep(
         self,
-        run: Run,
+        run: Sql,
         person: str,
         number: int,
         answers: ItemAnswers,
@@ -518,7 +518,7 @@ class Queue:
             turns.count(number, 1)
 
     def _refuse_other(
-        self, run: Run, person: str, number: int, answers: ItemAnswers, once: str, seen: int
+        self, run: Sql, person: str, number: int, answers: ItemAnswers, once: str, seen: int
     ) -> None:
         """Refuse to say something else of an item than what was said since it was seen.
 
@@ -536,7 +536,7 @@ class Queue:
         if json.loads(last) != answers.to_dict():
             raise LabelConflict(number, at, version)
 
-    def _item(self, run: Run, number: int) -> QueueItem:
+    def _item(self, run: Sql, number: int) -> QueueItem:
         found = run(
             "SELECT id, shown, parts, probability, hidden FROM items "
             "WHERE queue = ? AND item = ?",
@@ -565,7 +565,7 @@ def _once(number: int, once: str) -> str:
     return hashed(f"{number}\n{once}")
 
 
-def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
+def _add(run: Sql, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
     count = 0
     for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
         run(
@@ -579,7 +579,7 @@ def _add(run: Run, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, flo
     return count
 
 
-def _note(run: Run, queue: str, at: str, person: str, what: str, about: str) -> None:
+def _note(run: Sql, queue: str, at: str, person: str, what: str, about: str) -> None:
     run(
         "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
         queue, at, person, what, about,

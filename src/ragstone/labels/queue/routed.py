@@ -5,7 +5,7 @@ All parts of an example are given out together, so what is routed are examples.
 
 import numpy as np
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 
 from .routing import Route, phase_probabilities, random_places, route_weight
 
@@ -13,7 +13,7 @@ FIRST = -1.0
 """The place of what was given out in an earlier phase and is not finished."""
 
 
-def reroute(run: Run, queue: str, route: Route, seed: int) -> None:
+def reroute(run: Sql, queue: str, route: Route, seed: int) -> None:
     """Close the phase; the examples that nobody has been given get new places.
 
     Args:
@@ -47,7 +47,7 @@ def reroute(run: Run, queue: str, route: Route, seed: int) -> None:
         )  # fmt: skip
 
 
-def limit(run: Run, queue: str, most: int | None) -> None:
+def limit(run: Sql, queue: str, most: int | None) -> None:
     """Give out the first ``most`` examples, all without it; what somebody was given stays."""
     rows = run(
         "SELECT id FROM items WHERE queue = ? GROUP BY id ORDER BY max(taken) = 0, min(place), "
@@ -62,7 +62,7 @@ def limit(run: Run, queue: str, most: int | None) -> None:
         run("UPDATE items SET wanted = people WHERE queue = ? AND id = ?", queue, id)
 
 
-def inclusion_probabilities(run: Run, queue: str) -> dict[int, float]:
+def inclusion_probabilities(run: Sql, queue: str) -> dict[int, float]:
     """How likely each item was to be labelled, by the routing and by the sample it comes from."""
     said = {item for (item,) in run(
         "SELECT DISTINCT item FROM turns WHERE queue = ? AND state = 'said'", queue

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.database.postgres_address import without_password
 from ragstone.database.postgres_database import (
     PostgresRun,
@@ -37,15 +37,15 @@ def labels_as_they_are(store: StoreAddress) -> Iterator[LabelDatabase | None]:
 class LabelSnapshot:
     """Labels that can be read and not written."""
 
-    def __init__(self, name: str, run: Run) -> None:
+    def __init__(self, name: str, run: Sql) -> None:
         self.name, self._run = name, run
 
     @contextmanager
-    def transaction(self) -> Iterator[Run]:
+    def transaction(self) -> Iterator[Sql]:
         yield self._run
 
     @contextmanager
-    def reading(self) -> Iterator[Run]:
+    def reading(self) -> Iterator[Sql]:
         yield self._run
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.errors import InputError, UnknownName
 from ragstone.reason import reason
 from ragstone.stats.codes import codes_of, shared_codes
@@ -286,12 +286,12 @@ class QueueTags:
         items = dict.fromkeys(one.item for one in said if not one.answers.discarded)
         return sorted(item for item in items if item not in decided or not decided[item].discarded)
 
-    def _items(self, run: Run) -> dict[int, tuple[str, Mapping[str, Any]]]:
+    def _items(self, run: Sql) -> dict[int, tuple[str, Mapping[str, Any]]]:
         """The id and the texts of each item."""
         rows = run("SELECT item, id, shown FROM items WHERE queue = ?", self._queue.name)
         return {item: (id, json.loads(shown)) for item, id, shown in rows}
 
-    def _tags(self, run: Run) -> dict[int, list[str]]:
+    def _tags(self, run: Sql) -> dict[int, list[str]]:
         """The tags of each item, in the order of the alphabet."""
         rows = run("SELECT item, tag FROM tagged WHERE queue = ?", self._queue.name)
         found: dict[int, list[str]] = {}
@@ -299,11 +299,11 @@ class QueueTags:
             found.setdefault(item, []).append(tag)
         return found
 
-    def _names(self, run: Run) -> list[str]:
+    def _names(self, run: Sql) -> list[str]:
         rows = run("SELECT DISTINCT tag FROM tagged WHERE queue = ?", self._queue.name)
         return sorted((tag for (tag,) in rows), key=str.casefold)
 
-    def _known(self, run: Run, name: str) -> None:
+    def _known(self, run: Sql, name: str) -> None:
         known = self._names(run)
         if name not in known:
             raise UnknownName("tag", name, known)

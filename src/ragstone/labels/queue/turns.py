@@ -7,7 +7,7 @@ An item is somebody's for a while; who is later keeps what they say, too. A turn
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.errors import InputError
 
 HELD = 900.0
@@ -26,7 +26,7 @@ class Turns:
         now: Seconds since the epoch.
     """
 
-    run: Run
+    run: Sql
     queue: str
     now: float
 

@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.errors import UnknownName
 
 from .database import LabelDatabase
@@ -118,7 +118,7 @@ def queue_work(database: LabelDatabase, name: str) -> QueueWork:
         )
 
 
-def _items(run: Run, queue: str) -> tuple[int, int, int, int, int]:
+def _items(run: Sql, queue: str) -> tuple[int, int, int, int, int]:
     (counts,) = run(
         "SELECT count(*), sum(CASE WHEN said > 0 THEN 1 ELSE 0 END), "
         "sum(CASE WHEN said >= wanted THEN 1 ELSE 0 END), sum(wanted), "
@@ -132,7 +132,7 @@ def _items(run: Run, queue: str) -> tuple[int, int, int, int, int]:
     return items, labelled, finished, wanted, given
 
 
-def _lacking(run: Run, queue: str) -> int:
+def _lacking(run: Sql, queue: str) -> int:
     ((able,),) = run(
         "SELECT count(*) FROM people WHERE queue = ? AND role = 'annotator' AND revoked IS NULL",
         queue,
@@ -149,7 +149,7 @@ def _lacking(run: Run, queue: str) -> int:
     return int(lacking or 0)
 
 
-def _people(run: Run, queue: str) -> tuple[PersonWork, ...]:
+def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
     states = {
         (person, state): int(count)
         for person, state, count in run(
@@ -208,7 +208,7 @@ def _counts(rows: list[tuple[Any, ...]]) -> dict[str, int]:
     return {person: int(count) for person, count in rows}
 
 
-def queue_version(run: Run, queue: str) -> tuple[int, int, int]:
+def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
     """What changes with every save, decision and change of a queue."""
     said, decided, changed = (
         run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 
 MINUTE = 60
 
 
-def count(run: Run, now: float, counted: Mapping[str, int]) -> None:
+def count(run: Sql, now: float, counted: Mapping[str, int]) -> None:
     """Add to the counts of this minute."""
     run.many(
         "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (minute, what) "
@@ -16,7 +16,7 @@ def count(run: Run, now: float, counted: Mapping[str, int]) -> None:
     )
 
 
-def counted(run: Run, since: float, until: float | None = None) -> dict[str, int]:
+def counted(run: Sql, since: float, until: float | None = None) -> dict[str, int]:
     """How much of what was counted from a minute on, and before another."""
     rows = run(
         "SELECT what, sum(n) FROM counts WHERE minute >= ? AND minute < ? GROUP BY what",

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 
 
-def keep(run: Run, name: str, value: object) -> None:
+def keep(run: Sql, name: str, value: object) -> None:
     """Remember a value, which JSON can hold, in the place of an earlier one."""
     run(
         "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
@@ -15,7 +15,7 @@ def keep(run: Run, name: str, value: object) -> None:
     )
 
 
-def remembered(run: Run, name: str, default: Any = None) -> Any:
+def remembered(run: Sql, name: str, default: Any = None) -> Any:
     """The value of this name."""
     found = run("SELECT value FROM kept WHERE name = ?", name)
     return json.loads(found[0][0]) if found else default

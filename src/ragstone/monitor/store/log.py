@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple
 
-from ragstone.database.database import Run
+from ragstone.database.database import Sql
 from ragstone.inert import on_one_line
 
 Level = Literal["info", "warning", "error"]
@@ -19,14 +19,14 @@ class LogLine(NamedTuple):
     text: str
 
 
-def log(run: Run, now: float, level: Level, text: str) -> None:
+def log(run: Sql, now: float, level: Level, text: str) -> None:
     """Write a line; of very many, the oldest are forgotten."""
     line = on_one_line(text)[:LONGEST_LINE]
     run("INSERT INTO lines (at, level, text) VALUES (?, ?, ?)", now, level, line)
     run("DELETE FROM lines WHERE number <= (SELECT max(number) FROM lines) - ?", MOST_LINES)
 
 
-def last_lines(run: Run, n: int = 100) -> list[LogLine]:
+def last_lines(run: Sql, n: int = 100) -> list[LogLine]:
     """The last lines, the newest first."""
     return [
         LogLine(*row)

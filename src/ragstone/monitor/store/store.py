@@ -36,12 +36,12 @@ class MonitorStore:
 
 
 def open_store(
-    place: str | PathLike[str], *, folder: Path | None = None, make: bool = True
+    store: str | PathLike[str], *, folder: Path | None = None, make: bool = True
 ) -> MonitorStore:
     """A store in a folder, or at an address ``postgresql://…``.
 
     Args:
-        place: Where it is.
+        store: Where it is.
         folder: For what is being judged; by default the store's own, or ``monitor`` beside the
             user where that is a server.
         make: Whether to make it where there is none.
@@ -50,7 +50,7 @@ def open_store(
         InputError: There is none, or it cannot be used.
         MissingDependency: The extra ``postgres`` is not installed.
     """
-    text = fspath(place)
+    text = fspath(store)
     on_server = text.startswith(POSTGRES)
     own = folder or (FOLDER if on_server else Path(text))
     if not on_server and own.exists() and not own.is_dir():

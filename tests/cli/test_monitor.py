@@ -1,0 +1,27 @@
+"""``ragstone monitor`` in the shell."""
+
+import json
+import time
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+from ragstone.cli import app
+from ragstone.monitor.store.counts import count
+from ragstone.monitor.store.store import open_store
+
+
+def test_status_counts_what_came_in_the_last_day(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    with store.database.transaction() as run:
+        count(run, time.time(), {"spans": 8})
+        count(run, time.time() - 200_000, {"spans": 5})
+    store.close()
+    found = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path), "--json"])
+    assert json.loads(found.stdout)["last_24_h"] == {"spans": 8}
+
+
+def test_a_store_that_is_not_there_is_said(tmp_path: Path) -> None:
+    found = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path / "none")])
+    assert found.exit_code == 2
+    assert "ragstone monitor serve" in found.stderr
