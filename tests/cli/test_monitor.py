@@ -25,3 +25,16 @@ def test_a_store_that_is_not_there_is_said(tmp_path: Path) -> None:
     found = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path / "none")])
     assert found.exit_code == 2
     assert "ragstone monitor serve" in found.stderr
+
+
+def test_a_window_is_exported(tmp_path: Path) -> None:
+    open_store(tmp_path).close()
+    out = tmp_path / "window.jsonl"
+    found = CliRunner().invoke(
+        app, ["monitor", "export", "--store", str(tmp_path), "--since", "24h", "--out", str(out)]
+    )
+    assert found.exit_code == 0
+    assert f"ragstone evaluate {out}" in found.stdout
+    assert out.read_text() == ""
+    wrong = ["monitor", "export", "--store", str(tmp_path), "--since", "then", "--out", str(out)]
+    assert "--since then is no time" in CliRunner().invoke(app, wrong).stderr

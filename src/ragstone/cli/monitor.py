@@ -1,6 +1,7 @@
 """``ragstone monitor``: how good a system in production is, and when it gets worse."""
 
 import time
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -46,3 +47,40 @@ def status(store: Store = "monitor", json: options.Json = False) -> None:
         return
     for what, n in sorted(found.items()):
         say(f"{what}: {n:,}")
+
+
+Since = Annotated[
+    str,
+    typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
+                 "(UTC), or 24h for a day ago. Default: from the beginning."),
+]  # fmt: skip
+Until = Annotated[str, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")]
+
+
+@monitor.command("export")
+@guarded
+def export(
+    out: Annotated[Path, typer.Option("--out", metavar="FILE.jsonl", help="File to write.")],
+    store: Store = "monitor",
+    since: Since = "",
+    until: Until = "",
+    json: options.Json = False,
+) -> None:
+    """Write the answers of a window to a data set: ragstone evaluate FILE.jsonl reads it.
+
+    Exit status: 0 written, 2 no such store, or the file cannot be written.
+    """
+    from ragstone.monitor import export as write
+    from ragstone.monitor import open_store
+    from ragstone.monitor.moment import LAST, read_moment
+
+    now = time.time()
+    begin = read_moment(since, "since", now) if since else 0.0
+    end = read_moment(until, "until", now) if until else LAST
+    opened = open_store(store, make=False)
+    n = write(opened, out, since=begin, until=end)
+    opened.close()
+    if json:
+        print_json({"file": str(out), "examples": n})
+        return
+    say(f"Wrote {n:,} answers to {out}. Next: ragstone evaluate {out}")

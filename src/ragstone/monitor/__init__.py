@@ -8,6 +8,7 @@ numbers    how good the answers are over time
 alarms     when they got worse, and who is told
 """
 
+from .export import export
 from .store.store import MonitorStore, open_store
 
-__all__ = ["MonitorStore", "open_store"]
+__all__ = ["MonitorStore", "export", "open_store"]
