@@ -45,7 +45,7 @@ from ragstone.judges.llm.relevance import PassageRelevance
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.llm.support import PropositionSupport
 from ragstone.models.chat import CallableChat, ChatRequest
-from ragstone.models.chat.json_reply import Malformed
+from ragstone.models.chat.json_reply import MalformedReply
 from ragstone.models.chat.wire import PRINTED, SCHEMA_NAME, WORKED, printed
 from ragstone.testing import ScriptedEncoder, asked
 
@@ -154,7 +154,7 @@ def lost(
         texts = {name: text for name, text in words.items() if text}
     try:
         items = read_items(json.dumps(made), sorts, texts).items
-    except Malformed:
+    except MalformedReply:
         items = {}
     about = {name: entry["id"] for name, entry in written}
     wrong = sum(about.get(name, "") != name for name in items)

@@ -26,6 +26,7 @@ GIVEN_BY_THE_USER = {
     ("judges/markers.py", "finditer"),
     ("guard/checks.py", "compile"),
     ("guard/phrases.py", "fullmatch"),
+    ("monitor/traces/redaction.py", "compile"),
 }
 """Where the patterns of users are compiled and used: whoever writes a pattern answers for it."""
 

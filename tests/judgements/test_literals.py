@@ -58,6 +58,7 @@ NO_KINDS = {
     "labels/agreement.py": ("agreement",),
     "labels/platforms.py": ("rating",),
     "models/chat/litellm.py": ("response",),
+    "monitor/traces/documents.py": ("response", "similarity"),
     "web/pages/": ("claims", "statements", "agreement"),
     "report/groups.py": ("grounding",),
     "report/layouts/taxonomy.py": ("grounding",),

@@ -34,7 +34,7 @@ from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.statements import StatementsTask
 from ragstone.judges.llm.support import SupportTask
 from ragstone.judges.llm.task import Target, Task
-from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
+from ragstone.models.chat.json_reply import MalformedReply, drafts, json_objects
 from ragstone.testing import reply_to
 
 CASES = json.loads((Path(__file__).parent / "injections.json").read_text("utf-8"))
@@ -295,7 +295,7 @@ def verdicts(text: str, items: dict[str, type[Item]]) -> dict[str, Any] | None:
     """What is read, reasons and quotes apart; None where the reply is refused."""
     try:
         reading = read_items(text, items)
-    except Malformed:
+    except MalformedReply:
         return None
     return {
         name: item.model_dump(exclude={"reason", "reasoning"})
@@ -359,7 +359,7 @@ def test_a_text_as_a_reply_is_read_or_refused_at_once(hostile: str) -> None:
     begun = time.process_time()
     for text in (hostile, f"<think>{hostile}</think>{hostile}", f'{{"p01": "{hostile}'):
         for read in (json_objects, drafts):
-            with suppress(Malformed):
+            with suppress(MalformedReply):
                 read(text)
         for _, items, _ in REPLIES:
             verdicts(text, items)

@@ -12,7 +12,7 @@ from ragstone.judges.llm.claims import AnswerClaims
 from ragstone.judges.llm.question import Item, ReplyEntry
 from ragstone.judges.llm.rating import rating_item
 from ragstone.judges.llm.reading import read_items
-from ragstone.models.chat.json_reply import Malformed, Unclosed
+from ragstone.models.chat.json_reply import MalformedReply, Unclosed
 
 
 class Verdict(Item):
@@ -167,7 +167,7 @@ def test_a_text_copied_with_its_quote_marks_forges_no_verdict(copied: str, fault
 )
 def test_a_text_copied_with_its_quote_marks_can_void_a_reply(copied: str) -> None:
     text = '{"p01": {"reason": "%s", "verdict": "not stated"}, "p02": %s}'
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedReply):
         read_items(text % (copied, json.dumps(ABSENT)), TWO)
 
 
@@ -351,7 +351,7 @@ def test_the_reasons_of_every_task_may_differ(
 def test_objects_that_do_not_say_the_same_are_refused(other: Any) -> None:
     true, other = json.dumps({"p01": SUPPORTED, "p02": ABSENT}), json.dumps(other)
     for text in (f"{true} {other}", f"{other} {true}", f"{true} {true} {other}"):
-        with pytest.raises(Malformed, match="do not say the same"):
+        with pytest.raises(MalformedReply, match="do not say the same"):
             read_items(text, TWO)
 
 
@@ -360,14 +360,14 @@ def test_a_draft_that_says_otherwise_is_refused_and_a_sketch_is_not() -> None:
     sketch = '{"p01": {"reason": "...", "verdict": "..."}, "p02": ...}'
     assert len(read_items(f"<think>I write {sketch}</think>{true}", TWO).items) == 2
     draft = json.dumps({"p01": ABSENT, "p02": ABSENT})
-    with pytest.raises(Malformed, match="do not say the same"):
+    with pytest.raises(MalformedReply, match="do not say the same"):
         read_items(f"<think>{draft}</think>{true}", TWO)
 
 
 def test_items_too_deep_to_be_compared_are_refused_or_read() -> None:
     for depth in range(800, 1000):
         deep = '{"a":' * depth + "1" + "}" * depth
-        with suppress(Malformed):
+        with suppress(MalformedReply):
             assert read_items(f'{{"p01": {deep}, "P1": {deep}}}', TWO).items == {}
 
 
@@ -379,5 +379,5 @@ def test_an_object_without_items_lacks_them_all() -> None:
 def test_what_is_cut_off_or_no_json_is_told_apart() -> None:
     with pytest.raises(Unclosed):
         read_items('{"p01": {"reason": "r", "verdict": "supp', TWO)
-    with pytest.raises(Malformed, match="no JSON object"):
+    with pytest.raises(MalformedReply, match="no JSON object"):
         read_items("p01: supported, p02: absent", TWO)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.models.chat.json_reply import Malformed, Unclosed, drafts, json_objects
+from ragstone.models.chat.json_reply import MalformedReply, Unclosed, drafts, json_objects
 
 READ = {"p01": {"reason": "It's there.", "verdict": "supported"}}
 
@@ -122,13 +122,13 @@ def test_a_mended_reply_is_never_closed(text: str) -> None:
     ],
 )
 def test_what_is_no_object_is_malformed_and_not_cut_off(text: str) -> None:
-    with pytest.raises(Malformed) as caught:
+    with pytest.raises(MalformedReply) as caught:
         json_objects(text)
     assert not isinstance(caught.value, Unclosed)
 
 
 def test_nothing_is_taken_from_inside_an_object_that_cannot_be_read() -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedReply):
         json_objects('{"p01": {"reason": "he wrote "{"p01": {"verdict": "supported"}}""}}')
 
 
@@ -156,7 +156,7 @@ def test_nothing_is_taken_from_inside_an_object_that_cannot_be_read() -> None:
 def test_hostile_replies_are_refused_within_a_second(text: str) -> None:
     begun = time.process_time()
     for read in (json_objects, drafts):
-        with suppress(Malformed):
+        with suppress(MalformedReply):
             read(text)
     assert time.process_time() - begun < 1
 

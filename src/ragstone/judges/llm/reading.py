@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragstone.models.chat.json_reply import Malformed, drafts, json_objects
+from ragstone.models.chat.json_reply import MalformedReply, drafts, json_objects
 
 from .asker import Outcome
 from .boundary import unescaped
@@ -47,7 +47,7 @@ def read_items(
 
     Raises:
         Unclosed: The reply was cut off.
-        Malformed: It is not JSON, or holds several objects that disagree.
+        MalformedReply: It is not JSON, or holds several objects that disagree.
     """
     objects = json_objects(text)
     about = texts or {}
@@ -63,9 +63,9 @@ def read_items(
         if sketched or len(readings) > 1:
             said = [_without_reasons(reading) for reading in (*sketched, *readings)]
             if any(one != other for one, other in pairwise(said)):
-                raise Malformed(f"{len(said)} JSON objects that do not say the same")
+                raise MalformedReply(f"{len(said)} JSON objects that do not say the same")
     except RecursionError:
-        raise Malformed("brackets within brackets, too deep to be compared") from None
+        raise MalformedReply("brackets within brackets, too deep to be compared") from None
     return readings[-1]
 
 

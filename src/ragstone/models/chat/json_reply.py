@@ -25,11 +25,11 @@ ITEMS = "items"
 """The key under which a top-level list of objects is returned."""
 
 
-class Malformed(ValueError):
+class MalformedReply(ValueError):
     """The reply holds no readable object."""
 
 
-class Unclosed(Malformed):
+class Unclosed(MalformedReply):
     """The reply ends inside an object: it was cut off."""
 
 
@@ -41,7 +41,7 @@ def json_objects(text: str) -> list[dict[str, Any]]:
 
     Raises:
         Unclosed: The reply ends inside an object, even if complete ones come before it.
-        Malformed: There is no object, or one that cannot be read.
+        MalformedReply: There is no object, or one that cannot be read.
     """
     text = _without_surrogates(text)
     try:
@@ -49,7 +49,7 @@ def json_objects(text: str) -> list[dict[str, Any]]:
     except json.JSONDecodeError:
         pass
     except RecursionError:
-        raise Malformed("the JSON is nested too deeply") from None
+        raise MalformedReply("the JSON is nested too deeply") from None
     _, rest = _split_thoughts(text)
     found: list[dict[str, Any]] = []
     start = _OPENING.search(rest)
@@ -60,7 +60,7 @@ def json_objects(text: str) -> list[dict[str, Any]]:
         start = _OPENING.search(rest, end)
     found = [made for made in found if made] or found
     if not found:
-        raise Malformed("no JSON object")
+        raise MalformedReply("no JSON object")
     return found
 
 
@@ -70,7 +70,7 @@ def drafts(text: str) -> list[dict[str, Any]]:
     They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
 
     Raises:
-        Malformed: There are too many.
+        MalformedReply: There are too many.
     """
     if not text.lstrip().startswith("<"):
         return []
@@ -83,7 +83,7 @@ def drafts(text: str) -> list[dict[str, Any]]:
         _check_count(tried)
         try:
             made, end = _object_at(thoughts, start.start())
-        except Malformed:
+        except MalformedReply:
             end = start.end()
         else:
             found.append(made)
@@ -93,7 +93,7 @@ def drafts(text: str) -> list[dict[str, Any]]:
 
 def _check_count(found: Sized) -> None:
     if len(found) > MOST_OBJECTS:
-        raise Malformed(f"more than {MOST_OBJECTS} JSON objects")
+        raise MalformedReply(f"more than {MOST_OBJECTS} JSON objects")
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
@@ -102,7 +102,7 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
     try:
         return _object(_DECODER.decode(repaired)), end
     except json.JSONDecodeError as error:
-        raise Malformed(f"not JSON: {error.msg}, at {_near(text, start)}") from None
+        raise MalformedReply(f"not JSON: {error.msg}, at {_near(text, start)}") from None
 
 
 def _object(made: Any) -> dict[str, Any]:
@@ -110,7 +110,7 @@ def _object(made: Any) -> dict[str, Any]:
         return {ITEMS: made}
     if isinstance(made, dict):
         return made
-    raise Malformed(f"expected a JSON object, got a {type(made).__name__}")
+    raise MalformedReply(f"expected a JSON object, got a {type(made).__name__}")
 
 
 # Think tags
@@ -175,19 +175,23 @@ def _repaired(text: str, start: int) -> tuple[str, int]:
         mark = token["mark"]
         if mark is None:
             if last not in _BEFORE_VALUE:
-                raise Malformed(f"not JSON: a comma is missing at {_near(text, token.start())}")
+                raise MalformedReply(
+                    f"not JSON: a comma is missing at {_near(text, token.start())}"
+                )
             written.append(_value(token))
             last = "value"
             continue
         if mark in "{[":
             if last and last not in _BEFORE_VALUE:
-                raise Malformed(f"not JSON: a comma is missing at {_near(text, token.start())}")
+                raise MalformedReply(
+                    f"not JSON: a comma is missing at {_near(text, token.start())}"
+                )
             if len(closing) == DEEPEST:
-                raise Malformed(f"more than {DEEPEST} nested brackets")
+                raise MalformedReply(f"more than {DEEPEST} nested brackets")
             closing.append("}" if mark == "{" else "]")
         elif mark in "}]":
             if closing.pop() != mark:
-                raise Malformed(f"not JSON: wrong bracket at {_near(text, token.start())}")
+                raise MalformedReply(f"not JSON: wrong bracket at {_near(text, token.start())}")
             if last == ",":
                 written.pop()
         written.append(mark)
@@ -200,7 +204,7 @@ def _give_up(text: str, start: int, at: int) -> NoReturn:
     rest = text[at : at + 1]
     if not rest or rest in "\"'“”„" or text[at:] == "-" or text.startswith("/*", at):
         raise Unclosed(f"the reply ends inside the object that begins at {_near(text, start)}")
-    raise Malformed(f"not JSON: expected a value, key or bracket at {_near(text, at)}")
+    raise MalformedReply(f"not JSON: expected a value, key or bracket at {_near(text, at)}")
 
 
 def _value(token: re.Match[str]) -> str:
@@ -230,7 +234,7 @@ def _near(text: str, at: int) -> str:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) != len(pairs):
-        raise Malformed("a key occurs twice in one object")
+        raise MalformedReply("a key occurs twice in one object")
     return made
 
 

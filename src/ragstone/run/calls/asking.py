@@ -17,7 +17,7 @@ from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatModel
-from ragstone.models.chat.json_reply import Malformed
+from ragstone.models.chat.json_reply import MalformedReply
 
 from .attempting import TOO_BIG, QueuedQuestion
 from .budget import Budget
@@ -313,6 +313,6 @@ def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
     """The outcome of a stored reply; None if it is invalid or holds no requested item."""
     try:
         outcome = read_items(text, asked.items, asked.question.texts)
-    except Malformed:
+    except MalformedReply:
         return None
     return outcome if outcome.status == "ok" else None

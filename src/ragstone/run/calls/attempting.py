@@ -8,7 +8,7 @@ from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
-from ragstone.models.chat.json_reply import Malformed, Unclosed
+from ragstone.models.chat.json_reply import MalformedReply, Unclosed
 from ragstone.reason import reason
 
 FINISHES = {
@@ -161,7 +161,7 @@ def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
     except Unclosed:
         result.trouble, result.words = "truncated", reason("reply_cut_off")
         return
-    except Malformed as error:
+    except MalformedReply as error:
         result.trouble, result.words = (
             "malformed",
             reason("reply_unreadable", fault=str(error).rstrip(".")),

@@ -1,0 +1,107 @@
+"""Corpus: the texts of passages, for traces that name them by their ids alone."""
+
+import json
+from functools import lru_cache
+from hashlib import blake2b
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ragstone.errors import DataError, Fault, InputError
+
+IDS = ("_id", "id", "doc_id", "document_id")
+TEXTS = ("text", "contents", "content", "page_content")
+SHOWN = 20
+REMEMBERED = 512
+"""Passages whose texts are kept, for the same ones are found again and again."""
+
+
+class Corpus:
+    """Passages in a file of JSON lines with ``_id`` or ``id``, ``title`` and ``text``, as BEIR has
+    them.
+
+    In memory are 16 bytes a passage, which say where it lies; its text is read when it is asked
+    for. A file that is replaced meanwhile has to be opened anew; until then no wrong text is given.
+
+    Args:
+        path: The file, not compressed.
+
+    Raises:
+        InputError: It cannot be opened.
+        DataError: Lines have no id or no text; with the first of them.
+    """
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        try:
+            with self.path.open("rb") as file:
+                self._keys, self._starts = _index(file, self.path)
+        except OSError as error:
+            raise InputError(f"{self.path}: {error.strerror or error}.") from None
+        self._remembered = lru_cache(REMEMBERED)(self._read)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def text(self, id: str) -> str | None:
+        """Title and text of the passage with this id; None if there is none."""
+        return self._remembered(id)
+
+    def _read(self, id: str) -> str | None:
+        key = _key(id)
+        first, behind = np.searchsorted(self._keys, key), np.searchsorted(self._keys, key, "right")
+        if first == behind:
+            return None
+        try:
+            with self.path.open("rb") as file:
+                for start in self._starts[first:behind]:
+                    file.seek(int(start))
+                    found = _passage(file.readline())
+                    if found is not None and found[0] == id:
+                        return found[1]
+        except OSError:
+            return None
+        return None
+
+
+def _index(file: Any, path: Path) -> tuple[np.ndarray, np.ndarray]:
+    """The keys of all passages in order, and where their lines begin."""
+    keys, starts, faults, at = [], [], [], 0
+    for number, line in enumerate(file, 1):
+        if line.strip():
+            found = _passage(line)
+            if found is None:
+                expected = "an object with _id or id, and text"
+                faults.append(Fault(str(path), number, "", expected, repr(line[:60])))
+                if len(faults) > SHOWN:
+                    break
+            else:
+                keys.append(_key(found[0]))
+                starts.append(at)
+        at += len(line)
+    if faults:
+        raise DataError(faults, hint="A corpus is a file of JSON lines, one passage each.")
+    order = np.argsort(np.array(keys, np.uint64), kind="stable")
+    return np.array(keys, np.uint64)[order], np.array(starts, np.uint64)[order]
+
+
+def _key(id: str) -> int:
+    return int.from_bytes(blake2b(id.encode("utf-8", "replace"), digest_size=8).digest())
+
+
+def _passage(line: bytes) -> tuple[str, str] | None:
+    """Id and text of a line."""
+    try:
+        given = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(given, dict):
+        return None
+    id = next((given[name] for name in IDS if given.get(name) not in (None, "")), None)
+    text = next((given[name] for name in TEXTS if isinstance(given.get(name), str)), None)
+    if text is None or not isinstance(id, (str, int)) or isinstance(id, bool):
+        return None
+    title = given.get("title")
+    return str(id), f"{title}\n{text}" if isinstance(title, str) and title else text

@@ -1,0 +1,143 @@
+"""Documents: what a retrieval found, in the many shapes in which it is written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from ragstone.examples.fields import squash
+
+from .texts import opened, text_in
+
+IDS = (
+    "id",
+    "_id",
+    "id_",
+    "doc_id",
+    "docid",
+    "document_id",
+    "chunk_id",
+    "node_id",
+    "passage_id",
+    "uuid",
+)
+TEXTS = (
+    "content",
+    "page_content",
+    "text",
+    "document",
+    "passage",
+    "chunk",
+    "body",
+    "snippet",
+    "value",
+)
+SCORES = ("score", "relevance_score", "similarity", "similarity_score", "rerank_score")
+IN_METADATA = (*IDS, "source", "url", "uri", "doc_uri", "file_name", "title")
+LISTS = (
+    *("documents", "source_documents", "retrieved_documents", "contexts", "retrieved_contexts"),
+    *("context", "docs", "nodes", "source_nodes", "results", "chunks", "passages", "matches"),
+    *("output", "result", "response", "data"),
+)
+MOST = 1_000
+"""Documents of one retrieval that are looked at."""
+
+DEEPEST = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """Something that was retrieved; each of these may be missing."""
+
+    id: str | None
+    text: str | None
+    score: float | None
+
+
+def documents_in(value: Any, deep: int = DEEPEST) -> list[Document] | None:
+    """The documents that a value is or holds; None if it is nothing of the kind."""
+    value = opened(value)
+    if not deep:
+        return None
+    if isinstance(value, dict):
+        by_name = {squash(name): one for name, one in reversed(list(value.items()))}
+        for name in LISTS:
+            inner = by_name.get(squash(name))
+            if inner is not None and (found := documents_in(inner, deep - 1)) is not None:
+                return found
+        return None
+    if not isinstance(value, list):
+        return None
+    if len(value) == 1 and isinstance(value[0], list) and not _is_pair(value[0]):
+        return documents_in(value[0], deep - 1)
+    found = [document for one in value[:MOST] if (document := _document(one)) is not None]
+    return found if found or not value else None
+
+
+def _is_pair(value: list[Any]) -> bool:
+    return len(value) == 2 and isinstance(value[1], (int, float))
+
+
+def _document(given: Any) -> Document | None:
+    given = opened(given) if isinstance(given, str) and given[:1] == "{" else given
+    if isinstance(given, str):
+        return Document(None, given, None)
+    if isinstance(given, list) and _is_pair(given):
+        inner = _document(given[0])
+        return None if inner is None else Document(inner.id, inner.text, _number(given[1]))
+    if not isinstance(given, dict):
+        return None
+    by_name = _flat(given)
+    text = next((said for one in TEXTS if (said := text_in(by_name.get(squash(one))))), None)
+    scores = (_number(by_name.get(squash(one))) for one in SCORES)
+    score = next((one for one in scores if one is not None), None)
+    return Document(_id(by_name), text, score)
+
+
+def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Its fields by squashed names, with those of the document, node or object inside it."""
+    found: dict[str, Any] = {}
+    for name, value in given.items():
+        if name in ("node", "document", "kwargs", "payload", "text_resource") and isinstance(
+            value, dict
+        ):
+            for inner, one in _flat(value).items():
+                found.setdefault(inner, one)
+        else:
+            found[squash(name.removeprefix("document."))] = value
+    if "kwargs" in given:
+        # The id of what LangChain writes down is that of a class.
+        found["id"] = given["kwargs"].get("id") if isinstance(given["kwargs"], dict) else None
+    return found
+
+
+def _id(by_name: Mapping[str, Any]) -> str | None:
+    for one in IDS:
+        if (id := _as_id(by_name.get(squash(one)))) is not None:
+            return id
+    metadata = opened(by_name.get("metadata"))
+    if isinstance(metadata, dict):
+        inner = {squash(name): value for name, value in metadata.items()}
+        for one in IN_METADATA:
+            if (id := _as_id(inner.get(squash(one)))) is not None:
+                return id
+    return None
+
+
+def _as_id(value: Any) -> str | None:
+    if isinstance(value, str) and value.strip():
+        return value[:1000]
+    if type(value) is int:
+        return str(value)
+    return None
+
+
+def _number(value: Any) -> float | None:
+    """A finite number, also one that is written as text."""
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None

@@ -1,0 +1,258 @@
+"""Names: which attributes say what, in all of the conventions that are understood.
+
+The only such table: whatever reads an attribute finds its name here, and docs/traces.md shows it.
+The first name that is there speaks; a span's own attributes come before those of its resource.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Role = Literal["call", "retriever", "reranker", "agent", "chain", "tool", "embedding", "aside"]
+
+_ROLES: tuple[tuple[Role, str], ...] = (
+    ("call", "llm generation chat_model chat generate_content text_completion completion"),
+    ("retriever", "retriever retrieval rag"),
+    ("reranker", "reranker reranking rerank"),
+    ("agent", "agent invoke_agent invoke_workflow"),
+    ("chain", "chain workflow task record_root"),
+    ("tool", "tool execute_tool function"),
+    ("embedding", "embedding embeddings"),
+    ("aside", "guardrail evaluator evaluation eval eval_root"),
+)
+ROLES: Mapping[str, Role] = {name: role for role, names in _ROLES for name in names.split()}
+"""What a span does, by what the attributes of ``ROLE`` say, in small letters."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceFact:
+    """Something that attributes say.
+
+    Attributes:
+        says: What it is, for people.
+        names: The attributes that say it.
+        lists: Beginnings of attributes that say it with an index, such as ``PREFIX.0.document.id``.
+    """
+
+    says: str
+    names: tuple[str, ...] = ()
+    lists: tuple[str, ...] = ()
+
+    def among(self, attributes: Mapping[str, Any]) -> Any:
+        """What is said, or None; an empty text says nothing."""
+        for name in self.names:
+            value = attributes.get(name)
+            if value is not None and value != "":
+                return value
+        return None
+
+
+ROLE = TraceFact(
+    "what a span does",
+    (
+        "openinference.span.kind",
+        "langfuse.observation.type",
+        "mlflow.spanType",
+        "ai.observability.span_type",
+        "gen_ai.operation.name",
+        "traceloop.span.kind",
+        "llm.request.type",
+        "langwatch.span.type",
+    ),
+)
+ASKED = TraceFact(
+    "what the user asked, for the trace as a whole",
+    ("langfuse.trace.input", "ai.observability.record_root.input"),
+)
+ANSWERED = TraceFact(
+    "what the user was answered, for the trace as a whole",
+    ("langfuse.trace.output", "ai.observability.record_root.output"),
+)
+INPUT = TraceFact(
+    "what went into a span",
+    (
+        "langfuse.observation.input",
+        "input.value",
+        "mlflow.spanInputs",
+        "traceloop.entity.input",
+        "langwatch.input",
+    ),
+)
+OUTPUT = TraceFact(
+    "what came out of a span",
+    (
+        "langfuse.observation.output",
+        "output.value",
+        "mlflow.spanOutputs",
+        "traceloop.entity.output",
+        "langwatch.output",
+    ),
+)
+INPUT_MESSAGES = TraceFact(
+    "messages to a model",
+    ("gen_ai.input.messages", "gen_ai.prompt"),
+    ("llm.input_messages", "gen_ai.prompt"),
+)
+OUTPUT_MESSAGES = TraceFact(
+    "messages of a model",
+    ("gen_ai.output.messages", "gen_ai.completion"),
+    ("llm.output_messages", "gen_ai.completion"),
+)
+QUERY = TraceFact(
+    "what was searched for",
+    (
+        "gen_ai.retrieval.query.text",
+        "ai.observability.retrieval.query_text",
+        "reranker.query",
+    ),
+)
+DOCUMENTS = TraceFact(
+    "what was found",
+    (
+        "gen_ai.retrieval.documents",
+        "retrieval.documents",
+        "ai.observability.retrieval.retrieved_contexts",
+        "langwatch.rag_contexts",
+    ),
+    ("retrieval.documents",),
+)
+RERANKED = TraceFact(
+    "what was left of it by a reranker",
+    ("reranker.output_documents",),
+    ("reranker.output_documents",),
+)
+TOP_K = TraceFact("how many were asked for", ("gen_ai.retrieval.top_k", "gen_ai.request.top_k"))
+MODEL = TraceFact(
+    "model",
+    (
+        "gen_ai.response.model",
+        "llm.response.model_name",
+        "gen_ai.request.model",
+        "llm.request.model_name",
+        "llm.model_name",
+        "langfuse.observation.model.name",
+        "mlflow.llm.model",
+        "ai.observability.cost.model",
+    ),
+)
+INPUT_TOKENS = TraceFact(
+    "tokens read",
+    (
+        "gen_ai.usage.input_tokens",
+        "gen_ai.usage.prompt_tokens",
+        "llm.token_count.prompt",
+        "llm.usage.prompt_tokens",
+        "ai.observability.cost.num_prompt_tokens",
+    ),
+)
+OUTPUT_TOKENS = TraceFact(
+    "tokens written",
+    (
+        "gen_ai.usage.output_tokens",
+        "gen_ai.usage.completion_tokens",
+        "llm.token_count.completion",
+        "llm.usage.completion_tokens",
+        "ai.observability.cost.num_completion_tokens",
+    ),
+)
+CACHE_READ = TraceFact(
+    "tokens read from a cache",
+    (
+        "gen_ai.usage.cache_read.input_tokens",
+        "llm.token_count.prompt_details.cache_read",
+    ),
+)
+CACHE_WRITE = TraceFact(
+    "tokens written to a cache",
+    (
+        "gen_ai.usage.cache_write.input_tokens",
+        "gen_ai.usage.cache_creation.input_tokens",
+        "llm.token_count.prompt_details.cache_write",
+    ),
+)
+USAGE = TraceFact(
+    "tokens read and written, as an object",
+    ("langfuse.observation.usage_details", "mlflow.chat.tokenUsage"),
+)
+FINISH = TraceFact(
+    "why a model stopped",
+    ("gen_ai.response.finish_reasons", "llm.finish_reason"),
+)
+SESSION = TraceFact(
+    "conversation",
+    (
+        "session.id",
+        "langfuse.session.id",
+        "gen_ai.conversation.id",
+        "mlflow.trace.session",
+        "traceloop.association.properties.session_id",
+        "langwatch.thread.id",
+    ),
+)
+USER = TraceFact(
+    "who asked",
+    (
+        "user.id",
+        "langfuse.user.id",
+        "enduser.id",
+        "mlflow.trace.user",
+        "traceloop.association.properties.user_id",
+        "langwatch.user.id",
+    ),
+)
+VERSION = TraceFact(
+    "deployed version",
+    (
+        "service.version",
+        "langfuse.release",
+        "langfuse.version",
+        "ai.observability.app_version",
+        "deployment.version",
+    ),
+)
+SYSTEM = TraceFact(
+    "system",
+    (
+        "service.name",
+        "ai.observability.app_name",
+        "openinference.project.name",
+        "traceloop.workflow.name",
+        "gen_ai.agent.name",
+    ),
+)
+ENVIRONMENT = TraceFact(
+    "environment",
+    ("deployment.environment.name", "deployment.environment", "langfuse.environment"),
+)
+TAGS = TraceFact("tags", ("langfuse.trace.tags", "tag.tags"))
+METADATA = TraceFact("what else is known, as an object", ("metadata", "langfuse.trace.metadata"))
+REFERENCE = TraceFact("the right answer", ("ai.observability.record_root.ground_truth_output",))
+ERROR = TraceFact(
+    "what went wrong",
+    (
+        "ai.observability.record_root.error",
+        "langfuse.observation.status_message",
+        "exception.message",
+        "exception.type",
+        "error.type",
+    ),
+)
+
+FACTS = tuple(value for value in list(globals().values()) if isinstance(value, TraceFact))
+"""All of them, in the order of this file."""
+
+LISTS = frozenset(beginning for fact in FACTS for beginning in fact.lists)
+
+RESOURCE = frozenset(
+    name for fact in (SESSION, USER, VERSION, SYSTEM, ENVIRONMENT) for name in fact.names
+)
+"""Names that are looked for in resources too."""
+
+MESSAGE_EVENTS: Mapping[str, str] = {
+    "gen_ai.system.message": "system",
+    "gen_ai.user.message": "user",
+    "gen_ai.assistant.message": "assistant",
+    "gen_ai.tool.message": "tool",
+    "gen_ai.choice": "choice",
+}
+"""Log events that are one message each, as older emitters send them, with its role."""

@@ -1,0 +1,297 @@
+"""OTLP: reads the bodies that exporters send, and sorts what is in them by trace."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
+from .messages import change_texts
+from .names import RESOURCE
+from .otlp_json import read_json
+from .received import (
+    CUT,
+    LONGEST_ASIDE,
+    Malformed,
+    ReceivedBody,
+    SpanLimits,
+    TracePart,
+    UnreadableBody,
+    put_aside,
+    received,
+)
+from .redaction import Redaction
+from .wire import inside, repeated
+
+_YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
+_MINUTE = 60 * 10**9
+_NO_TRACE, _NO_SPAN = bytes(16), bytes(8)
+
+_LONGEST_RESOURCE = 2_000
+"""Bytes of what is said of the sender; it is kept with each trace of a request."""
+
+_TOO_MANY = Malformed("too_many_in_body", b"")
+
+
+def read_traces(
+    body: bytes,
+    *,
+    json: bool = False,
+    redaction: Redaction | None = None,
+    limits: SpanLimits = SpanLimits(),  # noqa: B008
+) -> ReceivedBody:
+    """The spans of a body as it comes to ``/v1/traces``, unpacked.
+
+    Args:
+        body: An ExportTraceServiceRequest.
+        json: Whether it is JSON, and not protobuf.
+        redaction: What is taken out of all texts; None for nothing.
+        limits: How much is taken in.
+
+    Raises:
+        UnreadableBody: It is no such request at all.
+    """
+    return _read(body, _SPANS, json, redaction, limits)
+
+
+def read_logs(
+    body: bytes,
+    *,
+    json: bool = False,
+    redaction: Redaction | None = None,
+    limits: SpanLimits = SpanLimits(),  # noqa: B008
+) -> ReceivedBody:
+    """The log records of a body as it comes to ``/v1/logs``; see ``read_traces``.
+
+    Only those of calls of models are kept, the others are counted in ``ignored``.
+    """
+    return _read(body, _LOGS, json, redaction, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class _Signal:
+    """What is sent: how a body is made up, and what is wrong with one item of it."""
+
+    kind: Literal["spans", "logs"]
+    message: Callable[[], Any]
+    groups: Callable[[Any], Iterable[Any]]
+    scopes: Callable[[Any], Iterable[Any]]
+    items: Callable[[Any], Sequence[Any]]
+    fault: Callable[[Any], str | None]
+    matters: Callable[[bytes], bool]
+
+
+@dataclass(slots=True)
+class _Trace:
+    """What is there of one trace, by where it stood in the body."""
+
+    places: dict[tuple[int, int], list[bytes]] = field(default_factory=dict)
+    spans: int = 0
+
+
+def _read(
+    body: bytes, signal: _Signal, json: bool, redaction: Redaction | None, limits: SpanLimits
+) -> ReceivedBody:
+    reading = _Reading(signal, redaction, limits, body)
+    if json:
+        given = read_json(body, signal.kind, limits.spans)
+        return reading.read(given.data, given.faulty, given.left_out)
+    data = _parsed(body, signal)
+    data.DiscardUnknownFields()
+    return reading.read(data)
+
+
+def _parsed(body: bytes, signal: _Signal) -> Any:
+    data = signal.message()
+    try:
+        data.ParseFromString(body)
+    except DecodeError:
+        raise UnreadableBody(
+            f"The body is no {signal.kind} of OTLP as protobuf. Set the exporter to http/protobuf, "
+            "or send application/json where it is JSON.",
+            "not_otlp",
+        ) from None
+    return data
+
+
+class _Reading:
+    """One body while it is read."""
+
+    def __init__(
+        self, signal: _Signal, redaction: Redaction | None, limits: SpanLimits, body: bytes
+    ) -> None:
+        self._signal = signal
+        self._redaction = redaction
+        self._limits = limits
+        self._likely = None if redaction is None else redaction.screen(body)
+        self._heads: dict[tuple[int, ...], bytes] = {}
+        self._traces: dict[bytes, _Trace] = {}
+        self._malformed: list[Malformed] = []
+        self._ignored = 0
+
+    def read(self, data: Any, faulty: Sequence[str] = (), left_out: int = 0) -> ReceivedBody:
+        """All of a body.
+
+        Args:
+            data: What could be parsed.
+            faulty: JSON of items that could not.
+            left_out: Items that were not looked at, for there are too many.
+        """
+        left = self._limits.spans
+        for place, item in self._each(data):
+            if left > 0:
+                self._take(place, item)
+                left -= 1
+            else:
+                left_out += 1
+        self._malformed += [put_aside("not_otlp", self._redacted(one)) for one in faulty]
+        self._malformed += [_TOO_MANY] * left_out
+        return received(self._parts(), self._malformed, self._ignored)
+
+    def _each(self, data: Any) -> Iterator[tuple[tuple[int, int], Any]]:
+        for group_number, group in enumerate(self._signal.groups(data)):
+            for scope_number, scope in enumerate(self._signal.scopes(group)):
+                place = (group_number, scope_number)
+                items = self._signal.items(scope)
+                if items:
+                    self._heads[(group_number,)] = self._head(group.resource)
+                    self._heads[place] = self._head(scope.scope)
+                for item in items:
+                    yield place, item
+
+    def _take(self, place: tuple[int, int], item: Any) -> None:
+        raw = item.SerializeToString()
+        if not self._signal.matters(raw):
+            self._ignored += 1
+            return
+        fault = self._signal.fault(item)
+        if fault is None and len(raw) > self._limits.span_length:
+            fault = "span_too_long"
+        if fault is None and _attributes(item) > self._limits.attributes:
+            fault = "too_many_attributes"
+        if fault is not None:
+            self._malformed.append(put_aside(fault, self._aside(item, raw)))
+            return
+        trace = self._traces.get(item.trace_id)
+        if trace is None:
+            trace = self._traces[item.trace_id] = _Trace()
+        trace.places.setdefault(place, []).append(self._fit(item, raw))
+        trace.spans += 1
+
+    def _fit(self, message: Any, raw: bytes) -> bytes:
+        """The bytes of a message, redacted and with no text that is too long."""
+        changed = False
+        if self._redaction is not None and self._likely is not None and self._likely(raw):
+            change_texts(message, self._redaction.redact)
+            changed = True
+        if len(raw) > self._limits.attribute_length:
+            change_texts(message, self._cut)
+            changed = True
+        return message.SerializeToString() if changed else raw
+
+    def _cut(self, text: str) -> str:
+        most = self._limits.attribute_length
+        return text if len(text) <= most else text[:most] + CUT
+
+    def _aside(self, item: Any, raw: bytes) -> bytes:
+        """What is kept of a malformed item. Redacted before it is cut, for half a secret is one."""
+        if self._redaction is None:
+            return raw
+        if len(raw) > self._limits.span_length:
+            # Not worth the time: what it is can be told by its beginning.
+            return self._redacted(raw[: 4 * LONGEST_ASIDE].decode("utf-8", "replace"))
+        return self._fit(item, raw)
+
+    def _redacted(self, text: str) -> bytes:
+        return (text if self._redaction is None else self._redaction.redact(text)).encode()
+
+    def _head(self, message: Any) -> bytes:
+        """A resource or a scope, which each trace of the request repeats."""
+        raw = self._fit(message, message.SerializeToString())
+        if len(raw) > _LONGEST_RESOURCE:
+            raw = _shortened(message)
+        return raw
+
+    def _parts(self) -> Iterator[TracePart]:
+        for id, trace in self._traces.items():
+            groups: dict[int, list[bytes]] = {}
+            for (group, scope), items in trace.places.items():
+                content = inside(1, self._heads[group, scope]) + repeated(2, items)
+                groups.setdefault(group, []).append(content)
+            body = repeated(
+                1,
+                (
+                    inside(1, self._heads[(group,)]) + repeated(2, scopes)
+                    for group, scopes in groups.items()
+                ),
+            )
+            yield TracePart(id.hex(), self._signal.kind, body, trace.spans)
+
+
+def _shortened(message: Any) -> bytes:
+    """Of a resource that says too much to be kept with each trace, what has a name of ours."""
+    message = type(message).FromString(message.SerializeToString())
+    kept = [one for one in message.attributes if one.key in RESOURCE and one.ByteSize() <= 300]
+    del message.attributes[:]
+    message.attributes.extend(kept[:20])
+    if hasattr(message, "name"):
+        message.name, message.version = message.name[:100], message.version[:100]
+    if hasattr(message, "entity_refs"):
+        message.ClearField("entity_refs")
+    return bytes(message.SerializeToString())
+
+
+def _attributes(item: Any) -> int:
+    within = sum(len(event.attributes) for event in getattr(item, "events", ()))
+    return len(item.attributes) + within
+
+
+def _span_fault(span: Any) -> str | None:
+    """Why a span cannot be taken in, as a reason's code."""
+    if len(span.trace_id) != 16 or span.trace_id == _NO_TRACE:
+        return "bad_trace_id"
+    if len(span.span_id) != 8 or span.span_id == _NO_SPAN or len(span.parent_span_id) not in (0, 8):
+        return "bad_span_id"
+    start, end = span.start_time_unix_nano, span.end_time_unix_nano
+    if not _YEAR_2000 <= start < _YEAR_2100:
+        return "absurd_time"
+    # An end of 0 is that of a span that was not closed; clocks that are set may go back a little.
+    if end and not start - _MINUTE <= end < _YEAR_2100:
+        return "absurd_time"
+    return None
+
+
+def _record_fault(record: Any) -> str | None:
+    """The same for a log record."""
+    if not record.trace_id or record.trace_id == _NO_TRACE:
+        return "log_without_trace"
+    if len(record.trace_id) != 16:
+        return "bad_trace_id"
+    if len(record.span_id) not in (0, 8):
+        return "bad_span_id"
+    time = record.time_unix_nano
+    if time and not _YEAR_2000 <= time < _YEAR_2100:
+        return "absurd_time"
+    return None
+
+
+_SPANS = _Signal(
+    "spans",
+    TracesData,
+    lambda data: data.resource_spans,
+    lambda group: group.scope_spans,
+    lambda scope: scope.spans,
+    _span_fault,
+    lambda _: True,
+)
+_LOGS = _Signal(
+    "logs",
+    LogsData,
+    lambda data: data.resource_logs,
+    lambda group: group.scope_logs,
+    lambda scope: scope.log_records,
+    _record_fault,
+    lambda raw: b"gen_ai." in raw,
+)

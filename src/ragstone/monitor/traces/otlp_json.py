@@ -1,0 +1,187 @@
+"""OTLP as JSON: ids are hex, whole numbers of 64 bits are texts, unknown fields do not matter.
+
+Attributes, which are most of a body, are read here; the rest by protobuf's own reader.
+"""
+
+import json
+import re
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from google.protobuf.json_format import ParseDict, ParseError
+from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+
+from .received import UnreadableBody
+
+DEEPEST = 32
+"""Levels to which a value of an attribute may be nested."""
+
+_FAULTS = (ParseError, ValueError, TypeError, AttributeError, KeyError, RecursionError)
+_IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span_id")
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(slots=True)
+class ReadJson:
+    """A body of JSON as the message that it stands for.
+
+    Attributes:
+        data: TracesData or LogsData.
+        faulty: The JSON of each item that is none.
+        left_out: Items beyond the limit.
+    """
+
+    data: Any
+    faulty: list[str] = field(default_factory=list)
+    left_out: int = 0
+
+
+def read_json(body: bytes, kind: Literal["spans", "logs"], most: int) -> ReadJson:
+    """Read a body of JSON, at most so many items of it.
+
+    Raises:
+        UnreadableBody: It is no JSON, or not laid out as OTLP is.
+    """
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise UnreadableBody("The body is no JSON.", "not_json") from None
+    if b"\\ud" in body or b"\\uD" in body:
+        given = _whole_texts(given)
+    found = ReadJson(TracesData() if kind == "spans" else LogsData())
+    spans = kind == "spans"
+    for group in _listed(given, "resourceSpans" if spans else "resourceLogs"):
+        into = (found.data.resource_spans if spans else found.data.resource_logs).add()
+        _fill(into.resource, _get(group, "resource"))
+        for scope in _listed(group, "scopeSpans" if spans else "scopeLogs"):
+            within = (into.scope_spans if spans else into.scope_logs).add()
+            _fill(within.scope, _get(scope, "scope"))
+            items = within.spans if spans else within.log_records
+            for item in _listed(scope, "spans" if spans else "logRecords"):
+                if len(items) >= most:
+                    found.left_out += 1
+                    continue
+                message = items.add()
+                if not _fill(message, item):
+                    del items[-1]
+                    found.faulty.append(json.dumps(item, ensure_ascii=False))
+    return found
+
+
+def _listed(given: Any, name: str) -> Iterable[Any]:
+    """The list under a name.
+
+    Raises:
+        UnreadableBody: There is something else.
+    """
+    if isinstance(given, dict):
+        there = _get(given, name)
+        if there is None:
+            return ()
+        if isinstance(there, list):
+            return there
+    raise UnreadableBody(
+        f"The body is no OTLP as JSON: an object with a list of {name} is expected.", "not_otlp"
+    )
+
+
+def _get(given: Any, name: str) -> Any:
+    """The value under a name, as OTLP spells it or as protobuf does."""
+    if not isinstance(given, dict):
+        return None
+    value = given.get(name)
+    if value is not None:
+        return value
+    return given.get("".join("_" + one.lower() if one.isupper() else one for one in name))
+
+
+def _fill(message: Any, given: Any) -> bool:
+    """Fill a message from its JSON; False, with the message as far as it came, if that is wrong."""
+    if given is None:
+        return True
+    try:
+        _fill_whole(message, given)
+    except _FAULTS:
+        return False
+    return True
+
+
+def _fill_whole(message: Any, given: Mapping[str, Any]) -> None:
+    attributes, events, links, body = (given.get(one) for one in _SEPARATE)
+    rest = {name: value for name, value in given.items() if name not in _SEPARATE}
+    for name in _IDS:
+        if rest.get(name):
+            rest[name] = b64encode(_id(rest[name])).decode()
+    ParseDict(rest, message, ignore_unknown_fields=True)
+    _fill_attributes(message.attributes, attributes or (), DEEPEST)
+    for event in events or ():
+        _fill_whole(message.events.add(), event)
+    for link in links or ():
+        _fill_whole(message.links.add(), link)
+    if body is not None:
+        _fill_value(message.body, body, DEEPEST)
+
+
+_SEPARATE = ("attributes", "events", "links", "body")
+
+
+def _id(given: Any) -> bytes:
+    """The bytes of an id; those of a text that is no hex are of no id, which is told later."""
+    try:
+        return bytes.fromhex(given)
+    except ValueError:
+        return b"?"
+
+
+def _fill_attributes(attributes: Any, given: Iterable[Any], deeper: int) -> None:
+    for one in given:
+        attribute = attributes.add()
+        attribute.key = one["key"]
+        value = one.get("value")
+        if value is not None:
+            _fill_value(attribute.value, value, deeper)
+
+
+def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
+    """Fill an AnyValue.
+
+    Raises:
+        ValueError: It is nested too deep, or what it holds is not of its type.
+    """
+    if not deeper:
+        raise ValueError("nested too deep")
+    for name, value in given.items():
+        if value is None:
+            continue
+        match name:
+            case "stringValue" | "string_value":
+                message.string_value = value
+            case "intValue" | "int_value":
+                message.int_value = int(value)
+            case "doubleValue" | "double_value":
+                message.double_value = float(value)
+            case "boolValue" | "bool_value":
+                message.bool_value = value
+            case "bytesValue" | "bytes_value":
+                message.bytes_value = b64decode(value)
+            case "arrayValue" | "array_value":
+                message.array_value.SetInParent()
+                for one in value.get("values") or ():
+                    _fill_value(message.array_value.values.add(), one, deeper - 1)
+            case "kvlistValue" | "kvlist_value":
+                message.kvlist_value.SetInParent()
+                _fill_attributes(message.kvlist_value.values, value.get("values") or (), deeper - 1)
+
+
+def _whole_texts(value: Any) -> Any:
+    """The value with a mark in place of each half of a surrogate pair, which cannot be stored."""
+    if isinstance(value, str):
+        return _HALF.sub("\ufffd", value)
+    if isinstance(value, list):
+        return [_whole_texts(one) for one in value]
+    if isinstance(value, dict):
+        return {_whole_texts(name): _whole_texts(one) for name, one in value.items()}
+    return value

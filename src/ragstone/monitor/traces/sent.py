@@ -1,0 +1,269 @@
+"""Sent: examples that come as such, not as spans; a JSON object, a list of them, or JSON lines."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from math import isfinite
+from typing import Any
+
+from ragstone.errors import InputError
+from ragstone.examples import Example, as_record
+from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.examples.problem import Problem, shown
+from ragstone.examples.records import RecordReader
+from ragstone.reason import reason
+
+from .folded import TracedExample
+from .received import (
+    CUT,
+    Malformed,
+    ReceivedBody,
+    SpanLimits,
+    TracePart,
+    UnreadableBody,
+    put_aside,
+    received,
+)
+from .redaction import Redaction
+
+_TEXTS = ("trace", "span", "session", "user", "version", "model", "error")
+_NUMBERS = ("at", "latency", "input_tokens", "output_tokens")
+_ALIASES = {
+    "session_id": "session",
+    "user_id": "user",
+    "trace_id": "trace",
+    "span_id": "span",
+    "timestamp": "at",
+}
+_LONGEST_NAME = 300
+_EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0
+_UNITS = (1.0, 1e3, 1e6, 1e9)
+
+
+def read_examples(
+    body: bytes,
+    *,
+    redaction: Redaction | None = None,
+    limits: SpanLimits = SpanLimits(),  # noqa: B008
+    now: float = 0.0,
+) -> ReceivedBody:
+    """Examples as ``ragstone.read`` understands them, and facts about them: ``session``, ``user``,
+    ``version``, ``model``, ``trace``, ``span``, ``at`` (seconds since the epoch, or ISO 8601),
+    ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``error``.
+
+    An example is known by its trace, or else its id, or else what it says: the same one sent again
+    is the same.
+
+    Args:
+        body: A JSON object, a list of them, or JSON lines.
+        redaction: What is taken out of all texts; None for nothing.
+        limits: How much is taken in.
+        now: The time, for examples that do not say when they were answered.
+
+    Raises:
+        UnreadableBody: It is none of these.
+    """
+    reader = RecordReader({})
+    parts: list[TracePart] = []
+    malformed: list[Malformed] = []
+    for number, given in enumerate(_items(body)):
+        if number >= limits.spans:
+            malformed.append(Malformed("too_many_in_body", b""))
+            continue
+        if not isinstance(given, Mapping):
+            malformed.append(put_aside("not_json", _redacted(str(given), redaction)))
+            continue
+        part = _part(given, reader, redaction, limits, now)
+        if isinstance(part, TracePart):
+            parts.append(part)
+        else:
+            malformed.append(part)
+    return received(parts, malformed)
+
+
+def _items(body: bytes) -> list[Any]:
+    """The records of a body; a line that is no JSON comes as its text.
+
+    Raises:
+        UnreadableBody: There is none.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableBody("The body is no text in UTF-8.", "not_json") from None
+    try:
+        whole = decode(text)
+        return whole if isinstance(whole, list) else [whole]
+    except BadJsonError:
+        items = [_line(line) for line in text.split("\n") if line.strip()]
+    if not any(isinstance(one, dict) for one in items):
+        raise UnreadableBody(
+            "The body is neither a JSON object, nor a list of them, nor JSON lines.", "not_json"
+        )
+    return items
+
+
+def _line(line: str) -> Any:
+    try:
+        return decode(line)
+    except BadJsonError:
+        return line
+
+
+def _part(
+    given: Mapping[str, Any],
+    reader: RecordReader,
+    redaction: Redaction | None,
+    limits: SpanLimits,
+    now: float,
+) -> TracePart | Malformed:
+    """One record as what is kept of it."""
+    written = json.dumps(given, ensure_ascii=False)
+    if len(written) > limits.span_length:
+        return put_aside("span_too_long", _redacted(written[:20_000], redaction))
+    facts, record = _facts(given)
+    problems: list[Problem] = []
+    known = _known(facts, problems)
+    named = reader.has_id(record)
+    example = reader.read(record, 1, problems)
+    if example is None or problems:
+        first = problems[0]
+        why = reason("faulty_example", field=first.field, expected=first.expected, got=first.got)
+        return put_aside(why, _redacted(written, redaction))
+    id = example.id if named else None
+    trace = known.get("trace") or id or blake2b(written.encode(), digest_size=16).hexdigest()
+    kept = {
+        **known,
+        "trace": trace,
+        "key": known.get("span") or (id if known.get("trace") and id != trace else None),
+        "at": known.get("at", now),
+        "record": as_record(example),
+    }
+    if redaction is not None:
+        kept |= {name: redaction.redact_in(kept[name]) for name in kept if name not in _IDS}
+    kept["record"] = _cut(kept["record"], limits.attribute_length)
+    return TracePart(trace, "example", json.dumps(kept, ensure_ascii=False).encode(), 1)
+
+
+_IDS = ("trace", "span", "key")
+
+
+def _redacted(text: str, redaction: Redaction | None) -> bytes:
+    return (text if redaction is None else redaction.redact(text)).encode("utf-8", "replace")
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= most else value[:most] + CUT
+    if isinstance(value, list):
+        return [_cut(one, most) for one in value]
+    if isinstance(value, dict):
+        return {name: _cut(one, most) for name, one in value.items()}
+    return value
+
+
+def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is said about an example, and the example."""
+    facts: dict[str, Any] = {}
+    record: dict[str, Any] = {}
+    for name, value in given.items():
+        known = _ALIASES.get(name, name)
+        if known in _TEXTS or known in _NUMBERS:
+            facts.setdefault(known, value)
+        else:
+            record[name] = value
+    return {name: value for name, value in facts.items() if value is not None}, record
+
+
+def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The same, read, with what is wrong with it."""
+    found: dict[str, Any] = {}
+    for name, value in facts.items():
+        if name in _TEXTS:
+            if isinstance(value, (str, int)) and not isinstance(value, bool):
+                text = str(value).replace("\0", "").strip()[:_LONGEST_NAME]
+                if text:
+                    found[name] = text
+            else:
+                problems.append(Problem(name, "a text", shown(value)))
+        elif name == "at":
+            at = _time(value)
+            if at is None:
+                problems.append(Problem(name, "seconds since 1970, or ISO 8601", shown(value)))
+            else:
+                found[name] = at
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e12:
+            found[name] = float(value) if name == "latency" else int(value)
+        else:
+            problems.append(Problem(name, "a number from 0 on", shown(value)))
+    return found
+
+
+def _time(value: Any) -> float | None:
+    """Seconds since the epoch, of a number of seconds, milliseconds, … or an ISO 8601 time."""
+    if isinstance(value, str):
+        try:
+            at = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        value = at.timestamp()
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    return next((value / unit for unit in _UNITS if _EARLIEST <= value / unit < _LATEST), None)
+
+
+def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
+    """The examples of a trace that came as such, each once, as it was sent last."""
+    last: dict[str, tuple[float, bytes, dict[str, Any]]] = {}
+    for part in parts:
+        if part.kind != "example":
+            continue
+        given = json.loads(part.body)
+        key = given["key"] or ""
+        if key not in last or (given["at"], part.body) > last[key][:2]:
+            last[key] = (given["at"], part.body, given)
+    found = [_traced(given, alone=len(last) == 1) for _, (*_, given) in sorted(last.items())]
+    return sorted(found, key=lambda one: (one.at, one.id))
+
+
+def _traced(given: Mapping[str, Any], *, alone: bool) -> TracedExample:
+    trace, span = given["trace"], given.get("span") or ""
+    id = trace if alone or not given["key"] else f"{trace}:{given['key']}"
+    example = _example(given["record"])
+    latency = given.get("latency")
+    facts = {name: given.get(name) for name in ("session", "version", "model")}
+    said = {"trace": trace, "span": span or None, **facts}
+    meta = {name: value for name, value in said.items() if value is not None}
+    return TracedExample(
+        id=id,
+        trace=trace,
+        span=span,
+        at=given["at"],
+        ended=given["at"] + (latency or 0.0),
+        example=replace(example, id=id, meta={**example.meta, **meta}),
+        session=given.get("session"),
+        user=given.get("user"),
+        version=given.get("version"),
+        system=example.system,
+        model=given.get("model"),
+        input_tokens=given.get("input_tokens"),
+        output_tokens=given.get("output_tokens"),
+        latency=latency,
+        error=given.get("error"),
+    )
+
+
+def _example(record: Mapping[str, Any]) -> Example:
+    """The example as it was written.
+
+    Raises:
+        InputError: It is not what ``read_examples`` wrote.
+    """
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
+    if example is None:
+        raise InputError(f"The kept example cannot be read: {problems[0]}.")
+    return example

@@ -1,0 +1,228 @@
+"""Texts: what was asked and answered, in the many shapes in which inputs and outputs are written.
+
+An input is a text, a list of chat messages, or an object that holds either under one of many
+names, written as JSON or given as values; and each of these may be inside another.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.examples.fields import NAMES, squash
+from ragstone.examples.json_text import BadJsonError, decode
+
+DEEPEST = 10
+
+USER, ASSISTANT = "user", "assistant"
+SPEAKERS: Mapping[str, str] = {
+    "user": USER,
+    "human": USER,
+    "humanmessage": USER,
+    "humanmessagechunk": USER,
+    "assistant": ASSISTANT,
+    "ai": ASSISTANT,
+    "aimessage": ASSISTANT,
+    "aimessagechunk": ASSISTANT,
+    "model": ASSISTANT,
+    "chatbot": ASSISTANT,
+    "system": "system",
+    "systemmessage": "system",
+    "developer": "system",
+    "tool": "tool",
+    "toolmessage": "tool",
+    "function": "tool",
+    "functionmessage": "tool",
+}
+
+MESSAGES = frozenset(
+    ("messages", "chathistory", "history", "conversation", "inputmessages", "chatmessages")
+)
+_EARLIER = frozenset(("chathistory", "history", "conversationhistory", "memory"))
+_QUESTIONS = tuple(
+    squash(name)
+    for name in (
+        *NAMES["question"],
+        *("query_str", "user_query", "user_message", "question_text", "search_query"),
+        *("str_or_query_bundle", "query_bundle", "prompt", "user_prompt", "utterance", "message"),
+        *("text", "content", "value", "q"),
+        *("inputs", "kwargs", "args", "data", "body", "request", "payload"),
+    )
+)
+"""Names of a question, the likeliest first; behind them those of what may hold one."""
+_ANSWERS = tuple(
+    squash(name)
+    for name in (
+        *NAMES["answer"],
+        *("result", "output_text", "final_answer", "final_output", "completion", "reply"),
+        *("return", "return_value", "text", "content", "message", "value"),
+        *("outputs", "data", "body", "kwargs", "return_values", "choices", "generations"),
+        *("candidates", "messages"),
+    )
+)
+
+
+_TEXT_PARTS = (None, "text", "input_text", "output_text")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat: who said it, in a word of ours where we know them, and what."""
+
+    role: str
+    text: str
+
+
+def opened(value: Any) -> Any:
+    """The value that a text spells as JSON, where it does; else the value itself."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"') and len(value) > 1:
+        try:
+            return decode(value)
+        except BadJsonError:
+            return value
+    return value
+
+
+def messages_in(value: Any, deep: int = DEEPEST) -> list[Message]:
+    """The chat messages that a value is, with the texts of their parts; none if it is no chat."""
+    value = opened(value)
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if squash(name) in MESSAGES and squash(name) not in _EARLIER:
+                return messages_in(one, deep - 1) if deep else []
+        message = _message(value)
+        return [] if message is None else [message]
+    if not isinstance(value, list) or not deep:
+        return []
+    if len(value) == 1 and isinstance(value[0], list):
+        return messages_in(value[0], deep - 1)
+    found = [_message(one) for one in value]
+    return [one for one in found if one is not None]
+
+
+def history_in(value: Any) -> list[Message]:
+    """Earlier messages that an input names as such, beside its question."""
+    value = opened(value)
+    if isinstance(value, dict):
+        for name, one in value.items():
+            if squash(name) in _EARLIER:
+                return messages_in(one) or _in_turn(one)
+        for name in ("inputs", "kwargs", "input"):
+            if isinstance(inner := value.get(name), dict):
+                return history_in(inner)
+    return []
+
+
+def _in_turn(value: Any) -> list[Message]:
+    """Texts that were said in turn, or pairs of them."""
+    if not isinstance(value, list):
+        return []
+    texts = [text for one in value for text in (one if isinstance(one, list) else [one])]
+    return [
+        Message(ASSISTANT if index % 2 else USER, text)
+        for index, text in enumerate(texts)
+        if isinstance(text, str)
+    ]
+
+
+def asked_in(value: Any, deep: int = DEEPEST) -> str | None:
+    """The question that an input is or holds."""
+    value = opened(value)
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if not deep:
+        return None
+    if said := messages_in(value, deep):
+        users = [one.text for one in said if one.role == USER and one.text.strip()]
+        if users:
+            return users[-1]
+        if isinstance(value, list) or not _has(value, _QUESTIONS):
+            return None
+    if isinstance(value, list):
+        return next((text for one in value if (text := asked_in(one, deep - 1))), None)
+    if isinstance(value, dict):
+        return _under(value, _QUESTIONS, lambda one: asked_in(one, deep - 1))
+    return None
+
+
+def answered_in(value: Any, deep: int = DEEPEST) -> str | None:
+    """The answer that an output is or holds."""
+    value = opened(value)
+    if isinstance(value, str):
+        return value if value.strip() else None
+    if not deep:
+        return None
+    if said := messages_in(value, deep):
+        replies = [one.text for one in said if one.role == ASSISTANT and one.text.strip()]
+        if replies:
+            return replies[-1]
+        if isinstance(value, list):
+            return None
+    if isinstance(value, list):
+        return next((text for one in value if (text := answered_in(one, deep - 1))), None)
+    if isinstance(value, dict):
+        return _under(value, _ANSWERS, lambda one: answered_in(one, deep - 1))
+    return None
+
+
+def _has(value: Mapping[str, Any], names: Iterable[str]) -> bool:
+    there = {squash(name) for name in value}
+    return any(name in there for name in names)
+
+
+def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | None:
+    """What stands under the first of these names, or is the only text there."""
+    by_name = {squash(name): one for name, one in reversed(list(value.items()))}
+    for name in names:
+        inner = by_name.get(name)
+        if inner is not None and (text := read(inner)):
+            return str(text)
+    texts = [one for one in value.values() if isinstance(one, str) and one.strip()]
+    return texts[0] if len(texts) == 1 == len(value) else None
+
+
+def _message(given: Any) -> Message | None:
+    """A message of any convention; None if it is none."""
+    if isinstance(given, list) and len(given) == 2 and isinstance(given[0], str):
+        role = SPEAKERS.get(given[0].lower())
+        return None if role is None else Message(role, text_in(given[1]))
+    if not isinstance(given, dict):
+        return None
+    if isinstance(given.get("kwargs"), dict) and isinstance(given.get("id"), list):
+        # What LangChain writes of a message: its class at the end of the id.
+        kwargs = given["kwargs"]
+        kind = str(kwargs.get("type") or (given["id"][-1:] and given["id"][-1]))
+        return _of(kind, kwargs.get("content"))
+    if isinstance(given.get("message"), dict) and not given.keys() & {"role", "type"}:
+        return _message(given["message"])
+    if "message.role" in given:
+        content = given.get("message.content")
+        if content is None:
+            content = [one for name, one in given.items() if name.endswith(".text")]
+        return _of(str(given["message.role"]), content)
+    role = given.get("role", given.get("type"))
+    if not isinstance(role, str):
+        return None
+    content = next((given[one] for one in ("content", "parts", "text") if given.get(one)), "")
+    if not given.keys() & {"content", "parts", "text", "tool_calls", "data"}:
+        return None
+    if isinstance(given.get("data"), dict) and not content:
+        content = given["data"].get("content")
+    return _of(role, content)
+
+
+def _of(role: str, content: Any) -> Message | None:
+    speaker = SPEAKERS.get(role.lower())
+    return None if speaker is None else Message(speaker, text_in(content))
+
+
+def text_in(content: Any, deep: int = DEEPEST) -> str:
+    """The text of a message: its own, or those of its parts that are texts."""
+    if isinstance(content, str):
+        return content
+    if isinstance(content, list):
+        return "\n".join(filter(None, (text_in(one, deep - 1) for one in content if deep)))
+    if isinstance(content, dict) and deep and content.get("type") in _TEXT_PARTS:
+        for name in ("text", "content", "parts", "value"):
+            if content.get(name):
+                return text_in(content[name], deep - 1)
+    return ""

@@ -1,0 +1,22 @@
+"""Monitor: what is said of what arrives from production, and of what came of it."""
+
+from collections.abc import Mapping
+
+from .facts import Sentence, plain
+
+SENTENCES: Mapping[str, Sentence] = {
+    "not_json": plain("it is no JSON"),
+    "not_otlp": plain("it is not what OTLP sends"),
+    "bad_trace_id": plain("the trace's id is not 16 bytes, or all of them are zero"),
+    "bad_span_id": plain("a span's id is not 8 bytes, or all of them are zero"),
+    "absurd_time": plain("its times are not from 2000 to 2100, or it ends before it begins"),
+    "too_many_attributes": plain("it has more attributes than are taken in"),
+    "span_too_long": plain("it is longer than what is taken in"),
+    "too_many_in_body": plain("the request has more of them than are taken in at once"),
+    "log_without_trace": plain("the log record does not say to which trace it belongs"),
+    "faulty_example": lambda facts: (
+        f"{facts.get('field') or 'the record'}: expected {facts.get('expected', '')}, "
+        f"got {facts.get('got', '')}"
+    ),
+}
+"""By code."""
