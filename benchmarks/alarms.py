@@ -1,0 +1,333 @@
+"""How often alarms are false, and after how many judged answers a fall is noticed.
+
+    OMP_NUM_THREADS=1 python benchmarks/alarms.py [--draws 2000] [--world WORDS]
+
+Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where nothing else is
+said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
+.05 within 10,000 looks, for all detectors of a row together. The e-detector of
+``ragstone.stats.watching`` stands beside a 95 % interval at every look, the sequence of intervals
+of ``mean_sequence``, and MAPIE's ``RiskMonitoring``, all of the mean since the start, looked at
+after every answer, with the bar known. Worlds in which answers depend on each other, or the mean
+swings, are not healthy as the promise means it; the false alarms there are what it does not cover.
+Random numbers are seeded.
+"""
+
+import argparse
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from statistics import NormalDist
+
+import numpy as np
+from mapie.exchangeability_testing import RiskMonitoring
+from numpy.typing import NDArray
+
+from ragstone.stats.every_look import FIRST, look_quantile
+from ragstone.stats.interval import upper_quantile
+from ragstone.stats.watching.detector import Detector
+from ragstone.stats.watching.limit import promised_limit
+from ragstone.stats.watching.traffic import Traffic
+from ragstone.stats.wilson import wilson
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+Draw = Callable[[np.random.Generator, int, int], tuple[Floats, Floats]]
+"""Scores of so many draws and looks, with the probability with which each was drawn."""
+
+ALPHA, LOOKS, BEFORE, MOST = 0.05, 10_000, 2_000, 10_000
+RULES, SLICES = 20, 5
+AT_ONCE = 500
+PEER_DRAWS = 200
+
+
+def of(traffic: Traffic) -> Draw:
+    """Independent answers."""
+
+    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
+        ends = np.cumsum(traffic.shares)[:-1]
+        which = np.searchsorted(ends, rng.random((draws, looks)), "right")
+        return traffic.scores[which], traffic.probabilities[which]
+
+    return draw
+
+
+def sessions(mean: float, size: int, icc: float) -> Draw:
+    """Answers 0 and 1 in sessions, one after the other, that share a rate of their own."""
+
+    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
+        weight = 1 / icc - 1
+        rates = rng.beta(mean * weight, (1 - mean) * weight, (draws, looks // size + 1))
+        rate = np.repeat(rates, size, axis=1)[:, :looks]
+        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
+
+    return draw
+
+
+def session_means(mean: float, size: int, icc: float) -> Draw:
+    """The same sessions, each a single answer with the mean of its scores."""
+
+    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
+        scores, _ = sessions(mean, size, icc)(rng, draws, looks * size)
+        means = scores.reshape(draws, looks, size).mean(axis=2)
+        return means, np.ones(means.shape)
+
+    return draw
+
+
+def swings(mean: float, by: float, period: int) -> Draw:
+    """Answers 0 and 1 whose mean goes up and down."""
+
+    def draw(rng: np.random.Generator, draws: int, looks: int) -> tuple[Floats, Floats]:
+        phase = rng.random((draws, 1))
+        rate = mean + by * np.sin(2 * np.pi * (np.arange(looks) / period + phase))
+        return (rng.random(rate.shape) < rate).astype(np.float64), np.ones(rate.shape)
+
+    return draw
+
+
+def flagged(mean: float, failures: float, share: float, drawn: tuple[float, float]) -> Traffic:
+    """Answers 0 and 1 of which the guard flags a share, with this share of the failures."""
+    right = (share - failures * (1 - mean)) / mean
+    come = np.array(
+        [(1 - mean) * failures, (1 - mean) * (1 - failures), mean * right, mean * (1 - right)]
+    )
+    p = np.array([drawn[1], drawn[0]] * 2)
+    return Traffic(np.array([0.0, 0, 1, 1]), p, come * p / (come * p).sum())
+
+
+@dataclass(frozen=True)
+class World:
+    """A row: healthy and fallen answers, and the detectors that share the promise."""
+
+    name: str
+    healthy: Draw
+    fallen: Draw
+    bar: float
+    detectors: int = 1
+    least: float = 1.0
+
+    @property
+    def detector(self) -> Detector:
+        limit = promised_limit(ALPHA, LOOKS, detectors=self.detectors)
+        return Detector(self.bar, limit, self.least)
+
+
+def world(name: str, healthy: Traffic, to: float, bar: float = 0.85, detectors: int = 1) -> World:
+    least = float(healthy.probabilities.min())
+    return World(name, of(healthy), of(healthy.with_mean(to)), bar, detectors, least)
+
+
+def worlds() -> Iterator[World]:
+    all_of_them = RULES * SLICES
+    right = Traffic.of(0.85)
+    # Of four answers one is judged: .8 · .10 + .2 · .85 = .25.
+    blind = Traffic.of(0.85, probabilities=[0.10, 0.85], received=[0.8, 0.2])
+    yield world("one rule", right, 0.75)
+    yield world("20 rules x 5 slices", right, 0.75, detectors=all_of_them)
+    yield world(
+        "25 % judged, by a guard that flags 60 % of failures",
+        flagged(0.85, 0.6, 0.2, (0.10, 0.85)),
+        0.75,
+        detectors=all_of_them,
+    )
+    yield world("25 % judged, unequal, whatever the answer", blind, 0.75, detectors=all_of_them)
+    yield world(
+        "25 % judged, all alike", Traffic.of(0.85, probabilities=0.25), 0.75, detectors=all_of_them
+    )
+    yield world("bar .80, healthy .85", right, 0.75, bar=0.80)
+    yield world(".85 to .80", right, 0.80)
+    yield world(".85 to .65", right, 0.65)
+    yield world(".85 to .40", right, 0.40)
+    yield world("graded, deviation .20", Traffic.of(0.85, deviation=0.20), 0.75)
+    yield world("graded, deviation .10", Traffic.of(0.85, deviation=0.10), 0.75)
+    yield world("rare failures, .99 to .97", Traffic.of(0.99), 0.97, bar=0.99)
+    yield world("rare successes, .05 to .02", Traffic.of(0.05), 0.02, bar=0.05)
+    yield World("sessions of 5, ICC .3", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.85)
+    yield World("the same, bar .80", sessions(0.85, 5, 0.3), sessions(0.75, 5, 0.3), 0.80)
+    yield World(
+        "the same, a session's mean is one score",
+        session_means(0.85, 5, 0.3),
+        session_means(0.75, 5, 0.3),
+        0.85,
+    )
+    yield World(
+        "mean .85 ± .05, period 1,000", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.85
+    )
+    yield World("the same, bar .80", swings(0.85, 0.05, 1000), swings(0.75, 0.05, 1000), 0.80)
+
+
+def first_alarms(
+    detector: Detector, parts: Iterator[tuple[Floats, Floats]], draws: int, anew_until: int
+) -> Whole:
+    """The look of the first alarm after ``anew_until``, 0 for none; those before start it anew."""
+    evidence = np.zeros((draws, len(detector.bets.stakes)))
+    first, look = np.zeros(draws, dtype=np.int64), 0
+    for scores, probabilities in parts:
+        for x, p in zip(scores.T, probabilities.T, strict=True):
+            look += 1
+            evidence = (evidence + detector.bets.shares) * detector.factors(x, p)
+            over = evidence.sum(axis=1) >= detector.limit
+            if over.any():
+                evidence[over] = 0.0
+                if look > anew_until:
+                    first[over & (first == 0)] = look
+        if look > anew_until and (first > 0).all():
+            break
+    return first
+
+
+def stream(
+    rng: np.random.Generator, draws: int, *parts: tuple[Draw, int]
+) -> Iterator[tuple[Floats, Floats]]:
+    for draw, looks in parts:
+        for _ in range(looks // AT_ONCE):
+            yield draw(rng, draws, AT_ONCE)
+
+
+def row(name: str, false: float, delays: Whole, seconds: float) -> None:
+    """``delays``: 0 where nothing was noticed."""
+    ranked = np.sort(np.where(delays > 0, delays, MOST + 1))
+    ends = ranked[[(len(ranked) - 1) // 2, int(np.ceil(0.9 * len(ranked))) - 1]]
+    median, p90 = (f"{end:,}" if end <= MOST else f"> {MOST:,}" for end in ends)
+    noticed = (delays > 0).mean()
+    print(
+        f"{name:52} {false:6.3f} {median:>8} {p90:>8} {noticed:7.3f} {seconds:6.0f} s", flush=True
+    )
+
+
+def measured(one: World, draws: int) -> None:
+    began = time.perf_counter()
+    detector = one.detector
+    alarms = np.zeros(draws, dtype=bool)
+    for number in range(one.detectors):
+        rng = np.random.default_rng([1, number])
+        found = first_alarms(detector, stream(rng, draws, (one.healthy, LOOKS)), draws, 0)
+        alarms |= found > 0
+    rng = np.random.default_rng(2)
+    parts = stream(rng, draws, (one.healthy, BEFORE), (one.fallen, MOST))
+    found = first_alarms(detector, parts, draws, BEFORE)
+    delays = np.maximum(found - BEFORE, 0)
+    row(one.name, alarms.mean(), delays, time.perf_counter() - began)
+
+
+def by_baseline(draws: int, size: int) -> None:
+    """The bar is the lower end of Wilson's 95 % interval of a baseline's healthy answers."""
+    began = time.perf_counter()
+    right = np.random.default_rng(3).binomial(size, 0.85, draws)
+    alarms, delays = np.zeros(draws, dtype=bool), np.zeros(draws, dtype=np.int64)
+    healthy, fallen = of(Traffic.of(0.85)), of(Traffic.of(0.75))
+    for count in np.unique(right):
+        mine = np.flatnonzero(right == count)
+        interval = wilson(int(count), size)
+        assert interval is not None
+        detector = Detector(interval.low, promised_limit(ALPHA, LOOKS))
+        rng = np.random.default_rng([4, int(count)])
+        parts = stream(rng, len(mine), (healthy, LOOKS))
+        alarms[mine] = first_alarms(detector, parts, len(mine), 0) > 0
+        parts = stream(rng, len(mine), (healthy, BEFORE), (fallen, MOST))
+        delays[mine] = np.maximum(first_alarms(detector, parts, len(mine), BEFORE) - BEFORE, 0)
+    name = f"lower limit of a baseline of {size} answers"
+    row(name, alarms.mean(), delays, time.perf_counter() - began)
+
+
+def by_intervals(name: str, quantiles: Floats, first: int, draws: int) -> None:
+    """An alarm where the interval of the mean since the start lies below the bar."""
+    began = time.perf_counter()
+
+    def looked(scores: Floats, begin: int) -> Whole:
+        counts = np.arange(1, scores.shape[1] + 1)
+        shares = np.cumsum(scores, axis=1) / counts
+        bar, z = 0.85, quantiles[: len(counts)]
+        # The upper end of Wilson's interval is below the bar where the score test refuses it.
+        below = (bar - shares) * np.sqrt(counts / (bar * (1 - bar))) > z
+        below[:, : max(first - 1, begin)] = False
+        return np.where(below.any(axis=1), below.argmax(axis=1) + 1, 0)
+
+    false, delays = [], []
+    for part in range(0, draws, 100):
+        rng = np.random.default_rng([5, part])
+        many = min(100, draws - part)
+        false.append(looked((rng.random((many, LOOKS)) < 0.85).astype(float), 0) > 0)
+        rate = np.repeat([0.85, 0.75], [BEFORE, MOST])
+        found = looked((rng.random((many, BEFORE + MOST)) < rate).astype(float), BEFORE)
+        delays.append(np.maximum(found - BEFORE, 0))
+    share = float(np.concatenate(false).mean())
+    row(name, share, np.concatenate(delays), time.perf_counter() - began)
+
+
+def by_mapie(draws: int) -> None:
+    began = time.perf_counter()
+
+    def first(right: Floats, begin: int) -> int:
+        monitor = RiskMonitoring("accuracy", test_level=ALPHA, threshold=0.15, warn=False)
+        monitor.update(np.ones(len(right)), right)
+        below = monitor.online_risk_lower_bound_sequence_history > 0.15
+        below[:begin] = False
+        return int(below.argmax()) + 1 if below.any() else 0
+
+    false, delays = 0, []
+    rate = np.repeat([0.85, 0.75], [BEFORE, MOST])
+    for seed in range(draws):
+        rng = np.random.default_rng([6, seed])
+        false += first((rng.random(LOOKS) < 0.85).astype(float), 0) > 0
+        found = first((rng.random(len(rate)) < rate).astype(float), BEFORE)
+        delays.append(max(found - BEFORE, 0))
+    row("MAPIE's RiskMonitoring", false / draws, np.array(delays), time.perf_counter() - began)
+
+
+def divergence(one: float, other: Floats) -> Floats:
+    """Of scores 0 and 1 with a mean from those with another one, in nats (Kullback-Leibler)."""
+    return np.asarray(one * np.log(one / other) + (1 - one) * np.log((1 - one) / (1 - other)))
+
+
+def fastest() -> None:
+    """How fast the evidence of any method that keeps the promise can grow after .85 to .75.
+
+    Where an answer is judged with .10 or .85, whatever it is, the fall looks least like a fall if
+    the answers that are seldom judged are good: it is told from the nearest such stream, whose mean
+    is the bar, by no more than the divergence.
+    """
+    every = float(divergence(0.75, np.array([0.85]))[0])
+    seldom = np.linspace(0.8125, 0.999, 100_000)
+    often = (0.85 - 0.8 * seldom) / 0.2
+    fits = (often > 0) & (often < 1)
+    both = 0.32 * divergence(0.75, seldom[fits]) + 0.68 * divergence(0.75, often[fits])
+    print(
+        f"evidence of any method grows by at most {every:.4f} nats a judged answer, and where "
+        f"probabilities are .10 and .85 by {both.min():.4f}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--draws", type=int, default=2000)
+    parser.add_argument("--world", default="", help="only rows whose name has these words")
+    args = parser.parse_args()
+    print(f"{'':52} {'false':>6} {'median':>8} {'p90':>8} {'noticed':>7}")
+    if not args.world:
+        fastest()
+    for one in worlds():
+        if args.world in one.name:
+            measured(one, args.draws)
+    for size in (200, 500, 2000):
+        if args.world in f"lower limit of a baseline of {size} answers":
+            by_baseline(args.draws, size)
+    looks = BEFORE + MOST
+    if args.world in "95 % interval at every look":
+        by_intervals(
+            "95 % interval at every look",
+            np.full(looks, NormalDist().inv_cdf(upper_quantile(0.95))),
+            FIRST,
+            args.draws,
+        )
+    if args.world in "sequence of the mean":
+        quantiles = np.array([look_quantile(n, 0.95) for n in range(1, looks + 1)])
+        by_intervals("sequence of the mean", quantiles, FIRST, args.draws)
+    if args.world in "MAPIE's RiskMonitoring":
+        warnings.simplefilter("ignore")
+        by_mapie(min(args.draws, PEER_DRAWS))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,222 @@
+"""Detector: says when the mean of a stream of scores has fallen below its bar."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.errors import InputError
+
+from .bets import Bets, bets_against
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorState:
+    """What a detector knows: a few numbers, however many answers it has seen.
+
+    Attributes:
+        looks: Answers seen since the start or the last alarm.
+        evidence: For each bet, its share of the sum over all answers at which it may have begun.
+        runs: For each bet, what it gained since the answer at which to begin was best.
+        since: For each bet, the number of that answer; 0 before the first.
+    """
+
+    looks: int
+    evidence: tuple[float, ...]
+    runs: tuple[float, ...]
+    since: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; through JSON and back it is the same state to the last bit."""
+        return {
+            "looks": self.looks,
+            "evidence": list(self.evidence),
+            "runs": list(self.runs),
+            "since": list(self.since),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The state that ``to_dict`` gave.
+
+        Raises:
+            InputError: The data are no such state.
+        """
+        try:
+            state = cls(
+                int(data["looks"]),
+                tuple(float(one) for one in data["evidence"]),
+                tuple(float(one) for one in data["runs"]),
+                tuple(int(one) for one in data["since"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"This is no state of a detector: {error!r}.") from error
+        numbers = (*state.evidence, *state.runs)
+        if not len(state.evidence) == len(state.runs) == len(state.since) or not all(
+            0 <= one < float("inf") for one in numbers
+        ):
+            raise InputError("This is no state of a detector: its numbers do not fit together.")
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """One alarm.
+
+    Attributes:
+        number: Of the answer at which the evidence reached the limit.
+        since: Number of the answer from which on the scores speak most for a fall: an estimate.
+        looks: Answers seen since the start or the alarm before.
+        evidence: At least the limit.
+    """
+
+    number: int
+    since: int
+    looks: int
+    evidence: float
+
+
+@dataclass(frozen=True)
+class Detector:
+    """An e-detector of Shiryaev-Roberts' kind for a mean that is not to fall below a bar.
+
+        S_k ← (S_k + q_k) · (1 + λ_k · v · (bar - x)),   alarm when the sum of all S_k ≥ limit,
+        v = least / p,   λ_k ≤ 1 / (1 - bar),   q_k with sum 1
+
+    x is an answer's score, p the probability with which it was drawn to be judged. After an alarm
+    it starts anew.
+
+    **Promise.** Call a stream healthy where at every answer, given all before, the mean score of
+    the answers that may come, judged or not, is at least the bar. Then
+
+    - the probability of an alarm within the first N looks is at most N / limit;
+    - of any K looks, at most K / limit false alarms are expected;
+    - the mean number of looks to a false alarm is at least the limit.
+
+    **Proof.** Of an answer that was drawn, E[v (bar - x)] is least · (bar - mean) / P(drawn), so
+    at most 0, and the factor has a mean of at most 1; it is never negative, because v ≤ 1. So the
+    sum of all S_k, less the number of looks, is a supermartingale that starts at 0. Stopped at the
+    alarm or after N looks, whichever is first, it says limit · P(alarm) ≤ E[looks] ≤ N. Summed
+    over starts, and without a stop at N, it says the other two.
+
+    Only judged answers are looks. An answer without a score is none.
+
+    Attributes:
+        bar: In (0, 1). Scores lie in [0, 1] and 1 is best, see ``on_a_share``.
+        limit: At least 1, see ``promised_limit``.
+        least: The least probability with which an answer is drawn, in (0, 1]. It bounds the bets,
+            so it must not lie below what the design has; it may change from answer to answer, as
+            the design does, and states stay good.
+
+    Raises:
+        InputError: A setting is out of its range.
+
+    Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
+    change detection", sections 2 to 4: e-SR, mixtures, means of bounded scores. Inverse
+    probabilities in bets: Waudby-Smith & Ramdas (2024), "Estimating means of bounded random
+    variables by betting"; Horvitz & Thompson (1952).
+    """
+
+    bar: float
+    limit: float
+    least: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.bar < 1:
+            raise InputError(
+                f"A bar lies inside (0, 1), got {self.bar}: a mean of 0 cannot fall, "
+                "and the first score below 1 refutes a mean of 1."
+            )
+        if not 1 <= self.limit < float("inf"):
+            raise InputError(f"The limit of a detector is finite and at least 1, got {self.limit}.")
+        if not 0 < self.least <= 1:
+            raise InputError(f"A least probability lies in (0, 1], got {self.least}.")
+
+    @cached_property
+    def bets(self) -> Bets:
+        """What is bet against the bar; follows from the bar alone."""
+        return bets_against(self.bar)
+
+    def start(self) -> DetectorState:
+        """The state before the first answer."""
+        none = (0.0,) * len(self.bets.stakes)
+        return DetectorState(0, none, none, (0,) * len(none))
+
+    def factors(self, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Floats:
+        """What each answer does to each bet, at least 0. Shape (n, k).
+
+        Args:
+            scores: Shape (n,), in [0, 1].
+            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
+
+        Raises:
+            InputError: A number outside its range, or shapes that differ.
+        """
+        x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
+        p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
+        if x.ndim != 1 or p.shape != x.shape:
+            raise InputError(f"Each of {x.shape} scores needs its probability, got {p.shape}.")
+        if not bool(((x >= 0) & (x <= 1)).all()):
+            raise InputError("A detector's scores lie in [0, 1]; on_a_share makes them so.")
+        if not bool(((p >= self.least) & (p <= 1)).all()):
+            raise InputError(
+                f"A detector's answers are drawn with probabilities from {self.least} to 1."
+            )
+        # Divided before it is multiplied: at the worst answer this is exactly -1, never below.
+        worth = (self.bar - x) / (1 - self.bar) * (self.least / p)
+        return np.asarray(1 + worth[:, None] * self.bets.stakes)
+
+    def step(
+        self,
+        state: DetectorState,
+        scores: ArrayLike,
+        *,
+        probabilities: ArrayLike | None = None,
+        numbers: ArrayLike | None = None,
+    ) -> tuple[DetectorState, tuple[Detected, ...]]:
+        """The state after more answers, and the alarms on the way.
+
+        Many answers at once give the same, to the last bit, as one by one.
+
+        Args:
+            state: Of a detector with the same bar.
+            scores: Shape (n,), in [0, 1], in the order in which they came.
+            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
+            numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
+
+        Raises:
+            InputError: A number outside its range, shapes that differ, another detector's state.
+        """
+        factors = self.factors(scores, probabilities)
+        if len(state.evidence) != len(self.bets.stakes):
+            raise InputError("This state belongs to a detector with another bar.")
+        first = state.looks + 1
+        named = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
+        if len(named) != len(factors):
+            raise InputError(f"{len(factors)} scores and {len(named)} numbers do not match.")
+        looks, found = state.looks, list[Detected]()
+        evidence, runs = np.array(state.evidence), np.array(state.runs)
+        since = np.array(state.since, dtype=np.int64)
+        for number, factor in zip(named, factors, strict=True):
+            looks += 1
+            evidence += self.bets.shares
+            evidence *= factor
+            # A run that lost is worth less than one that begins here.
+            begins = runs < 1
+            runs[begins] = 1.0
+            since[begins] = number
+            runs *= factor
+            total = float(evidence.sum())
+            if total >= self.limit:
+                best = int(np.argmax(runs * self.bets.shares))
+                found.append(Detected(int(number), int(since[best]), looks, total))
+                looks = 0
+                evidence[:], runs[:], since[:] = 0.0, 0.0, 0
+        return DetectorState(
+            looks, tuple(evidence.tolist()), tuple(runs.tolist()), tuple(since.tolist())
+        ), tuple(found)
