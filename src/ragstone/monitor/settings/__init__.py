@@ -1,0 +1,41 @@
+"""Settings: the one TOML file that says how a monitor judges, keeps and alarms.
+
+places     on which line each key stands
+fault      one thing wrong, and all of them together
+table      a table as it is read: right values, or faults
+judging    what is judged, by whom, for how much; which answers are drawn
+keeping    what is taken out of texts, how long they are kept, where they go
+rule       what an alarm is raised for, and what it promises
+tell       who is told
+settings   all of it, and what holds without a file
+"""
+
+from .fault import FaultySettings, SettingsFault
+from .judging import GuardStep, JudgingSettings, SamplingSettings
+from .keeping import RedactionSettings, RetentionSettings, WriteBackSettings
+from .rule import AlarmPromise, AlarmRule, BaselineSettings, NoDataSettings
+from .settings import DEFAULTS, MonitorSettings, read_settings
+from .tell import EmailChannel, FileChannel, StdoutChannel, TellSettings, WebhookChannel
+
+__all__ = [
+    "DEFAULTS",
+    "AlarmPromise",
+    "AlarmRule",
+    "BaselineSettings",
+    "EmailChannel",
+    "FaultySettings",
+    "FileChannel",
+    "GuardStep",
+    "JudgingSettings",
+    "MonitorSettings",
+    "NoDataSettings",
+    "RedactionSettings",
+    "RetentionSettings",
+    "SamplingSettings",
+    "SettingsFault",
+    "StdoutChannel",
+    "TellSettings",
+    "WebhookChannel",
+    "WriteBackSettings",
+    "read_settings",
+]

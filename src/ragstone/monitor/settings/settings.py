@@ -1,0 +1,168 @@
+"""Settings: all that the one TOML file says, and what holds without one."""
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from ragstone.examples.streams import on_disk
+from ragstone.examples.toml_file import read_toml
+
+from .fault import FaultySettings, SettingsFault
+from .judging import JudgingSettings, SamplingSettings, read_judging, read_sampling
+from .keeping import (
+    RedactionSettings,
+    RetentionSettings,
+    WriteBackSettings,
+    read_redaction,
+    read_retention,
+    read_write_back,
+)
+from .places import places
+from .rule import (
+    AlarmPromise,
+    AlarmRule,
+    BaselineSettings,
+    NoDataSettings,
+    read_baseline,
+    read_no_data,
+    read_promise,
+    read_rules,
+)
+from .table import SettingsTable
+from .tell import TellSettings, read_tells
+
+DEFAULT_RULES = (
+    AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
+    AlarmRule("faithfulness", "faithfulness", margin=0.05, drop=0.15),
+)
+"""Without a baseline run no bar is right for everybody, so these are counted from the first judged
+answers of the system itself."""
+
+DEBOUNCE = 900.0
+
+
+@dataclass(frozen=True)
+class MonitorSettings:
+    """How a monitor judges, keeps and alarms.
+
+    Attributes:
+        judging: What is judged, by whom, for how much.
+        sampling: Which answers are drawn to be judged.
+        redaction: What is taken out of texts before they are stored or judged.
+        retention: How long what was seen is kept.
+        corpus: Passages by their ids, for traces that have no texts; None for none.
+        tail: Files of JSON lines that are read as they grow.
+        write_back: Where scores are sent to over OTLP; None for nowhere.
+        baseline: What margins are counted from.
+        promise: On the false alarms of all rules together that have no promise of their own.
+        no_data: When silence is an alarm.
+        debounce: Seconds for which an alarm has to stay resolved until that is told; one that
+            fires again before is the same alarm.
+        rules: What alarms are raised for.
+        tells: Who is told.
+        file: Where all this was read; None where nothing was.
+    """
+
+    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    sampling: SamplingSettings = SamplingSettings()  # noqa: RUF009
+    redaction: RedactionSettings = RedactionSettings()  # noqa: RUF009
+    retention: RetentionSettings = RetentionSettings()  # noqa: RUF009
+    corpus: Path | None = None
+    tail: tuple[Path, ...] = ()
+    write_back: WriteBackSettings | None = None
+    baseline: BaselineSettings = BaselineSettings()  # noqa: RUF009
+    promise: AlarmPromise = AlarmPromise()  # noqa: RUF009
+    no_data: NoDataSettings = NoDataSettings()  # noqa: RUF009
+    debounce: float = DEBOUNCE
+    rules: tuple[AlarmRule, ...] = DEFAULT_RULES
+    tells: tuple[TellSettings, ...] = ()
+    file: Path | None = None
+
+    @cached_property
+    def sharing(self) -> int:
+        """How many rules share the promise of the file."""
+        return sum(rule.promise is None for rule in self.rules)
+
+    def with_options(
+        self, *, judges: tuple[str, ...] = (), rate: float | None = None
+    ) -> "MonitorSettings":
+        """The same with what a command line says in place of the file.
+
+        Args:
+            judges: Their names; none: as the file says.
+            rate: Of every answer, the probability to be drawn; None: as the file says.
+        """
+        judging = replace(self.judging, judges=judges) if judges else self.judging
+        sampling = self.sampling if rate is None else replace(self.sampling, rate=rate)
+        return replace(self, judging=judging, sampling=sampling)
+
+
+DEFAULTS = MonitorSettings()
+"""What holds without a file."""
+
+
+def read_settings(path: str | PathLike[str]) -> MonitorSettings:
+    """The settings in a TOML file. Paths in it are counted from where it lies.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InputError: It cannot be read or is no TOML.
+        FaultySettings: It has faults: all of them, each with its line and what to write instead.
+    """
+    file = Path(path)
+    values = read_toml(file, str(file))
+    lines = places(on_disk(file).read_text(encoding="utf-8-sig"))
+    faults = list[SettingsFault]()
+    table = SettingsTable(values, (), lines, faults)
+    found = _settings(table, file)
+    if faults:
+        raise FaultySettings(file, faults)
+    return found
+
+
+def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
+    folder = file.parent
+    judging = read_judging(table.table("judging"))
+    corpus, tail, alarms = table.table("corpus"), table.table("tail"), table.table("alarms")
+    passages = corpus.text("file")
+    tailed = tail.texts("files")
+    debounce = alarms.seconds("debounce", DEBOUNCE)
+    rules = table.tables("rule")
+    found = MonitorSettings(
+        judging,
+        read_sampling(table.table("sampling")),
+        read_redaction(table.table("redaction")),
+        read_retention(table.table("retention")),
+        folder / passages if passages else None,
+        tuple(folder / one for one in tailed),
+        read_write_back(table.table("write_back")),
+        read_baseline(table.table("baseline"), folder),
+        read_promise(table.table("promise")),
+        read_no_data(table.table("no_data")),
+        debounce,
+        tuple(read_rules(rules, judging.metrics)) if rules else _usual_rules(judging),
+        tuple(read_tells(table.tables("tell"), folder)),
+        file,
+    )
+    for one in (corpus, tail, alarms, table):
+        one.end()
+    if found.corpus is not None and not found.corpus.is_file():
+        corpus.fault("file", f"{found.corpus} is not there; name the file that has the passages.")
+    run = found.baseline.run
+    if run is not None and not (run / "run.json").is_file():
+        table.table("baseline").fault(
+            "run", f"{run} is no run; name the folder that `ragstone evaluate` wrote."
+        )
+    return found
+
+
+def _usual_rules(judging: JudgingSettings) -> tuple[AlarmRule, ...]:
+    """The rules that hold where the file has none: of those, the ones whose metric is judged."""
+    return tuple(
+        rule
+        for rule in DEFAULT_RULES
+        if rule.metric.startswith("guard_") or rule.metric in judging.metrics
+    )

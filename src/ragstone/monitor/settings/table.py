@@ -1,0 +1,239 @@
+"""Table: a table of the settings as it is read: each value right, or a fault with its line."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, TypeVar, cast, overload
+
+from ragstone.errors import InputError
+from ragstone.examples.problem import shown
+from ragstone.monitor.moment import read_length
+
+from .fault import SettingsFault
+from .places import KeyPath
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+T = TypeVar("T")
+
+
+class SettingsTable:
+    """One table. What it is asked for, it knows; anything else in it is a fault.
+
+    A value that is wrong is noted, and the default is given in its place, so that all faults are
+    found at once.
+
+    Args:
+        values: What stands in it.
+        path: Where it is.
+        lines: Of each path.
+        faults: Where faults are noted.
+    """
+
+    def __init__(
+        self,
+        values: Mapping[str, Any],
+        path: KeyPath,
+        lines: Mapping[KeyPath, int],
+        faults: list[SettingsFault],
+    ) -> None:
+        self._values, self._path = values, path
+        self._lines, self._faults = lines, faults
+        self._asked: list[str] = []
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._values
+
+    def names(self) -> list[str]:
+        """Every key in it, in the order of the file."""
+        return list(self._values)
+
+    def fault(self, name: str | None, text: str, *within: str | int) -> None:
+        """Note a fault of a key, or of the whole table, or of what lies within a key."""
+        path = self._path if name is None else (*self._path, name, *within)
+        while path and path not in self._lines:
+            path = path[:-1]
+        self._faults.append(SettingsFault(self._lines.get(path, 1), self._key(name), text))
+
+    def text(self, name: str, default: str | None = None, *, must: str = "") -> str | None:
+        """A text that is not empty.
+
+        Args:
+            name: Of the key.
+            default: Where it is not there.
+            must: What to write, where it has to be there.
+        """
+        value = self._get(name, must)
+        if value is None:
+            return default
+        if isinstance(value, str) and value.strip():
+            return value.strip()
+        self.fault(name, f"is {shown(value)}; write a text in quotes.")
+        return default
+
+    def variable(self, name: str, *, must: str = "") -> str | None:
+        """The name of an environment variable that holds a secret."""
+        value = self.text(name, must=must)
+        if value is not None and not VARIABLE.fullmatch(value):
+            # What was written may be the secret itself.
+            self.fault(
+                name,
+                "is no name of an environment variable: write the name of one, such as "
+                "MONITOR_SECRET, and put the secret into that. No secret belongs in this file.",
+            )
+            return None
+        return value
+
+    def choice(self, name: str, known: Sequence[str], default: str) -> str:
+        """One of several words."""
+        value = self.text(name, default)
+        if value not in known:
+            self.fault(name, f"is {value!r}; there are {', '.join(known)}.{_guess(value, known)}")
+            return default
+        return cast("str", value)
+
+    def flag(self, name: str, *, default: bool) -> bool:
+        """True or false."""
+        value = self._get(name)
+        if value is None or isinstance(value, bool):
+            return default if value is None else value
+        self.fault(name, f"is {shown(value)}; write true or false.")
+        return default
+
+    @overload
+    def number(
+        self, name: str, default: float, *, low: float = ..., high: float = ..., above: bool = ...
+    ) -> float: ...
+
+    @overload
+    def number(
+        self, name: str, default: None, *, low: float = ..., high: float = ..., above: bool = ...
+    ) -> float | None: ...
+
+    def number(
+        self,
+        name: str,
+        default: float | None,
+        *,
+        low: float = 0.0,
+        high: float = 1e12,
+        above: bool = False,
+    ) -> float | None:
+        """A number from ``low`` to ``high``; with ``above``, not ``low`` itself."""
+        value = self._get(name)
+        if value is None:
+            return default
+        right = isinstance(value, int | float) and not isinstance(value, bool)
+        if right and low <= value <= high and not (above and value == low):
+            return float(value)
+        ends = f"above {low:g}" if above else f"from {low:g}"
+        top = f" to {high:g}" if high < 1e12 else ""
+        self.fault(name, f"is {shown(value)}; write a number {ends}{top}.")
+        return default
+
+    def whole(self, name: str, default: int, *, low: int = 1, high: int = 10**9) -> int:
+        """A whole number from ``low`` to ``high``."""
+        value = self._get(name)
+        if value is None:
+            return default
+        if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+            return value
+        self.fault(name, f"is {shown(value)}; write a whole number from {low:,} to {high:,}.")
+        return default
+
+    def seconds(self, name: str, default: float) -> float:
+        """A length of time: a number of seconds, or a text such as ``15min``."""
+        value = self._get(name)
+        if value is None:
+            return default
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
+            return float(value)
+        try:
+            found = read_length(value, name) if isinstance(value, str) else 0.0
+        except InputError:
+            found = 0.0
+        if found <= 0:
+            said = value if isinstance(value, str) else shown(value)
+            self.fault(name, f'is {said!r}; write "30s", "15min", "2h" or "7d", above 0.')
+        return found if found > 0 else default
+
+    def texts(self, name: str, default: Sequence[str] = (), *, must: str = "") -> tuple[str, ...]:
+        """A list of texts; one alone may stand without brackets."""
+        value = self._get(name, must)
+        if value is None:
+            return tuple(default)
+        given = [value] if isinstance(value, str) else value
+        if not isinstance(given, list):
+            self.fault(name, f'is {shown(value)}; write a list of texts: {name} = ["…"].')
+            return tuple(default)
+        found = []
+        for number, one in enumerate(given):
+            if isinstance(one, str) and one.strip():
+                found.append(one.strip())
+            else:
+                self.fault(name, f"holds {shown(one)}; write texts in quotes.", number)
+        return tuple(found)
+
+    def table(self, name: str) -> "SettingsTable":
+        """The table of this name; an empty one where there is none."""
+        value = self._get(name)
+        if value is not None and not isinstance(value, dict):
+            self.fault(name, f"is {shown(value)}; write a table: {self._header((name,))}")
+        return self._below(value if isinstance(value, dict) else {}, name)
+
+    def tables(self, name: str) -> list["SettingsTable"]:
+        """The tables of this name, in order."""
+        value = self._get(name)
+        given = [value] if isinstance(value, dict) else value
+        if given is None:
+            return []
+        if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+            self.fault(name, f"is {shown(value)}; write a table for each: [[{name}]]")
+            return []
+        if isinstance(value, dict):
+            self.fault(name, f"can stand several times: write [[{name}]] in place of [{name}].")
+            return []
+        return [self._below(one, name, number) for number, one in enumerate(given)]
+
+    def checked(self, name: str, read: Callable[[], T], *within: str | int) -> T | None:
+        """What a reader of another room gives; None where it raises, and its words are noted."""
+        try:
+            return read()
+        except InputError as error:
+            self.fault(name, str(error), *within)
+            return None
+
+    def end(self) -> None:
+        """Note every key that was not asked for, with the nearest that there is."""
+        for name in self._values:
+            if name not in self._asked:
+                there = ", ".join(self._asked)
+                self.fault(
+                    name, f"is not known here.{_guess(name, self._asked)} There are: {there}."
+                )
+
+    def _get(self, name: str, must: str = "") -> Any:
+        self._asked.append(name)
+        value = self._values.get(name)
+        if value is None and must:
+            self.fault(None, f"has no {name}: {must}")
+        return value
+
+    def _below(self, values: Mapping[str, Any], *path: str | int) -> "SettingsTable":
+        return SettingsTable(values, (*self._path, *path), self._lines, self._faults)
+
+    def _key(self, name: str | None) -> str:
+        header = self._header()
+        return " ".join(filter(None, [header, name]))
+
+    def _header(self, more: tuple[str, ...] = ()) -> str:
+        path = (*self._path, *more)
+        names = [one for one in path if isinstance(one, str)]
+        if not names:
+            return ""
+        several = isinstance(path[-1], int)
+        return f"[[{'.'.join(names)}]]" if several else f"[{'.'.join(names)}]"
+
+
+def _guess(name: str | None, known: Iterable[str]) -> str:
+    close = get_close_matches(name or "", list(known), n=1)
+    return f" Did you mean {close[0]}?" if close else ""
