@@ -16,7 +16,7 @@ from ragstone.wording import register_wording
 
 if TYPE_CHECKING:
     from ragstone import guard
-    from ragstone.decisions import calibrate, compare, failures, gate
+    from ragstone.decisions import calibrate, compare, conversations, failures, gate
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
@@ -59,6 +59,7 @@ _ROOMS = {
     "agreement": "labels",
     "calibrate": "decisions",
     "compare": "decisions",
+    "conversations": "decisions",
     "evaluate": "run.evaluate",
     "evaluate_one": "run.one",
     "explain": "report.words",
@@ -93,6 +94,7 @@ __all__ = [
     "agreement",
     "calibrate",
     "compare",
+    "conversations",
     "evaluate",
     "evaluate_one",
     "explain",

@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="u
 VALUES: dict[str, Any] = {
     "id": "x", "question_id": "x", "system": "x", "question": "x", "contexts": ["x"],
     "context_ids": ["x"], "answer": "x", "reference": "x", "history": ["x"], "policy": "x",
-    "evidence": ["x"], "reference_contexts": {"x": 1}, "meta": {"x": 1},
+    "evidence": ["x"], "reference_contexts": {"x": 1}, "meta": {"x": 1}, "session": "x",
 }  # fmt: skip
 
 
@@ -25,7 +25,7 @@ def documented() -> list[tuple[str, str]]:
     for line in table.splitlines():
         if cells := re.match(r"\| `(\w+)` \|(.*)\|$", line):
             names = re.split(r";|, a DeepEval|:", cells[2])[0]
-            found += [(cells[1], name) for name in re.findall(r"`(\w+)`", names)]
+            found += [(cells[1], name) for name in re.findall(r"`([\w.]+)`", names)]
             found.append((cells[1], cells[1]))
     return found
 
@@ -62,7 +62,7 @@ def test_a_documented_name_is_read_as_its_field_however_it_is_spelled(
         return
     value = getattr(example, "contexts" if field == "context_ids" else field)
     assert value == expected.get(field, "x")
-    assert not example.slices
+    assert example.slices == ({"session": "x"} if field == "session" else {})
 
 
 @pytest.mark.parametrize("key", ["text", "content", "page_content", "context", "passage"])

@@ -74,14 +74,14 @@ def test_a_document_that_holds_several_questions_is_told() -> None:
 
 @pytest.mark.parametrize("place", ["meta", "slices", "labels"])
 def test_the_field_may_stand_anywhere_in_any_case(place: str) -> None:
-    records = rows(place=place, Session_ID=lambda number: number // 20)
+    records = rows(place=place, Document_ID=lambda number: number // 20)
     run = evaluate(records, metrics=["token_f1"])
-    assert [line.endswith('2 values of Session_ID: cluster="Session_ID".') for line in
+    assert [line.endswith('2 values of Document_ID: cluster="Document_ID".') for line in
             warnings(run)] == [True]  # fmt: skip
 
 
 def test_the_coarsest_of_several_fields_is_told() -> None:
-    records = rows(session=lambda number: number // 4, document=ten_a_document)
+    records = rows(article=lambda number: number // 4, document=ten_a_document)
     [warning] = warnings(evaluate(records, metrics=["token_f1"]))
     assert warning.endswith('cluster="document".')
 

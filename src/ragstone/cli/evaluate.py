@@ -72,10 +72,11 @@ def evaluate(
                      "reported."),
     ] = None,
     cluster: Annotated[
-        str,
+        str | None,
         typer.Option(metavar="FIELD", help="Field that groups dependent rows: intervals treat "
-                     "rows with the same value as not independent."),
-    ] = "question_id",
+                     "rows with the same value as not independent. Default: session, where "
+                     "sessions hold several questions, else question_id."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(metavar="RUN", help="Run folder. If it already holds a run with the same "

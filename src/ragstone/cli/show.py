@@ -30,6 +30,17 @@ def show(
         typer.Option("--failures", help="Show at which stage of the pipeline answers that fell "
                      "short first went wrong."),
     ] = False,
+    conversations: Annotated[
+        bool,
+        typer.Option("--conversations", help="Show the worst turn, the mean of the turns and the "
+                     "share resolved of whole sessions."),
+    ] = False,
+    bar: Annotated[
+        float | None,
+        typer.Option(metavar="SCORE", help="With --conversations and --metric: a conversation is "
+                     "resolved if its last turn is answered and its score is not worse than "
+                     "this."),
+    ] = None,
     by: Annotated[
         list[str] | None,
         typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
@@ -47,7 +58,8 @@ def show(
     """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
 
     Each with the claims, statements or contexts that made it bad, and why. With
-    --metric: the worst examples of that metric. With --failures: the failure waterfall.
+    --metric: the worst examples of that metric. With --failures: the failure waterfall. With
+    --conversations: whole sessions.
         For one example: its claims, verdicts, evidence, reasons and scores, and each
     question to a model with its replies and their cost.
 
@@ -64,6 +76,15 @@ def show(
         return
     if (by or stage) and not failures:
         raise typer.BadParameter("--by and --stage go with --failures.")
+    if bar is not None and not conversations:
+        raise typer.BadParameter("--bar goes with --conversations.")
+    if conversations:
+        from ragstone.decisions import conversations as found_of
+        from ragstone.report.pages.conversations import conversations_page
+
+        sessions = found_of(opened, metrics=metric or (), bar=bar)
+        print_page(conversations_page(sessions, limit=limit), json=json)
+        return
     if failures:
         from ragstone.decisions.summing_up.failures import failures as found_in
         from ragstone.report.pages.failures import failures_page, stage_page

@@ -1,6 +1,7 @@
 """Decisions: what can be decided from the numbers of finished runs.
 
 compare               is one system better than another, by paired questions
+conversations         worst turn, mean and share resolved of whole sessions
 failures              at which stage of the pipeline answers that fell short went wrong
 gate                  does a run meet its requirements
 calibrate             check a judge against people, and correct its numbers
@@ -26,6 +27,7 @@ from .planning.sizes import mean_sizes, paired_sizes, rate_size
 from .sampling.annotate import annotate
 from .sampling.draw import Sample, draw_sample
 from .scored import Scored
+from .summing_up.conversations import Conversations, conversations
 from .summing_up.failures import Failures, failures
 from .weighing.opinions import read_opinions
 from .weighing.weights import FittedWeights, fit_weights
@@ -34,6 +36,7 @@ __all__ = [
     "Calibration",
     "Comparison",
     "Comparisons",
+    "Conversations",
     "Failures",
     "FittedWeights",
     "GateResult",
@@ -43,6 +46,7 @@ __all__ = [
     "annotate",
     "calibrate",
     "compare",
+    "conversations",
     "corrected_quantities",
     "draw_sample",
     "failures",

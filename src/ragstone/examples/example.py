@@ -7,6 +7,9 @@ from typing import Any
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
+SESSION = "session"
+"""The slice that names the conversation of an example."""
+
 
 @dataclass(frozen=True, slots=True)
 class Context:
@@ -38,7 +41,8 @@ class Example:
     answers, any of which counts. ``reference_contexts`` maps the ids of judged
     contexts to their grades, where 0 means judged not relevant; None if no grades
     are known. ``evidence`` is the gold evidence as text. ``labels`` are human
-    labels, kept as given.
+    labels, kept as given. The session that the example is a turn of stands in ``slices``,
+    under ``session``.
     """
 
     id: str
@@ -55,6 +59,11 @@ class Example:
     slices: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     labels: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
     meta: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+    @property
+    def session(self) -> str | None:
+        """The id of the conversation that it is a turn of; None if it is not known."""
+        return _as_text(self.slices.get(SESSION))
 
     def facet(self, name: str) -> str | None:
         """The value to group by: looked for at the top level, then in slices, meta, labels."""

@@ -66,6 +66,18 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "ground_truth_answers",
     ),
     "history": ("history", "conversation_history", "chat_history"),
+    "session": (
+        "session",
+        "session_id",
+        "conversation_id",
+        "thread_id",
+        "chat_id",
+        "dialogue_id",
+        "dialog_id",
+        "session.id",
+        "gen_ai.conversation.id",
+        "mlflow.trace.session",
+    ),
     "policy": ("policy",),
     "evidence": (
         "evidence",
@@ -147,6 +159,7 @@ class FieldLayout:
     answer: str = ABSENT
     reference: str = ABSENT
     history: str = ABSENT
+    session: str = ABSENT
     policy: str = ABSENT
     evidence: str = ABSENT
     reference_contexts: str = ABSENT

@@ -20,6 +20,7 @@ INPUT, OUTPUT = "attributes.input.value", "attributes.output.value"
 RETRIEVED = "attributes.retrieval.documents"
 RERANKED = "attributes.reranker.output_documents"
 MODEL, MESSAGES = "attributes.llm.model_name", "attributes.llm.output_messages"
+SESSION = "attributes.session.id"
 SLICES = ("name", "status_code")
 
 _NUMBERED = re.compile(
@@ -74,6 +75,7 @@ def flat_phoenix(record: Span) -> dict[str, Any]:
         "contexts": span.get(RETRIEVED),
         "answer": _text(span.get(OUTPUT), _SAID),
         "system": span.get(MODEL),
+        "session": span.get(SESSION),
         "slices": {name: span[name] for name in SLICES if span.get(name) is not None},
         "meta": {TRACE: span[TRACE]} if span.get(TRACE) else {},
     }
@@ -87,6 +89,9 @@ def _spread(record: Span) -> dict[str, Any]:
     if isinstance(context, dict) and isinstance(attributes, dict):
         span |= {f"context.{name}": value for name, value in context.items()}
         span |= {f"attributes.{name}": value for name, value in attributes.items()}
+    session = span.get("attributes.session")
+    if isinstance(session, dict):
+        span[SESSION] = session.get("id")
     lists: dict[str, dict[int, dict[str, Any]]] = {}
     for name, value in span.items():
         if not isinstance(name, str):
@@ -117,8 +122,9 @@ def _whole(spans: list[Span]) -> Span:
             whole[MODEL] = span.get(MODEL) or whole.get(MODEL)
             if root.get(OUTPUT) is None:
                 whole[OUTPUT] = _message(span) or span.get(OUTPUT)
-        if whole.get(INPUT) is None and span.get(INPUT) is not None:
-            whole[INPUT] = span[INPUT]
+        for name in (INPUT, SESSION):
+            if whole.get(name) is None and span.get(name) is not None:
+                whole[name] = span[name]
     return whole
 
 

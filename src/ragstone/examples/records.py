@@ -25,6 +25,7 @@ from ragstone.examples.labels import (
 from ragstone.examples.nested import laid_flat, nested_layout
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.resembling import could_be, resembled
+from ragstone.examples.sessions import put_session
 from ragstone.examples.turns import read_conversation, read_turns
 from ragstone.examples.values import are_texts, not_text, read_id, read_texts, spelled_out
 
@@ -191,6 +192,7 @@ class RecordReader:
         labels = self._object(record.get(plan.labels), "labels", problems)
         slices = self._object(record.get(plan.slices), "slices", problems)
         meta = self._object(record.get(plan.meta), "meta", problems)
+        put_session(plan.session, record.get(plan.session), slices, meta)
         of_answer = of_taxonomy(labels)
         for name in plan.extra:
             value = record[name]

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from ragstone.argument import argument
@@ -149,6 +149,31 @@ class Examples:
             self._note(Fault(self.source, None, "", "at least one record", self._nothing()))
         if self.n_faults and not (self._skip_bad and yielded):
             raise DataError(self.faults, total=self.n_faults, hint=self._hint(reader))
+
+    def ahead(self, most: int) -> Iterator[Example]:
+        """The first examples that can be read, without a word on the others.
+
+        None where the source determines its format, such as a TREC run, whose records have no
+        fields of the user's own.
+
+        Args:
+            most: The largest number of rows to look at.
+        """
+        if self._source.format is not None:
+            return
+        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+            self._source.records.keep()
+        reader = RecordReader(self._columns, layout=self._layout)
+        found = 0
+        for row, (_, item) in enumerate(islice(folded(self._source.rows(Meter())), most), 1):
+            if isinstance(item, BadRow):
+                continue
+            example = item if isinstance(item, Example) else reader.read(item, row, [])
+            if example is not None:
+                found += 1
+                yield example
+            if found == self._limit:
+                return
 
     @property
     def source(self) -> str:

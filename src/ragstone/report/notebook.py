@@ -6,6 +6,7 @@ from shutil import get_terminal_size
 from ragstone.decisions import Calibration
 from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.gating.gate import GateResult
+from ragstone.decisions.summing_up.conversations import Conversations
 from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.summary import summarise
 from ragstone.decisions.weighing.weights import FittedWeights
@@ -22,6 +23,7 @@ from .pages.agreement import agreement_page
 from .pages.assessment import assessment_page, improvement_page
 from .pages.calibration import calibration_page
 from .pages.comparison import comparison_page
+from .pages.conversations import conversations_page
 from .pages.failures import failures_page
 from .pages.gate import gate_page
 from .pages.promise import gate_calibration_page, gate_check_page
@@ -38,9 +40,9 @@ def notebook_html(result: object) -> str:
     """The page of a result in brief, as a notebook shows it.
 
     Args:
-        result: A run, a comparison, failures, a calibration, a gate's result, an agreement,
-            fitted weights, an assessment, an improvement, or the calibration or check of a
-            gate.
+        result: A run, a comparison, failures, conversations, a calibration, a gate's result, an
+            agreement, fitted weights, an assessment, an improvement, or the calibration or check
+            of a gate.
     """
     return as_html(brief(page_of(result)))
 
@@ -73,6 +75,7 @@ def _(result: GateResult) -> Page:
 page_of.register(LabelAgreement, agreement_page)
 page_of.register(Comparisons, comparison_page)
 page_of.register(Failures, failures_page)
+page_of.register(Conversations, conversations_page)
 page_of.register(Calibration, calibration_page)
 page_of.register(FittedWeights, weights_page)
 page_of.register(Assessment, assessment_page)

@@ -225,8 +225,12 @@ def _answered_before(facts: Facts) -> str:
     )
 
 
+TAKEN = {"question_id": "questions", "session": "sessions"}
+"""What each cluster of a field is called, several of them."""
+
+
 def _not_independent(facts: Facts) -> str:
-    what = "questions" if facts["cluster"] == "question_id" else "examples"
+    what = TAKEN.get(facts["cluster"], "examples")
     of = "" if facts["clusters"] == facts["there"] else f" of {int(facts['there']):,}"
     return (
         f"Intervals take {what} as independent, but {int(facts['clusters']):,}{of} {what} come "
@@ -313,6 +317,9 @@ SENTENCES: Mapping[str, Sentence] = {
     "answered_before": _answered_before,
     "not_independent": _not_independent,
     "few_clusters": _few_clusters,
+    "clustered_by_session": lambda _: (
+        "Intervals are by session: the turns of a conversation are not taken as independent."
+    ),
     "several_models": _several_models,
     "no_value_anywhere": _no_value_anywhere,
     "unlike": _unlike,

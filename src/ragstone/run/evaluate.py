@@ -49,7 +49,8 @@ def evaluate(data: Any, **arguments: Any) -> Run:
             answers a ``ChatRequest``. Default: the labels in the data, then ``local``.
         by: Fields to group results by, in addition to ``system``.
         cluster: Field that groups dependent rows: intervals treat rows with the same
-            value as not independent.
+            value as not independent. None: ``session`` where sessions hold several
+            questions, else ``question_id``.
         out: Run folder. If it already holds a run with the same data and settings,
             that run is resumed. None: a temporary folder.
         columns: Maps Ragstone's field names to the data's column names.

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from ragstone.examples.example import SESSION
 from ragstone.judgements import BERTSCORES
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
 from ragstone.metrics.embedding import THRESHOLDS_OF
@@ -98,7 +99,9 @@ def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -
 
 
 def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
-    """Where what the intervals take as independent comes from fewer documents."""
+    """That turns of a session are dependent, and where what is independent shares documents."""
+    if cluster == SESSION:
+        yield reason("clustered_by_session")
     if wider is not None:
         yield reason(
             NOT_INDEPENDENT,

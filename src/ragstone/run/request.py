@@ -37,7 +37,7 @@ class Request:
     suites: str | Sequence[str] = ()
     judge: Named | Sequence[Named] = ()
     by: str | Sequence[str] = ()
-    cluster: str = "question_id"
+    cluster: str | None = None
     out: str | Path | None = None
     columns: Mapping[str, str] | None = None
     qrels: str | Path | None = None

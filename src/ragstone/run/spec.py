@@ -35,6 +35,7 @@ from .label_files import LabelFiles
 from .manifest import VERSION
 from .request import Request
 from .requested import Requested, own_definitions, requested, several
+from .session_clusters import LOOKED_AT, default_cluster
 from .settings import RunSettings
 from .survey import Survey, look_through
 
@@ -189,7 +190,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.
         panel, opened = _with_models(request, wanted, chat, panel, examples, options)
-    settings = _settings(request, wanted, chat, panel, opened, fingerprint)
+    settings = _settings(request, wanted, chat, panel, opened, examples, fingerprint)
     by = grouped_by(*several(request.by))
     spec = RunSpec(settings, wanted, panel.judges, by, opened)
     return Prepared(spec, examples, label_files, chat, survey)
@@ -242,6 +243,7 @@ def _settings(
     chat: ChatJudges,
     panel: Panel,
     opened: ModelNames,
+    examples: Examples,
     fingerprint: str,
 ) -> RunSettings:
     local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
@@ -262,7 +264,7 @@ def _settings(
             **opened.settings(),
             "citations": request.citations,
             "by": list(several(request.by)),
-            "cluster": request.cluster,
+            "cluster": request.cluster or default_cluster(examples.ahead(LOOKED_AT)),
             "columns": dict(request.columns or {}),
             "limit": None if request.limit is None else int(request.limit),
             "skip_bad": request.skip_bad,

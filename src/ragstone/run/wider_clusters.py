@@ -11,12 +11,13 @@ from pathlib import Path
 import polars as pl
 
 from ragstone.examples import Example
+from ragstone.examples.example import SESSION
 from ragstone.parquet import scan_parquet
 
 from .written import collect
 
-FINE = ("id", "question_id")
-"""What may be clustered by without a thought of what several questions share."""
+FINE = ("id", "question_id", SESSION)
+"""What may be clustered by without a thought of what several questions or sessions share."""
 
 OF_DOCUMENTS = frozenset(
     f"{name}{end}"

@@ -2,6 +2,7 @@
 
 stages          at which stage of the pipeline each answer that fell short went wrong
 failures        how many answers failed at each, by system and slice, with intervals
+conversations   whole sessions: worst turn, mean of turns, share resolved
 summary         what was measured, which system is better, what fails most, what is missing
 repeats         how far the answers of one system to one question lie apart
 histograms      how the single scores of a metric lie

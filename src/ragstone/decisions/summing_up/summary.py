@@ -12,6 +12,7 @@ from ragstone.decisions.comparing.self_reference import SelfReference
 from ragstone.decisions.scored import Scored
 from ragstone.run import Run
 
+from .conversations import ConversationFigures, conversations, has_sessions
 from .stages import Faults, stages
 
 
@@ -47,6 +48,7 @@ class Summary:
         faults: What fell short, without ``themselves``; None if no metric tells.
         missing: How many scores are missing.
         possible: How many scores there are, with the missing ones.
+        conversations: The sessions of several turns; None if no example names its session.
     """
 
     examples: int
@@ -66,6 +68,7 @@ class Summary:
     faults: Faults | None
     missing: int
     possible: int
+    conversations: ConversationFigures | None = None
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""
@@ -112,6 +115,7 @@ def summarise(run: Run) -> Summary:
         faults=_faults(run, themselves),
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
+        conversations=conversations(run).without_sessions if has_sessions(run) else None,
     )
 
 

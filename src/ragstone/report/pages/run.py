@@ -27,6 +27,7 @@ from ragstone.report.page import (
 from ragstone.report.stored import Reported
 from ragstone.run.estimate import Estimate
 
+from .conversations import sentence
 from .run_in_full import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
@@ -116,6 +117,9 @@ def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "S
     if marks := " · ".join(_marks(shown, summary)):
         rows.append(Note("reading", quiet(marks)))
     rows += needs(run)
+    if summary.conversations:
+        more = "" if run.path is None else f"  {command('show', run.path, '--conversations')}"
+        rows.append(Note("conversations", (sentence(summary.conversations), quiet(more))))
     judges = [one for one in run.form.judges if one.kinds]
     if judges:
         words = [part for one in judges for part in (" · ", strong(one.name), f": {one.about}")]

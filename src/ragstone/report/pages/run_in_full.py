@@ -55,6 +55,8 @@ from ragstone.report.stored import Reported
 from ragstone.report.words import LACKS, words
 from ragstone.run.estimate import Estimate
 
+from .conversations import conversation_sections
+
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.decisions.summing_up.summary import Summary
@@ -95,6 +97,8 @@ def full_page(
         sections += [section(one) for one in distributions(groups.whole)]
     else:
         sections.append(section(Paragraphs((NOTHING,))))
+    if summary and summary.conversations:
+        sections += conversation_sections(summary.conversations)
     for field in groups.fields:
         sections.append(slices(field, groups.sliced(field), suites))
     return Page(
@@ -337,6 +341,9 @@ def run_record(
         "signature": run.signature,
         "summary": summary_sentences(summary) if summary else [],
         "estimates": [estimate.to_dict() for estimate in run.estimate_list],
+        "conversations": summary.conversations.to_dict()
+        if summary and summary.conversations
+        else None,
         "exit_status": run.exit_status,
         "data": run.form.data.to_dict(),
         "judges": [judge.to_dict() for judge in run.form.judges],
