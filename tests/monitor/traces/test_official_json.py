@@ -13,7 +13,7 @@ SENT = json.loads(Path(__file__).with_name("official_json.json").read_text(encod
 
 
 def parts() -> list[TracePart]:
-    found = []
+    found: list[TracePart] = []
     for one in SENT:
         read = read_traces if one["path"] == "/v1/traces" else read_logs
         body = read(one["body"].encode(), json=True, redaction=None, limits=SpanLimits())
