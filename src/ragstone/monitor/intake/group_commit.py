@@ -1,0 +1,240 @@
+"""Group commit: all that waits is written in one transaction, and only then acknowledged.
+
+A commit with full sync costs as much for a thousand rows as for one.
+"""
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Condition, Event, Thread
+
+from ragstone.database.database import Sql
+from ragstone.errors import StoreAway
+from ragstone.monitor.store.counts import count
+from ragstone.monitor.store.kept import keep
+from ragstone.monitor.store.log import Level, log
+from ragstone.monitor.store.received import insert_malformed, insert_received
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.traces.received import Malformed, TracePart
+
+LOG = logging.getLogger(__name__)
+
+LARGEST_GROUP = 32_000_000
+"""Bytes in one transaction, so that nobody waits long for a turn."""
+
+MOST_NOTED = 200
+LATER = 1.0
+"""Seconds until what nobody waits for is written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one request adds to the store.
+
+    Attributes:
+        parts: What it says of traces.
+        malformed: What is kept aside.
+        counts: How much of what came.
+        kept: What is remembered with it, such as the position in a file.
+    """
+
+    parts: Sequence[TracePart] = ()
+    malformed: Sequence[Malformed] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    kept: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        """Bytes to be written."""
+        return sum(len(part.body) for part in self.parts)
+
+
+Done = Callable[[Exception | None], None]
+"""Is told that it was written, or why not, in the writer's thread."""
+
+
+class GroupCommit:
+    """Writes what it is given, from a thread of its own.
+
+    Args:
+        store: Where.
+        now: The time in seconds since the epoch.
+    """
+
+    def __init__(self, store: MonitorStore, now: Callable[[], float] = time.time) -> None:
+        self._store, self._now = store, now
+        self._turn = Condition()
+        self._waits: list[tuple[Taken, Done]] = []
+        self._noted: Counter[str] = Counter()
+        self._aside: list[Malformed] = []
+        self._lines: list[tuple[float, Level, str]] = []
+        self._closed = False
+        self.is_away = False
+        self.totals: Counter[str] = Counter()
+        self._thread = Thread(target=self._work, name="ragstone-intake", daemon=True)
+        self._thread.start()
+
+    def put(self, taken: Taken, done: Done) -> None:
+        """Write it, with all else that waits.
+
+        Args:
+            taken: What.
+            done: Called when it is on disk, with None; or with why it is not, ``StoreAway`` where
+                the store cannot be used at present.
+        """
+        with self._turn:
+            if not self._closed:
+                self._waits.append((taken, done))
+                self._turn.notify()
+                return
+        done(StoreAway("The monitor is being stopped."))
+
+    def write(self, taken: Taken) -> None:
+        """Write it and wait.
+
+        Raises:
+            StoreAway: The store cannot be used at present.
+            Exception: It cannot be written, as others can.
+        """
+        ended = Event()
+        faults: list[Exception] = []
+
+        def done(error: Exception | None) -> None:
+            faults.extend([error] if error else [])
+            ended.set()
+
+        self.put(taken, done)
+        ended.wait()
+        if faults:
+            raise faults[0]
+
+    def note(
+        self, counts: Mapping[str, int], aside: Sequence[Malformed] = (), line: str = ""
+    ) -> None:
+        """Write it some time, for what nobody waits for."""
+        with self._turn:
+            self._noted.update(counts)
+            self._aside = [*self._aside, *aside][-MOST_NOTED:]
+            if line:
+                self._say("error", line)
+            self._turn.notify()
+
+    def close(self) -> None:
+        """Write what waits, take no more, and end."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify()
+        self._thread.join()
+
+    def _say(self, level: Level, line: str) -> None:
+        self._lines = [*self._lines, (self._now(), level, line)][-MOST_NOTED:]
+
+    def _work(self) -> None:
+        while True:
+            with self._turn:
+                while not self._is_due:
+                    if not self._has_notes:
+                        self._turn.wait()
+                    elif not self._turn.wait_for(lambda: self._is_due, LATER):
+                        break
+                group = self._next()
+                last = self._closed and not group
+            self._commit(group)
+            if last:
+                return
+
+    @property
+    def _is_due(self) -> bool:
+        return bool(self._waits) or self._closed
+
+    @property
+    def _has_notes(self) -> bool:
+        return bool(self._noted or self._aside or self._lines)
+
+    def _next(self) -> list[tuple[Taken, Done]]:
+        """What is written together: all that waits, in the order in which it came."""
+        size = n = 0
+        for taken, _ in self._waits:
+            size += taken.size
+            if n and size > LARGEST_GROUP:
+                break
+            n += 1
+        group, self._waits = self._waits[:n], self._waits[n:]
+        return group
+
+    def _commit(self, group: Sequence[tuple[Taken, Done]]) -> None:
+        error = self._attempt([taken for taken, _ in group])
+        if error is not None and len(group) > 1:
+            # One of them may be what cannot be written; where the first fails too, it is the store.
+            (first, done), *others = group
+            error = self._attempt([first])
+            done(error)
+            group = others
+            if error is None:
+                for one in others:
+                    self._commit([one])
+                return
+        for _, done in group:
+            done(error)
+
+    def _attempt(self, group: Sequence[Taken]) -> Exception | None:
+        """Write a group and what was noted, or say why that is not possible."""
+        with self._turn:
+            noted, aside, lines = self._noted, self._aside, self._lines
+            self._noted, self._aside, self._lines = Counter(), [], []
+        if not (group or noted or aside or lines):
+            return None
+        counts = Counter(noted)
+        for taken in group:
+            counts.update(taken.counts)
+        try:
+            with self._store.database.transaction() as run:
+                self._insert(run, group, counts, aside, lines)
+        except Exception as error:
+            with self._turn:
+                self._noted.update(noted)
+                self._aside = [*aside, *self._aside][-MOST_NOTED:]
+                self._lines = [*lines, *self._lines][-MOST_NOTED:]
+                self._failed(error)
+            return error
+        with self._turn:
+            self.totals.update(counts)
+            if self.is_away:
+                self.is_away = False
+                self._say("info", "The store can be written to again.")
+        return None
+
+    def _insert(
+        self,
+        run: Sql,
+        group: Sequence[Taken],
+        counts: Mapping[str, int],
+        aside: Sequence[Malformed],
+        lines: Sequence[tuple[float, Level, str]],
+    ) -> None:
+        now = self._now()
+        insert_received(
+            run,
+            now,
+            [(part.trace, part.kind, part.body) for taken in group for part in taken.parts],
+        )
+        malformed = [*aside, *(one for taken in group for one in taken.malformed)]
+        insert_malformed(run, now, [(one.why, one.body) for one in malformed])
+        count(run, now, counts)
+        for taken in group:
+            for name, value in taken.kept.items():
+                keep(run, name, value)
+        for at, level, line in lines:
+            log(run, at, level, line)
+
+    def _failed(self, error: Exception) -> None:
+        if isinstance(error, StoreAway):
+            if not self.is_away:
+                LOG.error("%s", error)
+                self._say("error", f"{error}")
+            self.is_away = True
+        else:
+            LOG.error("Intake failed.", exc_info=error)
+            self._say("error", f"What came could not be written: {type(error).__name__}.")
