@@ -1,0 +1,124 @@
+"""Baseline: what a margin is counted from: a finished run, or the first answers of a slice itself.
+
+The bar is the baseline's confidence limit less the margin, so that what is not known of the
+baseline raises no alarm.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ragstone.decisions.known import known_metric, known_system
+from ragstone.decisions.scored import Scored, mean_of
+from ragstone.errors import InputError
+from ragstone.monitor.settings import AlarmRule, BaselineSettings
+from ragstone.monitor.store.watched_scores import WatchedScore
+from ragstone.run import Run
+from ragstone.stats import Interval
+from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
+
+from .rules import AlarmBar, BarSource
+
+LEVEL = 0.9
+"""Of the interval, of which one end counts: that end holds with 95 %."""
+
+FEWEST = 30
+"""Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
+
+
+def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
+    """The bar of a rule with a margin to a run.
+
+    A slice is compared with the same slice of the run where that has enough answers, else with the
+    whole run.
+
+    Args:
+        rule: With a margin.
+        baseline: With a run.
+        slice: ``facet=value``, or nothing.
+
+    Raises:
+        InputError: The run cannot be read, or lacks the metric or the system.
+    """
+    if baseline.run is None:
+        raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
+    return _bar_of_run(rule, baseline.run, baseline.system, slice)
+
+
+def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
+    """The bar of a rule with a margin to these scores, each weighted by one over its probability.
+
+    Args:
+        rule: With a margin.
+        scores: At least two.
+
+    Source: Horvitz & Thompson (1952); the interval as in ``stats.heavy_rows``.
+    """
+    low, high = rule.range.low, rule.range.high
+    values = np.clip([one.value for one in scores], low, high)
+    weights = 1 / np.array([one.probability for one in scores])
+    total = float(weights.sum())
+    mean = min(max(float((weights * values).sum()) / total, low), high)
+    variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
+    ends = heavy_wilson_ends(
+        mean,
+        variance,
+        rows=heaviest_size(weights),
+        df=variance_df(weights),
+        level=LEVEL,
+        low=low,
+        high=high,
+    )
+    return _bar(rule, "first_answers", mean, Interval(*ends, LEVEL, "wilson"), len(scores))
+
+
+@lru_cache(maxsize=4096)
+def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
+    facet, _, value = slice.partition("=")
+    whole = _scores(path, system, rule.metric, "")
+    part = _part(path, system, rule.metric, facet, value) if facet else None
+    scores, source = (whole, "run") if part is None else (part, "slice_of_run")
+    scale = _scored(path, "").scale(known_metric(_scored(path, ""), rule.metric))
+    found = mean_of(scores, scale, level=LEVEL)
+    if found.value is None or found.interval is None:
+        raise InputError(
+            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
+            "Name another run in [baseline], or write bar in place of margin."
+        )
+    return _bar(rule, source, found.value, found.interval, found.n)  # type: ignore[arg-type]
+
+
+def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n: int) -> AlarmBar:
+    limit = interval.low if rule.better == "+" else interval.high
+    margin = rule.margin or 0.0
+    value = limit - margin if rule.better == "+" else limit + margin
+    return AlarmBar(value, source, limit, mean, n)
+
+
+def _part(
+    path: Path, system: str | None, metric: str, facet: str, value: str
+) -> pl.DataFrame | None:
+    """The scores of a slice of the run; None where it has none or few."""
+    try:
+        scores = _scores(path, system, metric, facet)
+    except InputError:
+        return None
+    column = "system" if facet == "system" else f"by {facet}"
+    found = scores.filter(pl.col(column) == value)
+    return found if (found["status"] == "value").sum() >= FEWEST else None
+
+
+@lru_cache(maxsize=8)
+def _scored(path: Path, facet: str) -> Scored:
+    return Scored(Run.open(path), by=[facet] if facet else [])
+
+
+def _scores(path: Path, system: str | None, metric: str, facet: str) -> pl.DataFrame:
+    scored = _scored(path, facet)
+    scores = scored.of(known_metric(scored, metric))
+    if system is None:
+        return scores
+    return scores.filter(pl.col("system") == known_system(scored, system))

@@ -1,0 +1,154 @@
+"""Rules: a rule at work on one slice: its bar, its share of the promise, and its detectors."""
+
+import json
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from ragstone.monitor.settings import AlarmPromise, AlarmRule, MonitorSettings
+from ragstone.stats.watching.detector import Detector
+from ragstone.stats.watching.limit import limit_of_gap, promised_limit
+from ragstone.stats.watching.on_a_share import on_a_share
+
+BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
+
+EDGE = 0.001
+"""A bar is at least this far inside the range: at an end of it the first worse answer would be an
+alarm, or none ever."""
+
+MOST_SLICES = 200
+"""Slices of a rule that are watched. The later one comes, the more evidence it wants."""
+
+RECOVERY = AlarmPromise(0.05, 1_000)
+"""For each alarm: the probability that it is called over, within so many judged answers, although
+the mean is still at its bar or worse."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmBar:
+    """The mean that is still right.
+
+    Attributes:
+        value: On the metric's own scale.
+        source: Where it comes from: the rule, the baseline run, the slice's own part of that run,
+            or the first judged answers of the slice.
+        limit: The baseline's confidence limit, of which the margin was taken; None for a bar of
+            the rule.
+        mean: The baseline's mean; None for a bar of the rule.
+        n: Its answers.
+    """
+
+    value: float
+    source: BarSource = "rule"
+    limit: float | None = None
+    mean: float | None = None
+    n: int | None = None
+
+
+@dataclass(frozen=True)
+class WatchedSlice:
+    """A rule at work on one slice.
+
+    Attributes:
+        rule: What it watches.
+        slice: ``facet=value``; empty for all traffic.
+        number: The how many-th slice of the rule it is, from 1.
+        bar: The mean that is still right.
+        limit: The evidence that an alarm wants.
+        least: The least probability with which its answers are drawn to be judged.
+        begun: The number of the score after which it watches.
+    """
+
+    rule: AlarmRule
+    slice: str
+    number: int
+    bar: AlarmBar
+    limit: float
+    least: float = 1.0
+    begun: int = 0
+
+    @property
+    def facet(self) -> tuple[str, str] | None:
+        """Facet and value of its answers; None for all."""
+        return facet_of(self.slice)
+
+    @cached_property
+    def bar_share(self) -> float:
+        """The bar as a share from 0 to 1, of which 1 is the best."""
+        return min(max(share_of(self.rule, self.bar.value), EDGE), 1 - EDGE)
+
+    @cached_property
+    def falling(self) -> Detector:
+        """Notices that the mean is worse than the bar."""
+        return Detector(self.bar_share, self.limit, self.least)
+
+    @cached_property
+    def recovering(self) -> Detector:
+        """Notices that the mean is better than the bar: of the scores' distance from 1."""
+        return Detector(1 - self.bar_share, limit_for(RECOVERY, 1), self.least)
+
+    @property
+    def identity(self) -> str:
+        """What its state is good for: with another bar or metric a detector starts anew."""
+        return json.dumps(
+            {"metric": self.rule.metric, "better": self.rule.better, "bar": self.bar_share}
+        )
+
+    def with_least(self, least: float) -> "WatchedSlice":
+        """The same for answers that are drawn with a lower probability."""
+        return replace(self, least=least)
+
+
+def facet_of(slice: str) -> tuple[str, str] | None:
+    """Facet and value of a slice that is written ``facet=value``; None for all traffic."""
+    facet, _, value = slice.partition("=")
+    return (facet, value) if facet else None
+
+
+def share_of(rule: AlarmRule, value: float) -> float:
+    """A value of the rule's metric as a share from 0 to 1, of which 1 is the best."""
+    scale = rule.range
+    low, high = scale.low, scale.high
+    kept = min(max(value, low), high)
+    return float(on_a_share(kept, low=low, high=high, less_is_better=rule.better == "-"))
+
+
+def limit_for(promise: AlarmPromise, shares: int) -> float:
+    """The evidence that an alarm wants where a detector has one of so many shares of a promise."""
+    if promise.false_alarms is None:
+        return limit_of_gap(promise.answers, detectors=shares)
+    return promised_limit(promise.false_alarms, promise.answers, detectors=shares)
+
+
+def shares_of(settings: MonitorSettings, rule: AlarmRule, number: int) -> int:
+    """Of how many shares of its promise the ``number``-th slice of a rule has one.
+
+    A promise is divided evenly by the rules that have it together. Of a rule's part the k-th slice
+    has 1 / (k (k + 1)), which adds up to 1 however many slices come; a rule that watches one
+    slice gives it all.
+
+    Args:
+        settings: With all rules.
+        rule: One of them.
+        number: Of the slice, from 1.
+    """
+    together = settings.sharing if rule.promise is None else 1
+    several = rule.facet is not None and rule.value is None
+    return together * (number * (number + 1) if several else 1)
+
+
+def watched(
+    settings: MonitorSettings,
+    rule: AlarmRule,
+    bar: AlarmBar,
+    *,
+    slice: str = "",
+    number: int = 1,
+    begun: int = 0,
+) -> WatchedSlice:
+    """A rule at work on its ``number``-th slice."""
+    promise = rule.promise or settings.promise
+    limit = limit_for(promise, shares_of(settings, rule, number))
+    # The guard checks every answer.
+    least = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
+    return WatchedSlice(rule, slice, number, bar, limit, least, begun)

@@ -1,0 +1,123 @@
+"""Slices: which rules are at work on which slices, with their bars. New slices come by themselves.
+
+What was settled once stays: the number of a slice, and a bar that was counted from its first
+answers.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragstone.database.database import Sql
+from ragstone.monitor.settings import AlarmRule, MonitorSettings
+from ragstone.monitor.store.kept import keep, remembered
+from ragstone.monitor.store.scored import last_score
+from ragstone.monitor.store.watched_scores import new_values, watched_scores
+
+from .baseline import bar_of_first, bar_of_run
+from .rules import MOST_SLICES, AlarmBar, WatchedSlice, facet_of, watched
+
+LONGEST_VALUE = 200
+"""Characters of a slice; what is longer names no group of answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSlice:
+    """A rule that waits for the first answers of a slice, from which it counts its margin."""
+
+    rule: AlarmRule
+    slice: str
+    answers: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesAtWork:
+    """All slices of all rules.
+
+    Attributes:
+        watched: Those whose means are watched.
+        learning: Those that wait for their first answers.
+        overfull: The names of rules with more slices than are watched.
+    """
+
+    watched: tuple[WatchedSlice, ...]
+    learning: tuple[LearningSlice, ...]
+    overfull: tuple[str, ...]
+
+
+def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
+    """The slices at work, with those that came since the last call; within a transaction.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks a metric.
+    """
+    found, learning, overfull = list[WatchedSlice](), list[LearningSlice](), list[str]()
+    for rule in settings.rules:
+        known = _known(run, rule)
+        if known["overfull"]:
+            overfull.append(rule.name)
+        for number, slice in enumerate(known["slices"], 1):
+            at_work = _at_work(run, settings, rule, slice, number, known["begun"])
+            if isinstance(at_work, WatchedSlice):
+                found.append(at_work)
+            else:
+                learning.append(at_work)
+    return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull))
+
+
+def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
+    """What is kept of a rule: the score after which it began, and its slices in their order."""
+    name = f"rule {rule.name}"
+    of = {"metric": rule.metric, "slice": rule.slice}
+    last = last_score(run)
+    kept: dict[str, Any] | None = remembered(run, name)
+    if kept is None or kept["of"] != of:
+        # What was judged before anybody asked for this rule raises no alarm.
+        kept = {"of": of, "begun": last, "through": 0, "slices": [], "overfull": False}
+        if rule.facet is None or rule.value is not None:
+            kept["slices"] = [rule.slice]
+        keep(run, name, kept)
+    if rule.facet is None or rule.value is not None or kept["through"] == last:
+        return kept
+    values = new_values(run, rule.metric, rule.facet, kept["through"])
+    slices = [f"{rule.facet}={value}" for value in values if len(value) <= LONGEST_VALUE]
+    new = [one for one in slices if one not in kept["slices"]]
+    room = MOST_SLICES - len(kept["slices"])
+    kept["slices"] += new[:room]
+    kept["overfull"] = kept["overfull"] or len(new) > room
+    kept["through"] = last
+    keep(run, name, kept)
+    return kept
+
+
+def _at_work(
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, number: int, begun: int
+) -> WatchedSlice | LearningSlice:
+    if rule.bar is not None:
+        bar = AlarmBar(rule.bar)
+    elif settings.baseline.run is not None:
+        bar = bar_of_run(rule, settings.baseline, slice)
+    else:
+        settled = _first_answers(run, rule, slice, settings.baseline.answers)
+        if isinstance(settled, LearningSlice):
+            return settled
+        bar, last = settled
+        begun = max(begun, last)
+    return watched(settings, rule, bar, slice=slice, number=number, begun=begun)
+
+
+def _first_answers(
+    run: Sql, rule: AlarmRule, slice: str, wanted: int
+) -> tuple[AlarmBar, int] | LearningSlice:
+    """The bar by the first answers of a slice, and the number of the last of these."""
+    name = f"bar {rule.name} {slice}"
+    of = {"metric": rule.metric, "better": rule.better, "margin": rule.margin, "answers": wanted}
+    kept = remembered(run, name)
+    if kept is not None and kept["of"] == of:
+        return AlarmBar(**kept["bar"]), kept["last"]
+    scores = watched_scores(run, rule.metric, facet_of(slice), 0, wanted)
+    if len(scores) < wanted:
+        return LearningSlice(rule, slice, len(scores), wanted)
+    bar = bar_of_first(rule, scores)
+    keep(run, name, {"of": of, "bar": asdict(bar), "last": scores[-1].number})
+    return bar, scores[-1].number

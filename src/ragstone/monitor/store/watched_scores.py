@@ -1,0 +1,87 @@
+"""Watched scores: those that alarms are raised by, in the order in which they were given.
+
+Scores that fill a past window are none of them, nor those of an answer that was judged before.
+"""
+
+from typing import NamedTuple
+
+from ragstone.database.database import Sql
+
+Facet = tuple[str, str]
+"""A name that can be sliced by, and a value."""
+
+COLUMNS = "s.number, s.example, s.at, s.judged_at, s.value, s.probability, s.version, s.judge"
+COUNTED = "s.status = 'value' AND s.again = 0 AND s.source IN ('guard', 'sample')"
+
+
+class WatchedScore(NamedTuple):
+    """A score with a value, and when its answer was given and judged."""
+
+    number: int
+    example: str
+    at: float
+    judged_at: float
+    value: float
+    probability: float
+    version: str | None
+    judge: str
+
+
+def watched_scores(
+    run: Sql, metric: str, facet: Facet | None, after: int, most: int
+) -> list[WatchedScore]:
+    """The scores of a metric that were given after one of this number, the oldest first.
+
+    Args:
+        run: Within a transaction or a reading.
+        metric: Its text form.
+        facet: Only answers with this value of it; None: all.
+        after: Number of a score.
+        most: At most so many.
+    """
+    return [
+        WatchedScore(*row)
+        for row in run(
+            f"SELECT {COLUMNS} FROM scores s {joined(facet)} WHERE s.metric = ? AND {COUNTED} "
+            "AND s.number > ? ORDER BY s.number LIMIT ?",
+            *(facet or ()), metric, after, most,
+        )
+    ]  # fmt: skip
+
+
+def new_values(run: Sql, metric: str, facet: str, after: int) -> list[str]:
+    """The values of a facet in scores after one of this number, in the order of their first."""
+    rows = run(
+        "SELECT f.value, min(s.number) FROM scores s JOIN facets f ON f.example = s.example "
+        f"AND f.name = ? WHERE s.metric = ? AND {COUNTED} AND s.number > ? "
+        "GROUP BY f.value ORDER BY min(s.number)",
+        facet, metric, after,
+    )  # fmt: skip
+    return [value for value, _ in rows]
+
+
+def judged_since(run: Sql, metric: str, facet: Facet | None, since: float) -> int:
+    """How many answers that were given at a time or later have a score that is watched."""
+    ((n,),) = run(
+        f"SELECT count(*) FROM scores s {joined(facet)} WHERE s.metric = ? AND {COUNTED} "
+        "AND s.at >= ?",
+        *(facet or ()), metric, since,
+    )  # fmt: skip
+    return int(n)
+
+
+def last_judged(run: Sql, metric: str, facet: Facet | None, most: int) -> list[float]:
+    """When the last answers were judged that have a score of a metric, the latest first."""
+    rows = run(
+        f"SELECT s.judged_at FROM scores s {joined(facet)} WHERE s.metric = ? AND "
+        "s.source IN ('guard', 'sample') ORDER BY s.at DESC LIMIT ?",
+        *(facet or ()), metric, most,
+    )  # fmt: skip
+    return sorted((float(at) for (at,) in rows), reverse=True)
+
+
+def joined(facet: Facet | None) -> str:
+    """What joins the facets of scores ``s``, where one is asked for; takes facet and value."""
+    if facet is None:
+        return ""
+    return "JOIN facets f ON f.example = s.example AND f.name = ? AND f.value = ?"

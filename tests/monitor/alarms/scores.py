@@ -1,0 +1,36 @@
+"""Scores as the worker writes them, for tests of alarms."""
+
+from collections.abc import Mapping, Sequence
+
+from ragstone.database.database import Sql
+
+START = 1_700_000_000.0
+
+
+def give(
+    run: Sql,
+    metric: str,
+    values: Sequence[float | None],
+    *,
+    since: float = START,
+    gap: float = 60.0,
+    probability: float = 1.0,
+    facets: Mapping[str, str] | None = None,
+    source: str = "sample",
+    again: int = 0,
+    name: str = "e",
+) -> None:
+    """Add scores of new examples, each ``gap`` seconds after the one before; None is missing."""
+    for number, value in enumerate(values):
+        at = since + number * gap
+        ((count,),) = run("SELECT count(*) FROM scores")
+        example = f"{name}{count}"
+        run(
+            "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
+            "judge, probability, version, source, again) "
+            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, 'local', ?, NULL, ?, ?)",
+            example, metric, at, at + 1, value, "missing" if value is None else "value",
+            probability, source, again,
+        )  # fmt: skip
+        for facet, one in (facets or {}).items():
+            run("INSERT INTO facets VALUES (?, ?, ?)", example, facet, one)
