@@ -1,7 +1,7 @@
 """Documents: what a retrieval found, in the many shapes in which it is written."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
@@ -47,11 +47,19 @@ DEEPEST = 6
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Something that was retrieved; each of these may be missing."""
+    """Something that was retrieved; each of these may be missing.
 
-    id: str | None
-    text: str | None
-    score: float | None
+    Attributes:
+        id: Its own id.
+        text: Its text.
+        score: What the retrieval gives it.
+        source: What its metadata call it, such as the name of a file; chunks may share it.
+    """
+
+    id: str | None = None
+    text: str | None = None
+    score: float | None = None
+    source: str | None = None
 
 
 def documents_in(value: Any, deep: int = DEEPEST) -> list[Document] | None:
@@ -81,17 +89,24 @@ def _is_pair(value: list[Any]) -> bool:
 def _document(given: Any) -> Document | None:
     given = opened(given) if isinstance(given, str) and given[:1] == "{" else given
     if isinstance(given, str):
-        return Document(None, given, None)
+        return Document(text=given)
     if isinstance(given, list) and _is_pair(given):
         inner = _document(given[0])
-        return None if inner is None else Document(inner.id, inner.text, _number(given[1]))
+        return None if inner is None else replace(inner, score=_number(given[1]))
     if not isinstance(given, dict):
         return None
     by_name = _flat(given)
     text = next((said for one in TEXTS if (said := text_in(by_name.get(squash(one))))), None)
     scores = (_number(by_name.get(squash(one))) for one in SCORES)
     score = next((one for one in scores if one is not None), None)
-    return Document(_id(by_name), text, score)
+    metadata = opened(by_name.get("metadata"))
+    about = metadata if isinstance(metadata, dict) else {}
+    return Document(
+        _id(by_name, IDS),
+        text,
+        score,
+        _id({squash(name): one for name, one in about.items()}, IN_METADATA),
+    )
 
 
 def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,17 +126,9 @@ def _flat(given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _id(by_name: Mapping[str, Any]) -> str | None:
-    for one in IDS:
-        if (id := _as_id(by_name.get(squash(one)))) is not None:
-            return id
-    metadata = opened(by_name.get("metadata"))
-    if isinstance(metadata, dict):
-        inner = {squash(name): value for name, value in metadata.items()}
-        for one in IN_METADATA:
-            if (id := _as_id(inner.get(squash(one)))) is not None:
-                return id
-    return None
+def _id(by_name: Mapping[str, Any], names: Iterable[str]) -> str | None:
+    ids = (_as_id(by_name.get(squash(name))) for name in names)
+    return next((id for id in ids if id is not None), None)
 
 
 def _as_id(value: Any) -> str | None:

@@ -1,6 +1,7 @@
 """Finding: the passages that an answer was given, of all that its trace retrieved."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ragstone.examples import Context
 
@@ -41,17 +42,28 @@ def found_in(placed: Sequence[Placed]) -> list[Document] | None:
 
 def _retrieved(span: TraceSpan) -> list[Document] | None:
     found = documents_in(span.says(DOCUMENTS))
-    if found is not None or span.role != "retriever":
+    if found is not None and not (found and found[0].id is None):
+        return found
+    if span.role != "retriever":
         return found
     output = span.says(OUTPUT)
+    if found is not None:
+        return _named(found, documents_in(output) or ())
     found = documents_in(output)
     if found is None and isinstance(output, str) and output.strip():
         said = opened(output)
-        found = [Document(None, said, None)] if isinstance(said, str) else []
+        found = [Document(text=said)] if isinstance(said, str) else []
     if found is None and (span.says(QUERY) is not None or span.says(INPUT) is not None):
         # It says what it looked for, so that it would say what it found.
         found = []
     return found
+
+
+def _named(found: Sequence[Document], again: Sequence[Document]) -> list[Document]:
+    """Documents with the ids that the output gives them, where it holds the same ones."""
+    if [one.text for one in found] != [one.text for one in again]:
+        return list(found)
+    return [replace(one, id=one.id or other.id) for one, other in zip(found, again, strict=True)]
 
 
 def _reranked(span: TraceSpan) -> list[Document] | None:
@@ -75,17 +87,17 @@ def _beside(value: object) -> list[Document] | None:
 
 def _together(lists: Iterable[list[Document] | None]) -> list[Document]:
     """All of them, each once, with what any of them says about it."""
-    once: dict[tuple[str | None, str | None], Document] = {}
+    once: dict[tuple[str | None, ...], Document] = {}
     with_text: set[str] = set()
     for document in (document for found in lists for document in found or ()):
         if document.text is None and document.id in with_text:
             continue
         if document.text is not None and document.id is not None:
             with_text.add(document.id)
-            bare = once.pop((document.id, None), None)
+            bare = once.pop((document.id, None, document.source), None)
             if bare is not None and document.score is None:
-                document = Document(document.id, document.text, bare.score)
-        once.setdefault((document.id, document.text), document)
+                document = replace(document, score=bare.score)
+        once.setdefault((document.id, document.text, document.source), document)
     return list(once.values())
 
 
@@ -95,9 +107,10 @@ def contexts_of(documents: Sequence[Document], corpus: Corpus | None) -> tuple[C
     taken: set[str] = set()
     for rank, document in enumerate(documents, 1):
         text = document.text
-        if text is None and document.id is not None and corpus is not None:
-            text = corpus.text(document.id)
-        id = name = document.id or str(rank)
+        if text is None and corpus is not None:
+            names = filter(None, (document.id, document.source))
+            text = next((found for one in names if (found := corpus.text(one)) is not None), None)
+        id = name = document.id or document.source or str(rank)
         again = 1
         while id in taken:
             again += 1

@@ -9,6 +9,7 @@ from math import isfinite
 from typing import Any
 
 from ragstone.examples import Example, question_hash
+from ragstone.examples.example import SESSION as SESSION_SLICE
 
 from .asking import history_of, question_of
 from .corpus import Corpus
@@ -176,7 +177,7 @@ class _Answer:
             answer=answer,
             reference=self._reference(),
             history=history,
-            slices=self._slices(),
+            slices=self._slices(traced.session),
             meta=self._meta(traced),
         )
         return replace(traced, example=example)
@@ -198,7 +199,11 @@ class _Answer:
 
     def _model(self) -> str | None:
         """The model that wrote the answer, or else any."""
-        said = (one.says(MODEL) for one in (*reversed(self._calls), *self._spans))
+        spans = (*reversed(self._calls), *self._spans)
+        said = [
+            *(one.says(MODEL) for one in spans),
+            *(_in_object(one.says(METADATA), _MODEL) for one in self._calls),
+        ]
         return next((name for value in said if (name := _named(value)) is not None), None)
 
     def _tokens(self, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
@@ -218,20 +223,20 @@ class _Answer:
         said = (answered_in(one.says(REFERENCE)) for one in self._spans)
         return tuple(text for text in said if text is not None)[:1]
 
-    def _slices(self) -> dict[str, Any]:
+    def _slices(self, session: str | None) -> dict[str, Any]:
         """What the trace can be grouped by, beside system, version and model."""
-        found: dict[str, Any] = {}
+        found: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
         environment = self._name(ENVIRONMENT)
         if environment is not None:
             found["environment"] = environment
-        for span in (*self._spans, self._tree.root):
+        for span in (self._root, self._tree.root):
             metadata = opened(span.says(METADATA))
             said = dict(metadata) if isinstance(metadata, dict) else {}
             for name, value in span.attributes.items():
                 if name.startswith(_METADATA):
                     said.setdefault(name.removeprefix(_METADATA), value)
             for name, value in sorted(said.items(), key=lambda one: str(one[0])):
-                if len(found) < _MOST_SLICES and _is_plain(value):
+                if len(found) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
                     found.setdefault(name, value)
         return found
 
@@ -240,7 +245,6 @@ class _Answer:
         said = {
             "trace": traced.trace,
             "span": traced.span or None,
-            "session": traced.session,
             "version": traced.version,
             "model": traced.model,
             "top_k": next((k for one in self._spans if type(k := one.says(TOP_K)) is int), None),
@@ -254,6 +258,11 @@ class _Answer:
         return {name: value for name, value in said.items() if value is not None}
 
 
+_NOT_SLICES = frozenset(
+    ("session_id", "thread_id", "conversation_id", "user_id", "langfuse_session_id")
+)
+"""What a trace is known by is told elsewhere, and groups nothing."""
+
 _METADATA = METADATA.names[1] + "."
 
 
@@ -263,6 +272,15 @@ def _named(value: Any) -> str | None:
         return None
     text = str(value).replace("\0", "").strip().strip('"')[:_LONGEST_NAME]
     return text if text and not text.startswith(_NAMELESS) else None
+
+
+_MODEL = "ls_model_name"
+"""What LangChain calls the model, in the metadata of a span."""
+
+
+def _in_object(value: Any, name: str) -> Any:
+    value = opened(value)
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def _is_plain(value: Any) -> bool:
@@ -278,12 +296,17 @@ def _tokens(span: TraceSpan, fact: TraceFact, in_usage: tuple[str, ...]) -> int 
         usage = opened(span.says(USAGE))
         if isinstance(usage, dict):
             value = next((usage[name] for name in in_usage if name in usage), None)
+    return _whole(value)
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number that can be a count."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    return value if type(value) is int and 0 <= value < _MOST_TOKENS else None
+    return value if type(value) is int and 0 <= value < _MOST else None
 
 
-_MOST_TOKENS = 10**12
+_MOST = 10**12
 
 
 def _listed(value: Any) -> list[str] | None:

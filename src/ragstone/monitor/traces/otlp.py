@@ -123,9 +123,9 @@ class _Reading:
         self, signal: _Signal, redaction: Redaction | None, limits: SpanLimits, body: bytes
     ) -> None:
         self._signal = signal
-        self._redaction = redaction
+        self._redaction = redaction or Redaction(())
         self._limits = limits
-        self._likely = None if redaction is None else redaction.screen(body)
+        self._likely = self._redaction.screen(body)
         self._heads: dict[tuple[int, ...], bytes] = {}
         self._traces: dict[bytes, _Trace] = {}
         self._malformed: list[Malformed] = []
@@ -183,13 +183,16 @@ class _Reading:
     def _fit(self, message: Any, raw: bytes) -> bytes:
         """The bytes of a message, redacted and with no text that is too long."""
         changed = False
-        if self._redaction is not None and self._likely is not None and self._likely(raw):
-            change_texts(message, self._redaction.redact)
+        if self._likely(raw):
+            change_texts(message, self._redact)
             changed = True
         if len(raw) > self._limits.attribute_length:
             change_texts(message, self._cut)
             changed = True
         return message.SerializeToString() if changed else raw
+
+    def _redact(self, text: str) -> str:
+        return self._redaction.redact(text) if self._likely(text.encode()) else text
 
     def _cut(self, text: str) -> str:
         most = self._limits.attribute_length
@@ -197,15 +200,13 @@ class _Reading:
 
     def _aside(self, item: Any, raw: bytes) -> bytes:
         """What is kept of a malformed item. Redacted before it is cut, for half a secret is one."""
-        if self._redaction is None:
-            return raw
         if len(raw) > self._limits.span_length:
             # Not worth the time: what it is can be told by its beginning.
             return self._redacted(raw[: 4 * LONGEST_ASIDE].decode("utf-8", "replace"))
         return self._fit(item, raw)
 
     def _redacted(self, text: str) -> bytes:
-        return (text if self._redaction is None else self._redaction.redact(text)).encode()
+        return self._redaction.redact(text).encode()
 
     def _head(self, message: Any) -> bytes:
         """A resource or a scope, which each trace of the request repeats."""

@@ -10,9 +10,11 @@ from typing import Any
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples.json_text import BadJsonError, decode
 
+from .hints import Hints
 from .secrets import BUILT_IN, Secret, has_digits
 
 _ESCAPES = tuple(b"\\u00%d" % one for one in range(2, 8))
+_ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _JSON = ("{", "[", '"')
 
@@ -38,6 +40,11 @@ class Redaction:
     built_in: tuple[str, ...] = ("email", "phone", "card", "key")
     patterns: Mapping[str, str] = field(default_factory=dict)
 
+    _own: list[tuple[str, re.Pattern[str]]] = field(init=False, repr=False, compare=False)
+    _secrets: list[Secret] = field(init=False, repr=False, compare=False)
+    _hints: Hints = field(init=False, repr=False, compare=False)
+    _short: list[bytes] = field(init=False, repr=False, compare=False)
+
     def __post_init__(self) -> None:
         for name in self.built_in:
             if name not in BUILT_IN:
@@ -46,9 +53,10 @@ class Redaction:
         secrets = [secret for name, secret in BUILT_IN.items() if name in self.built_in]
         object.__setattr__(self, "_own", own)
         object.__setattr__(self, "_secrets", secrets)
-
-    _own: list[tuple[str, re.Pattern[str]]] = field(init=False, repr=False, compare=False)
-    _secrets: list[Secret] = field(init=False, repr=False, compare=False)
+        # A text in JSON can spell any character by its number.
+        hints = [*(hint for secret in secrets for hint in secret.hints), *_ESCAPES]
+        object.__setattr__(self, "_hints", Hints([hint for hint in hints if len(hint) > 2]))
+        object.__setattr__(self, "_short", [hint for hint in hints if len(hint) < 3])
 
     def redact(self, text: str) -> str:
         """The text with marks in place of what is taken out; the same object if there is nothing.
@@ -60,7 +68,7 @@ class Redaction:
             try:
                 given = decode(text)
             except BadJsonError:
-                return self._plain(text)
+                return self._plain(_spelled(text))
             redacted = self.redact_in(given)
             return text if redacted is given else json.dumps(redacted, ensure_ascii=False)
         return self._plain(text)
@@ -86,12 +94,10 @@ class Redaction:
         """
         if self._own:
             return lambda _: True
-        hints = [hint for secret in self._secrets for hint in secret.hints if hint in body]
-        # A text in JSON can spell any character so.
-        hints += [escape for escape in _ESCAPES if escape in body]
+        if not self._secrets:
+            return lambda _: False
+        hints = [*self._short, *self._hints.within(body)]
         least = min((secret.digits for secret in self._secrets if secret.digits), default=0)
-        if least and not has_digits(body, least):
-            least = 0
 
         def likely(piece: bytes) -> bool:
             return any(hint in piece for hint in hints) or bool(least and has_digits(piece, least))
@@ -104,8 +110,15 @@ class Redaction:
             if secret.may_be_in(raw):
                 text = _marked(text, list(secret.places(text)), f"[{secret.name}]")
         for mark, pattern in self._own:
-            text = pattern.sub(lambda found, mark=mark: mark if found[0] else "", text)  # type: ignore[misc]
+            text = _marked(
+                text, [found.span() for found in pattern.finditer(text) if found[0]], mark
+            )
         return text
+
+
+def _spelled(text: str) -> str:
+    """A text that only looks like JSON, with the characters that it spells by their numbers."""
+    return _ESCAPE.sub(lambda found: chr(int(found[1], 16)), text)
 
 
 def _marked(text: str, places: list[tuple[int, int]], mark: str) -> str:

@@ -13,8 +13,12 @@ Places = Iterator[tuple[int, int]]
 _AT = re.compile(r"@[^\W_][\w-]{0,62}(?:\.[^\W_][\w-]{0,62})+")
 _LONGEST_LOCAL = 64
 
+# A text may hold JSON, in which the letter before a number or a key is that of a line's end.
+_NEW_LINE = r"(?<=\\[nrt])"
+
 _CARD = re.compile(
-    r"(?<![\w-])(?=(\d{13,19}"
+    rf"(?:(?<![\w-])|{_NEW_LINE})"
+    r"(?=(\d{13,19}"
     r"|\d{4}([ -])\d{4}\2\d{4}\2\d{1,4}(?:\2\d{1,3})?"
     r"|\d{4}([ -])\d{6}\3\d{4,5}"
     r")(?!\w))",
@@ -22,7 +26,7 @@ _CARD = re.compile(
 )
 
 _PHONE = re.compile(
-    r"(?<![\w.+-])(?:"
+    rf"(?:(?<![\w.+-])|{_NEW_LINE})(?:"
     r"\+[1-9](?:[ ().\-/]{0,2}\d){6,14}"
     r"|(?:1[ .-])?(?:\([2-9]\d\d\) ?|[2-9]\d\d[ .-])\d{3}[ .-]\d{4}"
     r"|0\d(?:[ .-]\d\d){4}"
@@ -34,7 +38,7 @@ _PHONE = re.compile(
 _FEWEST_DIGITS = 8
 
 _KEY = re.compile(
-    r"(?<![A-Za-z0-9_\-])(?:"
+    rf"(?:(?<![A-Za-z0-9_\-])|{_NEW_LINE})(?:"
     r"(?:sk|pk|rk)[-_][A-Za-z0-9_\-]{16,}"
     r"|A[KS]IA[0-9A-Z]{16}(?![0-9A-Za-z])"
     r"|gh[pousr]_[A-Za-z0-9]{20,}"

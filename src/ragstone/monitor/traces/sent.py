@@ -10,6 +10,7 @@ from typing import Any
 
 from ragstone.errors import InputError
 from ragstone.examples import Example, as_record
+from ragstone.examples.example import SESSION
 from ragstone.examples.json_text import BadJsonError, decode
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.records import RecordReader
@@ -234,16 +235,19 @@ def _traced(given: Mapping[str, Any], *, alone: bool) -> TracedExample:
     id = trace if alone or not given["key"] else f"{trace}:{given['key']}"
     example = _example(given["record"])
     latency = given.get("latency")
-    facts = {name: given.get(name) for name in ("session", "version", "model")}
+    facts = {name: given.get(name) for name in ("version", "model")}
     said = {"trace": trace, "span": span or None, **facts}
     meta = {name: value for name, value in said.items() if value is not None}
+    slices = {SESSION: given["session"]} if given.get("session") else {}
     return TracedExample(
         id=id,
         trace=trace,
         span=span,
         at=given["at"],
         ended=given["at"] + (latency or 0.0),
-        example=replace(example, id=id, meta={**example.meta, **meta}),
+        example=replace(
+            example, id=id, slices={**example.slices, **slices}, meta={**example.meta, **meta}
+        ),
         session=given.get("session"),
         user=given.get("user"),
         version=given.get("version"),

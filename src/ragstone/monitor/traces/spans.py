@@ -186,9 +186,12 @@ def _put_messages(attributes: dict[str, Any], events: Sequence[tuple[str, Any]])
     for name, said in events:
         role = MESSAGE_EVENTS[name]
         if role == "choice":
-            written.append(said.get("message") or said)
-        else:
-            given.append({"role": role, **said})
+            said = said.get("message") or said
+        if isinstance(said, dict) and said.get("content"):
+            if role == "choice":
+                written.append({"role": "assistant", **said})
+            else:
+                given.append({"role": role, **said})
     if given:
         attributes.setdefault(INPUT_MESSAGES.names[0], given)
     if written:

@@ -61,6 +61,7 @@ _ANSWERS = tuple(
 )
 
 
+_NO_TEXTS = frozenset(("role", "type", "id", "name", "model", "status", "finish_reason"))
 _TEXT_PARTS = (None, "text", "input_text", "output_text")
 
 
@@ -93,10 +94,10 @@ def messages_in(value: Any, deep: int = DEEPEST) -> list[Message]:
         return [] if message is None else [message]
     if not isinstance(value, list) or not deep:
         return []
-    if len(value) == 1 and isinstance(value[0], list):
+    found = [message for one in value if (message := _message(one)) is not None]
+    if not found and len(value) == 1 and isinstance(value[0], list):
         return messages_in(value[0], deep - 1)
-    found = [_message(one) for one in value]
-    return [one for one in found if one is not None]
+    return found
 
 
 def history_in(value: Any) -> list[Message]:
@@ -176,8 +177,8 @@ def _under(value: Mapping[str, Any], names: Iterable[str], read: Any) -> str | N
         inner = by_name.get(name)
         if inner is not None and (text := read(inner)):
             return str(text)
-    texts = [one for one in value.values() if isinstance(one, str) and one.strip()]
-    return texts[0] if len(texts) == 1 == len(value) else None
+    alone = [one for name, one in value.items() if isinstance(one, str) and name not in _NO_TEXTS]
+    return alone[0] if len(value) == 1 and alone and alone[0].strip() else None
 
 
 def _message(given: Any) -> Message | None:
