@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, Any
 from ragstone.wording import worded
 
 from .store.kept import keep, remembered
-from .store.scored import ScoredAnswer, last_score, scored_after
+from .store.scored import WRITTEN_BACK, ScoredAnswer, last_score, scored_after
 from .store.store import MonitorStore
 
 if TYPE_CHECKING:
     from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
 EVENT = "gen_ai.evaluation.result"
-CURSOR = "written_back"
 BATCH = 500
 PATIENCE = 10.0
 """Seconds for one request."""
@@ -63,8 +62,8 @@ class NotTaken(Exception):
 def begin_write_back(store: MonitorStore) -> None:
     """Write back what is scored from now on, where nothing was written back yet."""
     with store.database.transaction() as run:
-        if remembered(run, CURSOR) is None:
-            keep(run, CURSOR, last_score(run))
+        if remembered(run, WRITTEN_BACK) is None:
+            keep(run, WRITTEN_BACK, last_score(run))
 
 
 def write_back(
@@ -90,12 +89,12 @@ def write_back(
     sent = 0
     while True:
         with store.database.reading() as run:
-            rows = scored_after(run, int(remembered(run, CURSOR, 0)), BATCH)
+            rows = scored_after(run, int(remembered(run, WRITTEN_BACK, 0)), BATCH)
         if not rows:
             return sent
         (send or post)(to, logs_of(rows, means).SerializeToString())
         with store.database.transaction() as run:
-            keep(run, CURSOR, rows[-1].number)
+            keep(run, WRITTEN_BACK, rows[-1].number)
         sent += len(rows)
 
 

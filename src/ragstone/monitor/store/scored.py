@@ -4,6 +4,9 @@ from typing import NamedTuple
 
 from ragstone.database.database import Sql
 
+WRITTEN_BACK = "written_back"
+"""The name under which it is remembered up to which score all were sent elsewhere."""
+
 
 class ScoredAnswer(NamedTuple):
     """A score of an answer, with the span that gave the answer.

@@ -8,7 +8,7 @@ TABLES = (
     "CREATE INDEX received_of ON received (trace, number)",
     "CREATE TABLE traces (trace TEXT PRIMARY KEY, first_at DOUBLE PRECISION NOT NULL, "
     "last_at DOUBLE PRECISION NOT NULL, rooted INTEGER NOT NULL, waiting INTEGER NOT NULL, "
-    "through BIGINT NOT NULL)",
+    "through BIGINT NOT NULL, content TEXT NOT NULL)",
     "CREATE INDEX traces_waiting ON traces (last_at) WHERE waiting = 1",
     "CREATE INDEX traces_last ON traces (last_at)",
     "CREATE TABLE examples (example TEXT PRIMARY KEY, trace TEXT NOT NULL, span TEXT NOT NULL, "
@@ -22,11 +22,14 @@ TABLES = (
     "CREATE TABLE facets (example TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, "
     "PRIMARY KEY (example, name))",
     "CREATE INDEX facets_by_value ON facets (name, value)",
+    "CREATE TABLE to_do (example TEXT NOT NULL, step TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, "
+    "PRIMARY KEY (example, step))",
+    "CREATE INDEX to_do_next ON to_do (step, at, example)",
     "CREATE TABLE assessed (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
     "text_hash TEXT NOT NULL, ok INTEGER, confidence DOUBLE PRECISION, assessment TEXT NOT NULL)",
     "CREATE TABLE draws (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
     "probability DOUBLE PRECISION NOT NULL, state TEXT NOT NULL, due_at DOUBLE PRECISION NOT NULL, "
-    "text_hash TEXT NOT NULL)",
+    "text_hash TEXT NOT NULL, source TEXT NOT NULL, tries INTEGER NOT NULL)",
     "CREATE INDEX draws_due ON draws (due_at) WHERE state = 'due'",
     "CREATE INDEX draws_at ON draws (at)",
     "CREATE TABLE scores (number {serial}, example TEXT NOT NULL, metric TEXT NOT NULL, "
@@ -63,7 +66,8 @@ TABLES = (
 )
 """``received`` holds what was acknowledged, as it came: of each request one row for each trace.
 The worker folds the rows of a trace into ``examples`` and writes everything below; ``traces`` says
-through which row it has, ``waiting`` that more may come.
+through which row it has, ``waiting`` that more may come. ``to_do`` says what comes next for an
+example: to be assessed by the guard's checks, or to be drawn or not.
 
 ``draws`` says of each example with which probability it was drawn to be judged, and how far that
 is: out, due, judged, failed or shed. A score's weight is one over its probability. ``again``: the

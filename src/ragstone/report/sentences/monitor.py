@@ -19,5 +19,6 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{facts.get('field') or 'the record'}: expected {facts.get('expected', '')}, "
         f"got {facts.get('got', '')}"
     ),
+    "example_not_readable": plain("what is kept of it cannot be read"),
 }
 """By code."""

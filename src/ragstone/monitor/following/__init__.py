@@ -1,0 +1,6 @@
+"""What follows from the store, in the worker's process.
+
+folding    parts of traces become examples
+assessing  every example by the guard's checks
+sampling   which examples are drawn to be judged
+"""

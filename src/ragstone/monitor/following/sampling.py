@@ -1,0 +1,163 @@
+"""Sampling: which examples are drawn to be judged, with which probability.
+
+The probability is settled before the draw, by what the settings say and by how much may be judged
+within an hour; it is kept with the draw, and every estimate weighs by it.
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from math import exp
+from secrets import token_hex
+from time import time
+
+from ragstone.database.database import Sql
+from ragstone.monitor.settings.judging import (
+    LEAST_RATE,
+    JudgingSettings,
+    SamplingSettings,
+)
+from ragstone.monitor.store.draws import (
+    NewDraw,
+    ToDraw,
+    due_before,
+    next_to_draw,
+    write_draws,
+)
+from ragstone.monitor.store.kept import keep, remembered
+from ragstone.monitor.store.store import MonitorStore
+
+PAGE = 200
+HOUR = 3_600.0
+MEMORY = 1_800.0
+"""Seconds in which what was wanted counts for a third (1/e) of what is wanted now."""
+
+FIRST_LOOK = 60.0
+"""Seconds of traffic that are assumed to have been seen at the beginning."""
+
+SEED, LOAD, COST = "sampling_seed", "sampling_load", "judging_cost"
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingLoad:
+    """How many examples the settings would have judged of late.
+
+    Attributes:
+        began: When the first was seen, in seconds since the epoch.
+        at: When this was counted.
+        wanted: The sum of their probabilities, each the less the longer ago it was.
+    """
+
+    began: float
+    at: float
+    wanted: float
+
+    def then(self, now: float, wanted: float) -> "SamplingLoad":
+        """The same after more was seen."""
+        at = max(now, self.at)
+        return SamplingLoad(self.began, at, self.wanted * exp((self.at - at) / MEMORY) + wanted)
+
+    def an_hour(self, now: float) -> float:
+        """How many would be judged within an hour, if traffic goes on as it does."""
+        at = max(now, self.at)
+        seen = max(at - self.began, FIRST_LOOK)
+        left = self.wanted * exp((self.at - at) / MEMORY)
+        return HOUR * left / MEMORY / (1 - exp(-seen / MEMORY))
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Draws the examples that are to be judged.
+
+    Args:
+        store: Where all of it is.
+        settings: Which answers are judged, of how many.
+        judging: How many may be judged within an hour.
+        now: Seconds since the epoch.
+    """
+
+    store: MonitorStore
+    settings: SamplingSettings = SamplingSettings()  # noqa: RUF009
+    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    now: Callable[[], float] = time
+
+    def step(self) -> int:
+        """Draw among some; returns how many waited for it."""
+        with self.store.database.reading() as run:
+            if not next_to_draw(run, 1):
+                return 0
+        with self.store.database.transaction() as run:
+            now = self.now()
+            waiting = next_to_draw(run, PAGE)
+            seed = sampling_seed(run)
+            load = _load(run, now)
+            share = self._share(run, load, now)
+            wanted = [self.settings.probability(one.facets, one.confidence) for one in waiting]
+            draws = [
+                _draw(one, probability(rate, share), seed)
+                for one, rate in zip(waiting, wanted, strict=True)
+            ]
+            write_draws(run, now, draws, [one.example for one in waiting])
+            keep(run, LOAD, asdict(load.then(now, sum(wanted))))
+        return len(waiting)
+
+    def _share(self, run: Sql, load: SamplingLoad, now: float) -> float:
+        """The share of what the settings want for which there is a budget."""
+        most = affordable(self.judging, remembered(run, COST))
+        expected = load.an_hour(now)
+        if most is None or not expected:
+            return 1.0
+        return min(1.0, max(0.0, most - due_before(run, now)) / expected)
+
+
+def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None:
+    """How many answers may be judged within an hour; None: as many as there are.
+
+    Args:
+        judging: The budget.
+        usd_each: What judging one answer costs, as far as it is known.
+    """
+    limits = [] if judging.answers_an_hour is None else [float(judging.answers_an_hour)]
+    if judging.usd_an_hour is not None and usd_each:
+        limits.append(judging.usd_an_hour / usd_each)
+    return min(limits, default=None)
+
+
+def probability(wanted: float, share: float) -> float:
+    """The probability with which an example is drawn.
+
+    The least bounds the largest weight, and with it what one answer can do to a mean.
+
+    >>> probability(0.5, 0.4), probability(0.1, 0.1), probability(0.0, 1.0)
+    (0.2, 0.05, 0.0)
+
+    Args:
+        wanted: By the settings.
+        share: Of all that is wanted, as much as the budget allows.
+    """
+    return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
+
+
+def lot(seed: str, example: str) -> float:
+    """A number from 0 to 1 that an example draws, always the same one."""
+    drawn = blake2b(f"{seed}\0{example}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(drawn) / 2**64
+
+
+def sampling_seed(run: Sql) -> str:
+    """What all draws of a store rest on; made when it is first needed."""
+    seed = remembered(run, SEED)
+    if seed is None:
+        seed = token_hex(16)
+        keep(run, SEED, seed)
+    return str(seed)
+
+
+def _load(run: Sql, now: float) -> SamplingLoad:
+    found = remembered(run, LOAD)
+    return SamplingLoad(now, now, 0.0) if found is None else SamplingLoad(**found)
+
+
+def _draw(one: ToDraw, chance: float, seed: str) -> NewDraw:
+    drawn = lot(seed, one.example) < chance
+    return NewDraw(one.example, chance, "due" if drawn else "out", one.text_hash)

@@ -1,0 +1,147 @@
+"""Worker: folds, assesses, draws and judges what came, in a process of its own.
+
+    python -m ragstone.monitor.worker STORE [SETTINGS]
+
+It meets the server only in the store. Killed at any moment, it goes on where it was.
+``worker_command`` gives the command; SETTINGS is what it says in JSON.
+"""
+
+import json
+import os
+import signal
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from threading import Event, Thread
+from time import time
+
+from .following.assessing import GuardChecking
+from .following.folding import Folding
+from .following.retried import Retried
+from .following.sampling import Sampling
+from .settings import DEFAULTS, MonitorSettings, read_settings
+from .store.kept import keep
+from .store.store import MonitorStore, open_store
+from .traces import Corpus
+
+HEARTBEAT = "worker_alive"
+BEAT = 5.0
+"""Seconds between two signs of life in the store."""
+
+PAUSE = 0.25
+"""Seconds until the store is looked at again where nothing was to be done."""
+
+DRAINING = 4.0
+"""Seconds in which what came is folded before the end."""
+
+
+def worker_command(
+    store: str, *, rules: Path | None = None, judges: Sequence[str] = (), rate: float | None = None
+) -> list[str]:
+    """The command that starts a worker of a store.
+
+    Args:
+        store: A folder or an address.
+        rules: The file of settings.
+        judges: In the place of the file's.
+        rate: In the place of the file's.
+    """
+    said = {"rules": None if rules is None else str(rules), "judges": list(judges), "rate": rate}
+    return [sys.executable, "-m", "ragstone.monitor.worker", store, json.dumps(said)]
+
+
+class MonitorWorker:
+    """Does all that follows from the store, a page at a time.
+
+    Args:
+        store: Where all of it is.
+        settings: How it judges and keeps.
+        now: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        store: MonitorStore,
+        settings: MonitorSettings = DEFAULTS,
+        *,
+        now: Callable[[], float] = time,
+    ) -> None:
+        self._store, self._now = store, now
+        corpus = None if settings.corpus is None else Corpus(settings.corpus)
+        self._folding = Folding(store, corpus, settings.judging.settle, now)
+        assessing = GuardChecking(store, now=now)
+        sampling = Sampling(store, settings.sampling, settings.judging, now)
+        self._steps = [
+            Retried(name, do, store, now)
+            for name, do in (
+                ("Folding traces", self._folding.step),
+                ("Checking answers", assessing.step),
+                ("Drawing answers", sampling.step),
+                ("The sign of life", self._beat),
+            )
+        ]
+        self._beaten = 0.0
+        self._stopping = Event()
+
+    def step(self) -> int:
+        """Do a page of everything that is to be done; gives how much that was."""
+        return sum(one.step() for one in self._steps)
+
+    def run(self) -> None:
+        """Work until ``stop``, then drain."""
+        while not self._stopping.is_set():
+            if not self.step():
+                self._stopping.wait(PAUSE)
+        self.drain()
+
+    def stop(self) -> None:
+        """Ask it to end; can be called from a handler of signals."""
+        self._stopping.set()
+
+    def drain(self) -> None:
+        """Fold what there is, so that it can be exported; the rest goes on with the next worker."""
+        Retried(
+            "Folding the last traces",
+            lambda: self._folding.fold_all(DRAINING),
+            self._store,
+            self._now,
+        ).step()
+
+    def _beat(self) -> int:
+        now = self._now()
+        if now - self._beaten >= BEAT:
+            with self._store.database.transaction() as run:
+                keep(run, HEARTBEAT, {"at": now, "pid": os.getpid()})
+            self._beaten = now
+        return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run a worker until SIGTERM, or until the server that started it is gone."""
+    place, *rest = sys.argv[1:] if arguments is None else arguments
+    settings = _settings(**json.loads(rest[0])) if rest else DEFAULTS
+    store = open_store(place)
+    worker = MonitorWorker(store, settings)
+    for one in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(one, lambda *_: worker.stop())
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        Thread(target=_until_input_ends, args=(worker,), daemon=True).start()
+    worker.run()
+    store.close()
+
+
+def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:
+    found = DEFAULTS if rules is None else read_settings(rules)
+    return found.with_options(judges=tuple(judges), rate=rate)
+
+
+def _until_input_ends(worker: MonitorWorker) -> None:
+    """The server holds the other end of the input: it closes, however the server ends."""
+    while os.read(0, 1024):
+        pass
+    worker.stop()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""Killed: a worker that is killed in the middle of a transaction.
+
+    python killed.py STORE TRANSACTIONS [NOW]
+
+It lets as many transactions through, and dies before the next is confirmed.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from ragstone.database.database import Database, Sql
+from ragstone.monitor.store.store import open_store
+from ragstone.monitor.worker import MonitorWorker
+
+
+@dataclass
+class Mortal:
+    """A database whose user dies in one of its transactions."""
+
+    database: Database
+    left: int
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.database, name)
+
+    @contextmanager
+    def transaction(self) -> Iterator[Sql]:
+        with self.database.transaction() as run:
+            yield run
+            if not self.left:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.left -= 1
+
+
+def main() -> None:
+    place, transactions, now = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
+    store = open_store(place)
+    mortal = cast(Database, Mortal(store.database, transactions))
+    worker = MonitorWorker(replace(store, database=mortal), now=lambda: now)
+    for _ in range(3):
+        worker.step()
+
+
+if __name__ == "__main__":
+    main()

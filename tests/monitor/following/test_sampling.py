@@ -1,0 +1,181 @@
+"""Examples are drawn by chances that are known, and the chances keep to the budget."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from ragstone.monitor.following.assessing import GuardChecking
+from ragstone.monitor.following.folding import Folding
+from ragstone.monitor.following.sampling import (
+    Sampling,
+    SamplingLoad,
+    affordable,
+    lot,
+    probability,
+)
+from ragstone.monitor.settings.judging import GuardStep, JudgingSettings, SamplingSettings
+from ragstone.monitor.store.store import MonitorStore
+from tests.monitor.following.arriving import (
+    FALSE,
+    receive,
+    receive_answers,
+    rows,
+    spans_of_answer,
+    trace_id,
+)
+from tests.monitor.following.clock import Clock
+
+DRAWS = "SELECT example, probability, state FROM draws ORDER BY example"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def put_to_draw(
+    store: MonitorStore, at: float, numbers: range, confidence: float | None = None
+) -> None:
+    """Examples that are assessed."""
+    names = [f"e{number}" for number in numbers]
+    with store.database.transaction() as run:
+        run.many(
+            "INSERT INTO examples VALUES (?, 't', '', ?, ?, 1, NULL, NULL, NULL, 's', '{}', 'h', "
+            "'{}')",
+            [(name, at, at) for name in names],
+        )
+        run.many(
+            "INSERT INTO assessed VALUES (?, ?, 'h', 1, ?, '{}')",
+            [(name, at, confidence) for name in names],
+        )
+        run.many("INSERT INTO to_do VALUES (?, 'draw', ?)", [(name, at) for name in names])
+
+
+def all_of(sampling: Sampling) -> None:
+    while sampling.step():
+        pass
+
+
+def test_the_same_examples_of_a_store_are_drawn_however_they_come(
+    store: MonitorStore, clock: Clock
+) -> None:
+    put_to_draw(store, clock.at, range(1000))
+    sampling = Sampling(store, SamplingSettings(0.2), now=clock)
+    all_of(sampling)
+    drawn = rows(store, "SELECT example FROM draws WHERE state = 'due' ORDER BY example")
+    assert 200 - 4 * sqrt(160) < len(drawn) < 200 + 4 * sqrt(160)
+    assert {chance for _, chance, _ in rows(store, DRAWS)} == {0.2}
+    with store.database.transaction() as run:
+        run("DELETE FROM draws")
+        run.many(
+            "INSERT INTO to_do VALUES (?, 'draw', ?)",
+            [(f"e{number}", -float(number)) for number in range(1000)],
+        )
+    all_of(sampling)
+    assert rows(store, "SELECT example FROM draws WHERE state = 'due' ORDER BY example") == drawn
+
+
+def test_lots_are_spread_evenly() -> None:
+    lots = np.array([lot("seed", f"trace-{number}") for number in range(20_000)])
+    counts, _ = np.histogram(lots, bins=20, range=(0, 1))
+    assert abs(counts - 1000).max() < 5 * sqrt(1000)
+    others = np.array([lot("other", f"trace-{number}") for number in range(20_000)])
+    assert abs(np.corrcoef(lots, others)[0, 1]) < 0.03
+
+
+def test_a_slice_and_a_doubtful_answer_are_likelier_to_be_drawn(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    receive_answers(store, clock.at, [2], answer=FALSE)
+    receive(store, clock.at, *spans_of_answer(3), **{"deployment.environment.name": "beta"})
+    Folding(store, now=clock).fold_all()
+    GuardChecking(store, now=clock).step()
+    settings = SamplingSettings(0.1, {"environment": {"beta": 0.4}}, (GuardStep(0.5, 0.8),))
+    Sampling(store, settings, now=clock).step()
+    chances = {example: chance for example, chance, _ in rows(store, DRAWS)}
+    assert chances == {trace_id(1): 0.1, trace_id(2): 0.8, trace_id(3): 0.4}
+
+
+def test_a_mean_weighted_by_the_kept_chances_is_right_under_sampling_by_doubt() -> None:
+    random = np.random.default_rng(7)
+    n, repeats = 2_000, 300
+    confidence = random.random(n)
+    score = (random.random(n) < 0.3 + 0.6 * confidence).astype(float)
+    settings = SamplingSettings(0.1, {}, (GuardStep(0.3, 0.9), GuardStep(0.6, 0.4)))
+    chances = np.array([probability(settings.probability({}, c), 0.5) for c in confidence])
+    assert set(chances) == {0.45, 0.2, 0.05}
+    means, plain = [], []
+    for seed in range(repeats):
+        drawn = np.array([lot(str(seed), str(one)) for one in range(n)]) < chances
+        weights = drawn / chances
+        means.append((weights * score).sum() / weights.sum())
+        plain.append(score[drawn].mean())
+    off = np.std(means) / sqrt(repeats)
+    assert abs(np.mean(means) - score.mean()) < 4 * off + 0.002
+    assert score.mean() - np.mean(plain) > 0.05, "without weights the mean would be wrong"
+
+
+def test_the_least_chance_bounds_every_weight() -> None:
+    assert probability(0.1, 0.01) == 0.05
+    assert probability(1.0, 1.0) == 1.0
+    assert probability(0.0, 1.0) == 0.0
+
+
+def test_the_load_is_what_a_steady_stream_wants_in_an_hour() -> None:
+    load = SamplingLoad(0.0, 0.0, 0.0)
+    for second in range(0, 7200, 10):
+        load = load.then(float(second), 2.0)
+        if second >= 600:
+            assert load.an_hour(float(second)) == pytest.approx(720, rel=0.05)
+    assert load.an_hour(7200 + 4 * 3600) < 1
+
+
+def test_a_budget_an_hour_lowers_the_chances_before_the_draw(
+    store: MonitorStore, clock: Clock
+) -> None:
+    budget = JudgingSettings(answers_an_hour=90)
+    sampling = Sampling(store, SamplingSettings(0.5), budget, now=clock)
+    judged = []
+    for minute in range(240):
+        clock.wait(60)
+        put_to_draw(store, clock.at, range(10 * minute, 10 * minute + 10))
+        all_of(sampling)
+        if minute % 60 == 59:
+            # What is due is judged, as far as the budget goes.
+            with store.database.transaction() as run:
+                done = run(
+                    "UPDATE draws SET state = 'judged' WHERE example IN (SELECT example FROM draws "
+                    "WHERE state = 'due' ORDER BY due_at LIMIT 90) RETURNING example"
+                )
+            judged.append(len(done))
+    ((waiting,),) = rows(store, "SELECT count(*) FROM draws WHERE state = 'due'")
+    ((least,),) = rows(store, "SELECT min(probability) FROM draws")
+    assert least >= 0.05
+    assert judged[-1] > 45, "the budget is used"
+    assert waiting < 90, "and little is left over"
+
+
+def test_money_is_a_budget_as_soon_as_the_price_of_an_answer_is_known() -> None:
+    assert affordable(JudgingSettings(usd_an_hour=3.0), None) is None
+    assert affordable(JudgingSettings(usd_an_hour=3.0), 0.01) == pytest.approx(300)
+    both = JudgingSettings(answers_an_hour=100, usd_an_hour=3.0)
+    assert affordable(both, 0.01) == 100
+    assert affordable(both, 0.1) == pytest.approx(30)
+
+
+def test_a_judged_example_is_due_again_where_its_text_changed_and_one_passed_over_is_not(
+    store: MonitorStore, clock: Clock
+) -> None:
+    put_to_draw(store, clock.at, range(40))
+    sampling = Sampling(store, SamplingSettings(0.5), now=clock)
+    all_of(sampling)
+    before = rows(store, DRAWS)
+    with store.database.transaction() as run:
+        run("UPDATE draws SET state = 'judged' WHERE state = 'due'")
+        run("UPDATE examples SET text_hash = 'other'")
+        run("INSERT INTO to_do SELECT example, 'draw', 0 FROM examples")
+    all_of(sampling)
+    assert rows(store, DRAWS) == before
+    assert rows(store, "SELECT DISTINCT text_hash FROM draws") == [("other",)]
