@@ -1,0 +1,136 @@
+"""Examples that are sent as such: what they may look like, and what becomes of them."""
+
+import json
+from typing import Any
+
+import pytest
+
+from ragstone.examples import as_record
+from ragstone.monitor.traces import (
+    ReceivedBody,
+    SpanLimits,
+    TracedExample,
+    UnreadableBody,
+    fold,
+    read_examples,
+)
+
+NOW = 1_790_000_000.0
+ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}
+
+
+def body(*given: Any) -> ReceivedBody:
+    return read_examples("\n".join(map(json.dumps, given)).encode(), now=NOW)
+
+
+def one_of(*given: Any) -> TracedExample:
+    read = body(*given)
+    assert read.malformed == ()
+    assert len({part.trace for part in read.parts}) == 1
+    folded = fold(read.parts)
+    assert folded.rooted
+    (one,) = folded.examples
+    return one
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps(ONE),
+        json.dumps(ONE, indent=2),
+        json.dumps([ONE]),
+        json.dumps(ONE) + "\n",
+        "\ufeff" + json.dumps(ONE) + "\r\n\r\n",
+    ],
+)
+def test_an_object_a_list_and_lines_are_read_alike(text: str) -> None:
+    (part,) = read_examples(text.encode(), now=NOW).parts
+    (one,) = fold([part]).examples
+    assert (one.example.question, one.example.answer) == ("How deep?", "254 m.")
+    assert one.example.contexts is not None
+    assert [context.text for context in one.example.contexts] == ["It is 254 m deep."]
+    assert (one.at, one.ended, one.latency, one.span) == (NOW, NOW, None, "")
+
+
+def test_what_is_known_about_an_example_is_kept() -> None:
+    one = one_of(
+        {**ONE, "session": "s", "user": 7, "version": "2", "model": "m", "at": NOW - 60,
+         "latency": 1.5, "input_tokens": 10, "output_tokens": 3, "system": "shop", "plan": "pro"}
+    )  # fmt: skip
+    assert (one.session, one.user, one.version, one.model) == ("s", "7", "2", "m")
+    assert (one.at, one.ended, one.latency) == (NOW - 60, NOW - 58.5, 1.5)
+    assert (one.input_tokens, one.output_tokens, one.system) == (10, 3, "shop")
+    assert one.example.slices == {"plan": "pro", "session": "s"}
+    assert one.example.meta == {"trace": one.trace, "version": "2", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "at",
+    [NOW, NOW * 1e3, NOW * 1e6, NOW * 1e9, "2026-09-21T14:13:20Z", "2026-09-21T16:13:20+02:00",
+     "2026-09-21 14:13:20"],
+)  # fmt: skip
+def test_a_time_is_given_in_any_usual_way(at: Any) -> None:
+    assert one_of({**ONE, "at": at}).at == pytest.approx(NOW)
+
+
+def test_the_same_example_sent_again_is_the_same_and_a_changed_one_replaces_it() -> None:
+    assert body(ONE).parts[0].trace == body(ONE).parts[0].trace
+    assert body(ONE).parts[0].trace != body({**ONE, "answer": "No."}).parts[0].trace
+    later = {**ONE, "id": "q1", "answer": "It is 254 m.", "at": NOW + 5}
+    one = one_of({**ONE, "id": "q1"}, later, {**ONE, "id": "q1"})
+    assert (one.id, one.trace, one.example.id) == ("q1", "q1", "q1")
+    assert one.example.answer == "It is 254 m."
+
+
+def test_several_examples_of_one_trace_are_told_apart() -> None:
+    read = body({**ONE, "trace": "t", "id": "a"}, {**ONE, "trace": "t", "span": "s1"})
+    assert [one.id for one in fold(read.parts).examples] == ["t:a", "t:s1"]
+    assert fold(read.parts) == fold(read.parts[::-1])
+
+
+def test_records_of_other_tools_are_read_as_everywhere() -> None:
+    ragas = {"user_input": "How deep?", "response": "254 m.", "retrieved_contexts": ["x"]}
+    assert as_record(one_of(ragas).example)["question"] == "How deep?"
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"question": "only"}, ""),
+        ({**ONE, "answer": ["a"]}, "answer"),
+        ({**ONE, "at": "yesterday"}, "at"),
+        ({**ONE, "at": 12}, "at"),
+        ({**ONE, "latency": -1}, "latency"),
+        ({**ONE, "session": {}}, "session"),
+    ],
+)
+def test_a_faulty_example_is_put_aside_with_its_field(given: Any, field: str) -> None:
+    read = body(ONE, given, {**ONE, "id": "b"})
+    (aside,) = read.malformed
+    assert aside.why.startswith("faulty_example?")
+    assert (f"field={field}&" in aside.why) == bool(field)
+    assert json.loads(aside.body) == given
+    assert read.spans == 2
+
+
+def test_a_line_that_is_no_json_is_put_aside() -> None:
+    text = json.dumps(ONE) + "\n{half\n" + json.dumps({**ONE, "id": "b"}) + '\n"text"\n'
+    read = read_examples(text.encode(), now=NOW)
+    assert read.spans == 2
+    assert [(one.why, one.body) for one in read.malformed] == [
+        ("not_json", b"{half"), ("not_json", b"text"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff", b"hello", b"{half", b"[" * 100_000, b'"a"\n5'])
+def test_what_holds_no_example_is_refused(text: bytes) -> None:
+    with pytest.raises(UnreadableBody, match="body"):
+        read_examples(text)
+
+
+def test_limits_hold_for_examples_too() -> None:
+    limits = SpanLimits(spans=2, attribute_length=5, span_length=200)
+    given = [{"answer": "a" * 20}, {"answer": "a" * 300}, {"answer": "b"}]
+    read = read_examples(json.dumps(given).encode(), limits=limits)
+    assert [one.why for one in read.malformed] == ["span_too_long", "too_many_in_body"]
+    assert fold(read.parts).examples[0].example.answer == "aaaaa… [cut]"
