@@ -58,6 +58,8 @@ ANSWER, TEXT, RETRIEVAL = "no_answer", "empty_answer", "no_retrieval"
 QUESTION, REFERENCE = "no_question", "no_reference"
 
 OF_SUPPORT = ("support", "probability", "evidence", "quote_found", "evidence_unknown")
+OF_CONVERSATION = ("conversation_support", "conversation_probability", "conversation_evidence",
+                   "conversation_quote_found", "conversation_evidence_unknown")  # fmt: skip
 ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (Contexts, ("rank", "context", "score", "text", "listed", "relevant", "sufficient",
                 "misleading", "grade", "weight", "sentences", "relevant_sentences",
@@ -69,6 +71,7 @@ ABOUT: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (KnownContexts, ("context", "grade", "rank")): {RETRIEVAL, "no_reference_contexts"},
     (Claims, ("index", "text", "sentence", "cited", "markers")): {ANSWER, TEXT},
     (Claims, OF_SUPPORT): {ANSWER, TEXT, RETRIEVAL},
+    (Claims, OF_CONVERSATION): {ANSWER, TEXT, RETRIEVAL},
     (Sentences, ("sentence",)): {ANSWER, TEXT},
     (Sentences, ("supported",)): {ANSWER, TEXT, RETRIEVAL},
     (ClaimsAgainstReferences,
@@ -138,6 +141,9 @@ CONTRACT: dict[str, Contract] = {
     "support/claim": Contract({ANSWER, TEXT, RETRIEVAL}, OUR_CLAIMS, {"answer", "contexts"}, LOCAL),
     "support/statement": Contract({REFERENCE, RETRIEVAL}, ["statements"], {"contexts"}, LOCAL),
     "support/evidence": Contract({"no_evidence", RETRIEVAL}, [], {"contexts"}, LOCAL),
+    "conversation_support": Contract(
+        {ANSWER, TEXT, RETRIEVAL}, OUR_CLAIMS, {"answer", "contexts"}, LOCAL
+    ),
     "agreement/claim": Contract(BOTH, OUR_CLAIMS, {"answer", "contexts"}, LOCAL),
     "agreement/statement": Contract(BOTH, ["statements"], {"answer"}, LOCAL),
     "importance": Contract({REFERENCE}, ["statements"], set(), PEOPLE),
@@ -185,6 +191,7 @@ MADE_FROM: dict[tuple[type[View], tuple[str, ...]], set[str]] = {
     (KnownContexts, ("context", "grade", "rank")): set(),
     (Claims, ("index", "text", "sentence")): {"claims"},
     (Claims, OF_SUPPORT): {"claims", "support/claim"},
+    (Claims, OF_CONVERSATION): {"claims", "conversation_support"},
     (Claims, ("cited", "markers")): {"claims", "citations"},
     (Sentences, ("sentence",)): {"claims"},
     (Sentences, ("supported",)): {"claims", "support/claim"},

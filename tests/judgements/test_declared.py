@@ -52,6 +52,7 @@ LABEL_OF = {
     "misleading": ("relevance", "misleading"),
     "grade": ("relevance", "grade"),
     "support": ("support", "verdict"),
+    "conversation_support": ("conversation_support", "verdict"),
     "agreement": ("agreement", "verdict"),
     "importance": ("importance", "importance"),
     "response_type": ("response", "response_type"),
@@ -161,7 +162,7 @@ def test_the_labels_of_the_page_are_read_as_the_judgements_that_they_are() -> No
     assert found["grounding", "source_cited"] == "true"
     assert found["quality", "incomplete"] == "false"
     assert found["response", "response_type"] == "answer"
-    assert len(table.used) == 3 + 10 + 2 + 3 + 1
+    assert len(table.used) == 3 + 10 + 3 + 3 + 1
 
 
 # ---------------------------------------------------------------- who is asked, and what is shown
@@ -198,6 +199,7 @@ SEEN: dict[str, set[str]] = {
     "claims": {QUESTION, ANSWER},
     "statements": {QUESTION, REFERENCE},
     "support": {CONTEXTS},
+    "conversation_support": {CONTEXTS},
     "relevance": {QUESTION},
     "agreement": {QUESTION, REFERENCE, ANSWER},
     "importance": {QUESTION},
@@ -248,6 +250,7 @@ def test_a_kind_is_about_the_units_of_its_view() -> None:
     assert about == {
         "relevance": "context",
         "support": "proposition",
+        "conversation_support": "proposition",
         "agreement": "proposition",
         "importance": "proposition",
         "preference": "pair",
@@ -263,6 +266,7 @@ DECIDED = {
     "phrases": ("phrases_8", "phrases_12"),
     "entities": ("found",),
     "support": ("verdict",),
+    "conversation_support": ("verdict",),
     "agreement": ("verdict",),
     "importance": ("importance",),
     "grounding": ("support_present", "unsupported_claim_present", "contradicted_claim_present",
@@ -277,6 +281,7 @@ AVERAGED = {
     "lexical": ("exact_match", "token_f1", "token_f1_set", "rouge_2", "rouge_l"),
     "ngrams": ("bleu", "chrf"),
     "support": ("probability",),
+    "conversation_support": ("probability",),
     "agreement": ("probability",),
     "quality": ("directness", "focus", "consistency"),
     "rating": ("score",),
@@ -285,6 +290,7 @@ AVERAGED = {
 FROM_ONE = {
     "relevance": ("relevant_sentences",),
     "support": ("evidence", "quote", "quote_found", "evidence_unknown"),
+    "conversation_support": ("evidence", "quote", "quote_found", "evidence_unknown"),
     "quality": ("parts", "parts_answered"),
     "probes": ("text",),
     "entities": ("text",),
@@ -364,6 +370,7 @@ def test_what_is_asked_in_a_metrics_words_and_which_vote_it_was(role: Role) -> N
 
 YES = {
     ("support", "verdict"): {"supported"},
+    ("conversation_support", "verdict"): {"supported"},
     ("agreement", "verdict"): {"matches", "full"},
     ("response", "response_type"): {"abstain"},
 }
@@ -467,7 +474,7 @@ def test_where_nothing_was_retrieved_nothing_is_supported_or_relevant() -> None:
     assert (row["verdict"], row["probability"], row["evidence"]) == ("absent", 0, [])
     assert row["reason"] == "nothing_retrieved"
     assert {name for name, kind in KINDS.items() if kind.unretrieved is not None} == {
-        "relevance", "support",
+        "relevance", "support", "conversation_support",
     }  # fmt: skip
 
 
@@ -519,6 +526,11 @@ def test_a_name_is_short_in_a_reply_and_long_in_a_view_only_where_it_has_to_be()
              for name, one in kind.columns.items() if one.fact}  # fmt: skip
     assert facts == {
         ("support", "verdict"): "support",
+        ("conversation_support", "verdict"): "conversation_support",
+        ("conversation_support", "probability"): "conversation_probability",
+        ("conversation_support", "evidence"): "conversation_evidence",
+        ("conversation_support", "quote_found"): "conversation_quote_found",
+        ("conversation_support", "evidence_unknown"): "conversation_evidence_unknown",
         ("agreement", "verdict"): "agreement",
         ("agreement", "probability"): "agreement_probability",
     }
@@ -531,6 +543,7 @@ def test_a_probability_says_of_what() -> None:
     assert found == {
         "relevance": {"probability": "relevant"},
         "support": {"probability": "verdict"},
+        "conversation_support": {"probability": "verdict"},
         "agreement": {"probability": "verdict"},
     }
 

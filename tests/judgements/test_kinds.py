@@ -142,6 +142,7 @@ def test_the_key_of_a_kind_tells_its_rows_about_a_subject_apart() -> None:
         "agreement": ("origin", "author", "reference", "index"),
         "citations": None,
         "claims": ("index",),
+        "conversation_support": ("origin", "author", "reference", "index"),
         "critique": ("aspect", "index"),
         "entities": ("reference", "index"),
         "answer_sentences": ("index",),

@@ -20,7 +20,7 @@ Scored = Callable[..., Score]
 LOCAL = (LocalJudge(), RulesJudge())
 ASKED = [
     "response", "claims", "statements", "relevance", "support/claim", "support/statement",
-    "support/evidence", "agreement/claim", "agreement/statement",
+    "support/evidence", "conversation_support", "agreement/claim", "agreement/statement",
 ]  # fmt: skip
 BRIDGE = Context("bridge", "The Royal Albert Bridge crosses the Tamar. It opened in 1859.", 1)
 HEATH = Context("heath", "Cornish heath grows on the Lizard peninsula.", 2)

@@ -151,12 +151,12 @@ def test_only_the_window_with_most_words_can_contradict(judged: Judged) -> None:
 
 def test_it_fills_support_of_claims_statements_and_evidence(judged: Judged) -> None:
     nli = judge(says(0.75))
-    asks = [*ASKED, "support/evidence"]
+    asks = [*ASKED, "support/evidence", "conversation_support"]
     tables = judged(asks, [example()], (nli, LocalJudge(), RulesJudge()))
     for ask in nli.asks:
         rows = tables.of(ask)
         assert rows["judge"].to_list() == ["nli:scripted"]
-        assert rows["origin"].to_list() == [ask.split("/")[1]]
+        assert rows["origin"].to_list() == [ask.partition("/")[2] or "claim"]
         assert rows["probability"].to_list() == [0.75]
 
 

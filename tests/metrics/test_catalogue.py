@@ -44,6 +44,7 @@ retrieval  share+  embedding_context_sufficiency  similarity           0 empty_r
 retrieval  cosine+ reference_similarity_max       similarity           no_contexts
 grounding  share+  faithfulness          claims,support                no_claims
 grounding  share+  expected_faithfulness claims,support                no_claims
+grounding  share+  conversation_faithfulness  claims,conversation_support  no_claims
 grounding  share+  stepped_faithfulness  claims,support                no_claims
 grounding  share-  hallucination         claims,support                no_claims
 grounding  share-  noise_sensitivity  claims,relevance,support,agreement  no_claims

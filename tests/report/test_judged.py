@@ -36,6 +36,11 @@ SHOWN: dict[str, tuple[dict[str, Any], str]] = {
                  "quote": "90 m", "quote_found": False, "evidence_unknown": 1},
                 "contexts: supported, probability 1.000, from d7, d9 “90 m”, not found in the "
                 "contexts"),
+    "conversation_support": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,
+                              "verdict": "supported", "probability": 1.0,
+                              "evidence": ["turn 2"], "quote": "90 m", "quote_found": True},
+                             "contexts or earlier turns: supported, probability 1.000, "
+                             "from turn 2 “90 m”"),
     "agreement": ({"origin": "claim", "author": "m", "reference": 0, "index": 0,
                    "verdict": "extra", "probability": None}, "says it: extra"),
     "importance": ({"origin": "statement", "author": "m", "reference": 0, "index": 0,

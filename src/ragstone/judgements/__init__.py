@@ -46,6 +46,7 @@ from .ngrams import Ngrams
 from .entities import Entities, EntitiesByModel, Entity
 from .phrases import Phrases
 from .support import SUPPORT_VERDICTS, Support
+from .conversation_support import ConversationSupport
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
 from .importance import Importance
 from .grounding import Grounding
@@ -86,6 +87,7 @@ __all__ = [
     "ClaimsAgainstReferences",
     "Column",
     "Contexts",
+    "ConversationSupport",
     "Critique",
     "Entities",
     "EntitiesByModel",

@@ -51,8 +51,10 @@ class Kind:
     """Whether its rows are derived by a rule from the rows its asks depend on, unless people
     labelled them."""
     unretrieved: ClassVar[Mapping[str, object] | None] = None
-    """The values of its rows if nothing was retrieved, in which case no judge is asked; None if a
-    judge is asked even then."""
+    """The values of its rows if nothing was retrieved, and there is no earlier turn that it reads,
+    in which case no judge is asked; None if a judge is asked even then."""
+    reads_turns: ClassVar[bool] = False
+    """Whether judges read the earlier turns of the conversation as they read the contexts."""
     tokens: ClassVar[int] = 0
     """The estimated number of tokens that a model writes for one row."""
     repeats: ClassVar[bool] = False

@@ -17,6 +17,9 @@ class Requirement:
 REQUIREMENTS = {
     "question": Requirement("no_question", pl.col("question").is_not_null()),
     "contexts": Requirement("no_retrieval", pl.col("contexts").is_not_null()),
+    "grounds": Requirement(
+        "no_retrieval", pl.col("contexts").is_not_null() | (pl.col("history").list.len() > 0)
+    ),
     "answer": Requirement("no_answer", pl.col("answer").is_not_null()),
     "answer_text": Requirement(
         "empty_answer", pl.col("answer").str.strip_chars().str.len_bytes().fill_null(1) > 0

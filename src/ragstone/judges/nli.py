@@ -18,11 +18,12 @@ from itertools import islice
 from typing import Literal
 
 from ragstone.errors import ModelError, ModelFailure
-from ragstone.judgements import ASKS, Support
+from ragstone.judgements import ASKS, ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import Note
 from ragstone.reason import reason
 
+from .earlier_turns import block_with_turns
 from .judge import Block, Filled, Proposition, Sheet, fingerprint
 from .nli_windows import SENTENCES, WINDOWS, Window, read_sentences, windows
 
@@ -136,7 +137,7 @@ class NliJudge:
 
     name: str
     model: CrossEncoder
-    asks: frozenset[str] = frozenset(ask.name for ask in Support.asks)
+    asks: frozenset[str] = frozenset(ask.name for ask in (*Support.asks, *ConversationSupport.asks))
 
     def __post_init__(self) -> None:
         outputs(self.model)
@@ -152,12 +153,14 @@ class NliJudge:
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each proposition, those of several examples together."""
         sheet = Sheet(ask, self.name)
+        if sheet.kind.reads_turns:
+            block = block_with_turns(block)
         propositions = block.propositions(ask)
         said: dict[str, list[NliVerdict] | str] = {}
         waiting = iter(rows)
         while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
             subjects = {
-                row: fingerprint(Support.name, block.digests[row], propositions.get(row, []))
+                row: fingerprint(sheet.kind.name, block.digests[row], propositions.get(row, []))
                 for row in some
             }
             new = {subject: row for row, subject in subjects.items() if subject not in said}

@@ -199,9 +199,12 @@ class RulesJudge:
         propositions = block.propositions(ask) if origin else {}
         known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]
         for row in rows:
-            if block.examples[row].contexts != () or not all(made[row] for made in known):
+            example = block.examples[row]
+            turns = sheet.kind.reads_turns and example.history
+            # Where the system does not retrieve, a kind that reads turns is about these alone.
+            if example.contexts != () or turns or not all(made[row] for made in known):
                 continue
-            subject = fingerprint("nothing retrieved", ask, block.examples[row].id)
+            subject = fingerprint("nothing retrieved", ask, example.id)
             sheet.done(row, subject)
             for proposition in propositions.get(row, ()):
                 sheet.add(

@@ -59,6 +59,25 @@ class Faithfulness(OverClaims):
 
 
 @dataclass(frozen=True)
+class ConversationFaithfulness(OverClaims):
+    """Share of the answer's claims that the contexts or the earlier turns support.
+
+        conversation_faithfulness = claims supported by contexts or history / all claims
+
+    In a conversation an answer may rest on what was said before. Contexts and earlier turns, the
+    user's and the assistant's, are read together as one ground; the evidence of a claim says which
+    turn. What the assistant made up before counts as said, so read it beside ``faithfulness``,
+    which reads the contexts alone. Without earlier turns it asks what ``faithfulness`` asks.
+    """
+
+    name: ClassVar[str] = "conversation_faithfulness"
+
+    def rule(self) -> pl.Expr:
+        """The mean over the claims."""
+        return (Claims.conversation_support == "supported").mean()
+
+
+@dataclass(frozen=True)
 class SteppedFaithfulness(Faithfulness):
     """Faithfulness by the steps of a rubric.
 

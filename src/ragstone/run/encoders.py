@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from ragstone.errors import MissingDependency, ModelError, ModelFailure
-from ragstone.judgements import ASKS, Agreement, Relevance, Support
+from ragstone.judgements import ASKS, Agreement, ConversationSupport, Relevance, Support
 from ragstone.judges import Judge
 from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
@@ -120,7 +120,13 @@ def local_encoder(
 
 
 ALIGNED_ASKS = frozenset(
-    ask.name for ask in (*Relevance.asks, *Support.asks, Agreement.ask("statement"))
+    ask.name
+    for ask in (
+        *Relevance.asks,
+        *Support.asks,
+        *ConversationSupport.asks,
+        Agreement.ask("statement"),
+    )
 )
 """What the local judge judges better with an encoder."""
 

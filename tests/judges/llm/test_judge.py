@@ -77,7 +77,7 @@ def test_the_smallest_window_sets_the_room_which_is_never_under_2000_characters(
 def test_contexts_without_a_text_are_lacking_to_tasks_about_contexts_alone() -> None:
     unread = Example("1", "q", "s", question="q?", answer="a", contexts=(Context("c", None, 1),))
     lacking = {name for name, task in TASKS.items() if task.lacks(unread)}
-    assert lacking == {"relevance", "support", "entities"}
+    assert lacking == {"relevance", "support", "conversation_support", "entities"}
     assert RELEVANCE.lacks(unread) == "no_context_text"
 
 

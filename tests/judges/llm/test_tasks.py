@@ -46,6 +46,7 @@ TITLES = {
     "entities": [*ASKED, "REFERENCES"],
     "relevance": ["CONTEXTS", *ASKED],
     "support": ["CONTEXTS", "PROPOSITIONS"],
+    "conversation_support": ["CONTEXTS", "PROPOSITIONS"],
     "agreement": ["QUESTION", "REFERENCE", "ANSWER", "CLAIMS", "STATEMENTS"],
     "importance": [*ASKED, "PROPOSITIONS"],
     "quality": [*ASKED, "ANSWER", "POLICY"],
@@ -63,7 +64,9 @@ def test_every_text_is_shown_under_its_title(task: str) -> None:
         assert re.findall(r"^([A-Z ]+)\n====", text, re.MULTILINE) == TITLES[task]
 
 
-@pytest.mark.parametrize("task", ["statements", "support", "agreement", "preference"])
+@pytest.mark.parametrize(
+    "task", ["statements", "support", "conversation_support", "agreement", "preference"]
+)
 def test_the_instructions_name_every_title_of_what_is_compared(task: str) -> None:
     named = set(re.findall(r"\b[A-Z]{6,}(?: [AB]\b)?", PROMPTS.instructions(task)))
     assert named >= {*TITLES[task]} - {*ASKED}

@@ -198,7 +198,8 @@ def test_an_example_fits_the_console_with_every_word(found: Found, width: int) -
 
 
 def test_the_record_holds_everything_by_the_part_it_is_about(found: Found) -> None:
-    claim = {"index": 0, "text": "It is 90 m.", "support": SUPPORT, "agreement": [AGREES]}
+    claim = {"index": 0, "text": "It is 90 m.", "support": SUPPORT, "conversation_support": None,
+             "agreement": [AGREES]}  # fmt: skip
     context = {"rank": 1, "id": "c1", "score": 0.5, "text": "90 m", "relevance": None}
     score = {"metric": "hit", "status": "value", "value": 0.0, "label": None, "reason": None}
     lexical = {"reference": 0, "token_f1": 0.5, "judge": "rules", "reason": None}

@@ -48,18 +48,16 @@ def _evidence(detail: str) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class SupportTask(OfKind):
+class PropositionTask(OfKind):
     """Asks about all propositions of an example at once, whatever their origin.
 
     Their origin is neither shown nor visible in their order. Equal texts are asked about
     once. If the contexts need several questions, every part is asked about each proposition.
     """
 
-    kind = Support
-
     def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
         """One; more if there are over 20 propositions, or contexts that do not fit."""
-        texts = _asked(target)
+        texts = self._asked(target)
         instructions = instructions_for(prompts, self.name)
 
         def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
@@ -89,7 +87,7 @@ class SupportTask(OfKind):
             for passage in chain.from_iterable(groups(target.example, reply.room))
         }
         contexts = [context.text for context in target.example.contexts or () if context.text]
-        names = {text: name for name, text in _asked(target).items()}
+        names = {text: name for name, text in self._asked(target).items()}
         verdicts = {
             name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
         }
@@ -105,14 +103,20 @@ class SupportTask(OfKind):
             origin = str(ASKS[ask].origin)
             yield origin, list(target.propositions.get(origin, ()))
 
+    def _asked(self, target: Target) -> dict[str, str]:
+        """The texts of all propositions by id, each once, in an order set by the texts alone."""
+        origins = (str(ask.origin) for ask in self.kind.asks)
+        found = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
+        texts = sorted({proposition.text for proposition in found})
+        seed = _hash("\0".join(texts))
+        return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
 
-def _asked(target: Target) -> dict[str, str]:
-    """The texts of all propositions by id, each once, in an order set by the texts alone."""
-    origins = (str(ask.origin) for ask in Support.asks)
-    propositions = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
-    texts = sorted({proposition.text for proposition in propositions})
-    seed = _hash("\0".join(texts))
-    return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
+
+@dataclass(frozen=True)
+class SupportTask(PropositionTask):
+    """Asks what the contexts say."""
+
+    kind = Support
 
 
 def _hash(text: str, seed: bytes = b"") -> bytes:

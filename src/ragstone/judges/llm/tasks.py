@@ -4,6 +4,7 @@ from ragstone.judgements import KINDS
 
 from .agreement import AgreementTask
 from .claims import ClaimsTask
+from .conversation_support import ConversationSupportTask
 from .critique import CritiqueTask
 from .entities import EntitiesTask
 from .kind_task import KindTask
@@ -22,6 +23,7 @@ OWN: tuple[Task, ...] = (
     EntitiesTask(),
     RelevanceTask(),
     SupportTask(),
+    ConversationSupportTask(),
     AgreementTask(),
     ProbesTask(),
     RatingTask(),

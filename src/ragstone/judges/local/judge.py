@@ -11,11 +11,13 @@ from ragstone.judgements import (
     ASKS,
     Agreement,
     Claim,
+    ConversationSupport,
     Relevance,
     Response,
     Statement,
     Support,
 )
+from ragstone.judges.earlier_turns import block_with_turns
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint, no_text
 from ragstone.models import Encoder
 from ragstone.reason import reason
@@ -81,7 +83,15 @@ class LocalJudge:
 
     asks: frozenset[str] = frozenset(
         ask.name
-        for kind in (Response, Claim, Statement, Relevance, Support, Agreement)
+        for kind in (
+            Response,
+            Claim,
+            Statement,
+            Relevance,
+            Support,
+            ConversationSupport,
+            Agreement,
+        )
         for ask in kind.asks
     )
 
@@ -108,6 +118,8 @@ class LocalJudge:
             _fill_relevance(sheet, block, rows, self.encoder)
         elif sheet.kind is Support:
             _fill_support(sheet, block, rows, self._aligner)
+        elif sheet.kind is ConversationSupport:
+            _fill_support(sheet, block_with_turns(block), rows, self._aligner)
         elif sheet.ask == Agreement.ask("claim").name:
             _fill_claim_agreement(sheet, block, rows)
         else:
@@ -211,7 +223,7 @@ def _cosines(
 
 
 def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None) -> None:
-    assert sheet.kind is Support
+    assert sheet.kind in (Support, ConversationSupport)
     propositions = block.propositions(sheet.ask)
     read: dict[str, tuple[tuple[str, ...], Passages]] = {}
     todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
@@ -219,7 +231,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         example = block.examples[row]
         mine = propositions.get(row, [])
         digest = block.digests[row]
-        subject = fingerprint(Support.name, digest, mine)
+        subject = fingerprint(sheet.kind.name, digest, mine)
         lack = no_text(example)
         if lack is not None:
             sheet.done(row, subject, "failed", reason(lack, of="local"))
@@ -237,8 +249,12 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
         else aligner.align([asked for *_, asked in todo])
     )
     for (subject, example, mine, asked), matches in zip(todo, aligned, strict=True):
+        turns = len(example.history) if sheet.kind.reads_turns else 0
+        turns_from = len(asked.contexts) - turns
         for proposition, match in zip(mine, matches, strict=True):
-            verdict = support.support(proposition.text, asked.passages, example.question, match)
+            verdict = support.support(
+                proposition.text, asked.passages, example.question, match, turns_from=turns_from
+            )
             sheet.add(
                 subject,
                 **_about(sheet, proposition),

@@ -55,12 +55,15 @@ def support(
     passages: Passages,
     question: str | None = None,
     alignment: Alignment | None = None,
+    *,
+    turns_from: int | None = None,
 ) -> SupportVerdict:
     """Judge one proposition against the contexts of its example.
 
     The question is used only if the proposition has no content word of its own, such as a bare
     `Yes.`: that is absent, with half the probability that the question's own words would get,
-    because neither strings nor vectors can tell a yes from a no.
+    because neither strings nor vectors can tell a yes from a no. The passages from position
+    ``turns_from`` on are earlier turns of the conversation, and the reason calls them so.
     """
     if not passages.quotes:
         return SupportVerdict("absent", 0.0, (), None, "no_contexts_to_read")
@@ -71,7 +74,7 @@ def support(
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
     against = contradiction.contradiction(without_citations(proposition), seen, passages)
-    why = _reason(proposition, seen, alignment, against, passages)
+    why = _reason(proposition, seen, alignment, against, passages, turns_from)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
         probability = min(probability, CONTRADICTED)
@@ -103,14 +106,19 @@ def _reason(
     alignment: Alignment | None,
     against: ContradictingSentence | None,
     passages: Passages,
+    turns_from: int | None,
 ) -> str:
     text = without_citations(proposition)
-    contexts = sorted({passages.places[number].context + 1 for number in seen.sentences})
+    places = sorted({passages.places[number].context for number in seen.sentences})
+    contexts = [place + 1 for place in places if turns_from is None or place < turns_from]
+    turns = [place + 1 - turns_from for place in places if turns_from is not None
+             and place >= turns_from]  # fmt: skip
     return reason(
         "words_in_contexts",
-        n=round(seen.window * seen.content_words) if contexts else 0,
+        n=round(seen.window * seen.content_words) if places else 0,
         words=seen.content_words,
         contexts=",".join(map(str, contexts)),
+        turns=",".join(map(str, turns)) or None,
         aligned=None if alignment is None else f"{alignment.aligned:.2f}",
         numbers=as_written(seen.new_numbers[:3], text),
         names=as_written(seen.new_names[:3], text),

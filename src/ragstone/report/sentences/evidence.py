@@ -17,10 +17,13 @@ def _of_words(facts: Facts, what: str) -> str:
 
 
 def _words_in_contexts(facts: Facts) -> str:
-    contexts = facts.get("contexts", "").split(",")
-    place = f"{'context' if len(contexts) == 1 else 'contexts'} {' and '.join(contexts)}"
-    parts = [f"{facts['n']} of {facts['words']} content words in {place}"]
-    if not facts.get("contexts"):
+    places = [
+        f"{noun if len(numbers) == 1 else f'{noun}s'} {' and '.join(numbers)}"
+        for noun, given in (("context", facts.get("contexts")), ("turn", facts.get("turns")))
+        if (numbers := (given or "").split(",")) != [""]
+    ]
+    parts = [f"{facts['n']} of {facts['words']} content words in {' and '.join(places)}"]
+    if not places:
         one = facts["words"] == "1"
         none = "its one content word is not" if one else f"none of {facts['words']} content words"
         parts = [f"{none} in the contexts"]
