@@ -141,6 +141,28 @@ def test_a_series_has_a_line_a_band_a_base_and_events() -> None:
     assert of(one, "line")[0]["points"] == "50,75"
 
 
+def test_a_timeline_has_its_levels_stretches_bar_and_moments() -> None:
+    """Of 100 pixels 96 are drawn on, 18 below the names of events: .5 lies at 68."""
+    points = (
+        SeriesPoint(2, 0.5, 0.25, 0.75),
+        SeriesPoint(3, 0.5, 0.5, 0.5),
+        SeriesPoint(9, 1, 1, 1),
+    )
+    svg = charts.series(
+        Series(points, Scale(0, 1), "s", events=((5, "v1"), (5.1, "v2")), bar=0.5,
+               spans=((8, 20),), time=Scale(0, 10), gap=2, levels=(0, 0.5, 1),
+               ticks=((5, "12:00"),)), 100
+    )  # fmt: skip
+    assert [one["points"] for one in of(svg, "line")] == ["20,68 30,68", "90,20"]
+    assert of(svg, "dot")[0]["cx"] == "90%"
+    assert of(svg, "limit")[0]["y1"] == "68"
+    assert (of(svg, "alarm")[0]["x"], of(svg, "alarm")[0]["width"]) == ("80%", "20%")
+    assert [one["y1"] for one in of(svg, "grid")] == ["116", "68", "20"]
+    words = [one.text for one in read(svg).iter() if one.tag.endswith("text")]
+    # Of two deploys that follow each other closely only one is named.
+    assert words == ["v1", "0", "0.5", "1", "12:00"]
+
+
 def test_bars_have_their_parts_as_shares_below_their_names() -> None:
     svg = charts.chart(EVERY[4])
     (right,), (wrong,) = of(svg, "l0"), of(svg, "l4")

@@ -19,7 +19,8 @@ from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import QueueForm
 from ragstone.labels.queue.queue import Queue
 from ragstone.web import extra
-from ragstone.web.serving import Served, view
+from ragstone.web.listening import Served
+from ragstone.web.serving import view
 
 from .conftest import client_of
 

@@ -19,7 +19,7 @@ from .results import load_own
 if TYPE_CHECKING:
     from ragstone.labels.queue.queue import Queue
     from ragstone.labels.queue.tags import QueueTags
-    from ragstone.web.serving import Served
+    from ragstone.web.listening import Served
 
 annotate = typer.Typer(
     cls=SourceFirst,

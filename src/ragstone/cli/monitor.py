@@ -9,6 +9,7 @@ import typer
 from . import options
 from .failures import guarded
 from .grouped import Grouped
+from .monitor_serve import serve
 from .output import print_json, say
 
 monitor = typer.Typer(
@@ -26,6 +27,8 @@ Store = Annotated[
                  "address postgresql://…"),
 ]  # fmt: skip
 DAY = 86_400
+
+monitor.command("serve")(guarded(serve))
 
 
 @monitor.command("status")

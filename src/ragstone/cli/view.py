@@ -9,7 +9,7 @@ from .output import say
 from .progress import bar
 
 if TYPE_CHECKING:
-    from ragstone.web.serving import Served
+    from ragstone.web.listening import Served
 
 
 def view(

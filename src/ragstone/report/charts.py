@@ -21,6 +21,7 @@ from .page import (
     Reliability,
     Scale,
     Series,
+    SeriesPoint,
     Tone,
     Waterfall,
 )
@@ -216,40 +217,95 @@ def waterfall(one: Waterfall, step: int = STEP) -> str:
 
 
 def series(one: Series, height: int = 150) -> str:
-    """Values over time with a band of intervals, a reference value, and events."""
+    """Values over time with a band of intervals, a reference value, a bar, and events."""
     if not one.points:
         return ""
-    time = Scale(min(point.at for point in one.points), max(point.at for point in one.points))
+    time = one.time or Scale(
+        min(point.at for point in one.points), max(point.at for point in one.points)
+    )
     time = time if time.drawable else Scale(time.low - 0.5, time.low + 0.5)
+    top = LINE if one.levels and one.events else 0
 
     def down(value: float) -> float:
-        return (100 - _share(value, one.scale)) / 100 * (height - 4) + 2
+        return (100 - _share(value, one.scale)) / 100 * (height - 4) + 2 + top
 
     def places(values: Iterable[tuple[float, float]]) -> str:
         return " ".join(f"{_figure(_share(at, time))},{_figure(down(v))}" for at, v in values)
 
-    upper = places((point.at, point.high) for point in one.points)
-    lower = places((point.at, point.low) for point in reversed(one.points))
-    middle = places((point.at, point.value) for point in one.points)
-    body = "".join(_line(0, 100, down(end), down(end), "grid")
-                   for end in (one.scale.low, one.scale.high))  # fmt: skip
+    body = ""
+    for start, end in one.spans:
+        left, right = _share(start, time), _share(end, time)
+        wide = max(right - left, 0.3)
+        body += f'<rect class="alarm" x="{_figure(min(left, 100 - wide))}%" '
+        body += f'width="{_figure(wide)}%" y="{top}" height="{height}"/>'
+    for level in one.levels or (one.scale.low, one.scale.high):
+        body += _line(0, 100, down(level), down(level), "grid")
+    whole = top + height
     body += (
-        f'<svg x="0" y="0" width="100%" height="{height}" viewBox="0 0 100 {height}" '
-        f'preserveAspectRatio="none"><polygon class="area" points="{upper} {lower}"/>'
-        f'<polyline class="line" points="{middle}"/></svg>'
+        f'<svg x="0" y="0" width="100%" height="{whole}" viewBox="0 0 100 {whole}" '
+        f'preserveAspectRatio="none">'
     )
+    for piece in _pieces(one):
+        upper = places((point.at, point.high) for point in piece)
+        lower = places((point.at, point.low) for point in reversed(piece))
+        middle = places((point.at, point.value) for point in piece)
+        body += f'<polygon class="area" points="{upper} {lower}"/>'
+        body += f'<polyline class="line" points="{middle}"/>'
+    body += "</svg>"
+    for piece in _pieces(one):
+        if len(piece) == 1 and one.gap is not None:
+            at, value = _share(piece[0].at, time), down(piece[0].value)
+            body += f'<circle class="dot" cx="{_figure(at)}%" cy="{_figure(value)}" r="2"/>'
     if one.base is not None:
         body += _line(0, 100, down(one.base), down(one.base), "ref")
-    for at, word in one.events:
+    if one.bar is not None:
+        body += _line(0, 100, down(one.bar), down(one.bar), "limit")
+    body += _events(one, time, top, height)
+    for level, off in (
+        [(level, 4) for level in one.levels]
+        or ((one.scale.low, -4), (one.scale.high, 10))
+    ):  # fmt: skip
+        where = "-6" if one.levels else "100%"
+        body += _text(where, down(level) + off, f"{level:g}", "end")
+    for at, word in one.ticks:
         place = _share(at, time)
-        anchor = "end" if place > 80 else "start"
-        body += _line(place, place, 0, height, "event")
-        body += _text(f"{_figure(place)}%", 10, word, anchor, "name")
-    for end, off in ((one.scale.low, -4), (one.scale.high, 10)):
-        body += _text("100%", down(end) + off, f"{end:g}", "end")
+        anchor = "start" if place < 4 else "end" if place > 96 else "middle"
+        body += _text(f"{_figure(place)}%", whole + 14, word, anchor)
     first, last = one.points[0], one.points[-1]
     text = f"{one.title}: {number(first.value)} at first, {number(last.value)} at last"
-    return _svg(body, height, "series", f"{text} ({ends(last.low, last.high)})")
+    looks = "series timeline" if one.levels else "series"
+    tall = whole + (LINE if one.ticks else 0)
+    return _svg(body, tall, looks, f"{text} ({ends(last.low, last.high)})")
+
+
+def _pieces(one: Series) -> list[list[SeriesPoint]]:
+    """The points that a line joins."""
+    found: list[list[SeriesPoint]] = []
+    for point in one.points:
+        if not found or (one.gap is not None and point.at - found[-1][-1].at > one.gap):
+            found.append([])
+        found[-1].append(point)
+    return found
+
+
+CROWDED = 7.0
+"""Percent of the width within which only one of two events is named."""
+
+
+def _events(one: Series, time: Scale, top: int, height: int) -> str:
+    body, last = "", -CROWDED
+    for at, word in one.events:
+        place = _share(at, time)
+        body += _line(place, place, top, top + height, "event")
+        if one.levels and place - last < CROWDED:
+            continue
+        last = place
+        if one.levels:
+            anchor = "start" if place < 3 else "end" if place > 97 else "middle"
+        else:
+            anchor = "end" if place > 80 else "start"
+        body += _text(f"{_figure(place)}%", top - 6 if top else 10, word, anchor, "name")
+    return body
 
 
 def histogram(counts: Sequence[int], title: str, height: int = 16) -> str:

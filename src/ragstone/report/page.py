@@ -399,13 +399,33 @@ class SeriesPoint:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Values over time, with a reference value."""
+    """Values over time.
+
+    Attributes:
+        points: In the order of time.
+        scale: Of the values; what is beyond an end is drawn at that end.
+        title: What they are.
+        base: A reference value, such as a baseline.
+        events: What happened when.
+        bar: The value that they must not cross.
+        spans: From when until when something was wrong.
+        time: What is drawn of time; None: from the first point to the last.
+        gap: The longest time between two points that a line joins; None: any.
+        levels: Values with a line and a figure of their own, instead of the ends of the scale.
+        ticks: Moments that are written below.
+    """
 
     points: tuple[SeriesPoint, ...]
     scale: Scale
     title: str
     base: float | None = None
     events: tuple[tuple[float, str], ...] = ()
+    bar: float | None = None
+    spans: tuple[tuple[float, float], ...] = ()
+    time: Scale | None = None
+    gap: float | None = None
+    levels: tuple[float, ...] = ()
+    ticks: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

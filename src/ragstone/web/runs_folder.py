@@ -20,6 +20,8 @@ from ragstone.labels.queue.people import person_of
 from ragstone.labels.queue.queue import Queue, queues
 from ragstone.labels.queue.snapshot import labels_as_they_are
 from ragstone.labels.queue.work import queue_version
+from ragstone.monitor.store.store import FILE as MONITOR
+from ragstone.monitor.store.store import open_store
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 from ragstone.run.overrules.store import FILE as OVERRULES
@@ -33,6 +35,7 @@ from .later import PATIENCE, Later
 from .marks import Marks, change_marks, marks_in
 from .opened import OpenRuns
 from .visitor import SeatedPerson
+from .watching import Watching
 from .web_page import NotThere
 
 T = TypeVar("T")
@@ -54,6 +57,7 @@ class RunsFolder:
         folder: With run folders in it, or a run folder.
         labels: The store of labels, a file or an address ``postgresql://…``; empty for that in the
             folder.
+        watching: The monitor; None for that in the folder, if there is one.
 
     Raises:
         InputError: There is no such folder.
@@ -63,7 +67,7 @@ class RunsFolder:
         calm: Whether something is made for a person.
     """
 
-    def __init__(self, folder: Path, labels: str = "") -> None:
+    def __init__(self, folder: Path, labels: str = "", watching: Watching | None = None) -> None:
         if not folder.is_dir():
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
@@ -79,6 +83,7 @@ class RunsFolder:
             self._address = StoreAddress(str(at / LABELS if at.is_dir() else at))
         self._store: LabelDatabase | None = None
         self._opening = Lock()
+        self._watching = watching
 
     @property
     def name(self) -> str:
@@ -279,6 +284,32 @@ class RunsFolder:
             with suppress(UnknownName):
                 return Queue(self.labels(), name)
         raise NotThere(f"There is no queue called {name!r}.")
+
+    @property
+    def watches(self) -> bool:
+        """Whether there is a monitor."""
+        if self._watching is not None:
+            return True
+        try:
+            return (self.folder / MONITOR).is_file()
+        except OSError:
+            return False
+
+    def watching(self) -> Watching:
+        """The monitor.
+
+        Raises:
+            NotThere: There is none.
+            InputError: Its store cannot be opened.
+        """
+        with self._opening:
+            if self._watching is None:
+                if not self.watches:
+                    raise NotThere(
+                        f"Nothing is monitored in {self.folder}: `ragstone monitor serve` begins."
+                    )
+                self._watching = Watching(open_store(self.folder, make=False))
+            return self._watching
 
     def person(self, token: str) -> SeatedPerson | None:
         """Who has a token of their own; None if nobody has it, or it was revoked.

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from .asked import VISITOR
 from .door import READING, Door, Lookup, Refusal
-from .serving import NAMES
+from .listening import NAMES
 from .visitor import SEATS, Visitor
 from .wrong_tries import WrongTries
 

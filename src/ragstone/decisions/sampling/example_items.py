@@ -52,13 +52,23 @@ def run_items(
     )
 
 
-def data_items(examples: Iterable[Example], asked: Sequence[AskedLabel]) -> list[QueueItem]:
-    """The examples of data, with the claims and statements that it lists."""
+def data_items(
+    examples: Iterable[Example],
+    asked: Sequence[AskedLabel],
+    probabilities: Mapping[str, float] | None = None,
+) -> list[QueueItem]:
+    """The examples of data, with the claims and statements that it lists.
+
+    Args:
+        examples: In their order.
+        asked: From ``labels_asked``.
+        probabilities: That a sample contains them.
+    """
     there = list(examples)
     propositions = {
         unit: {one.id: _listed(one.labels.get(FIELDS[unit])) for one in there} for unit in UNITS[2:]
     }
-    return list(_items(there, asked, propositions, {}))
+    return list(_items(there, asked, propositions, probabilities or {}))
 
 
 def _listed(given: object) -> list[tuple[str, str]]:

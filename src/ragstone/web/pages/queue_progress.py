@@ -29,9 +29,9 @@ from ragstone.report.sentences.queues import (
 from ragstone.report.words import words
 from ragstone.web.asked import Asked, queue_path
 from ragstone.web.drawing import drawn
+from ragstone.web.listening import NAMES
 from ragstone.web.parts.queue_numbers import HALF_WIDTH, QueueNumbers, queue_numbers
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.serving import NAMES
 from ragstone.web.visitor import SEATS
 from ragstone.web.web_page import Elsewhere, NotThere, WebPage
 

@@ -1,0 +1,151 @@
+"""Monitor alarm: one alarm in words, when it was, and the answers it is about."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragstone.monitor.store.listed import ListedWhere, count_listed, listed, scores_listed
+from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarm, told_of
+from ragstone.report.figures import counted, number
+from ragstone.web.asked import Asked
+from ragstone.web.parts.metric_names import said_metric
+from ragstone.web.parts.moments import length_in_words, shown_moment
+from ragstone.web.parts.seen_answers import seen_answers
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.watching import Watching
+from ragstone.web.web_page import NotThere, WebPage
+
+from .monitor_tabs import HERE
+
+WORST = 8
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmWords:
+    """An alarm in words: what it is about, and what else is known."""
+
+    first: str
+    rest: str
+
+
+def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """An alarm.
+
+    Raises:
+        NotThere: There is none of this number.
+    """
+    watching = place.watching()
+    alarm = alarm_of(watching, asked.names["number"])
+    where = _where(alarm)
+    with watching.reading() as run:
+        told = told_of(run, [alarm.number])
+        about = count_listed(run, where)
+        worst = listed(run, where, WORST)
+        scores = scores_listed(run, [one.id for one in worst])
+    said = alarm_words(alarm)
+    metric = metric_of(alarm)
+    return WebPage(
+        "monitor_alarm.html",
+        f"Alarm {alarm.number}",
+        {
+            "alarm": alarm,
+            "said": said,
+            "state": alarm_state(alarm),
+            "metric": said_metric(metric) if metric else "",
+            "facts": _facts(alarm),
+            "told": [(_channel(one), shown_moment(one.at), _told_words(one)) for one in told],
+            "about": about,
+            "answers": f"/monitor/examples?alarm={alarm.number}",
+            "send": f"/monitor/annotate?alarm={alarm.number}",
+            "rows": seen_answers(worst, scores, first=metric, within=f"alarm={alarm.number}"),
+        },
+        here=HERE,
+    )
+
+
+def alarm_of(watching: Watching, number: str) -> RaisedAlarm:
+    """The alarm of a number.
+
+    Raises:
+        NotThere: There is none.
+    """
+    known = number.isascii() and number.isdigit() and len(number) < 15
+    with watching.reading() as run:
+        found = raised_alarm(run, int(number)) if known else None
+    if found is None:
+        raise NotThere(f"There is no alarm {number[:20]}.")
+    return found
+
+
+def answers_of(watching: Watching, number: int) -> tuple[ListedWhere, str]:
+    """Which answers an alarm is about, and what it is called.
+
+    Raises:
+        NotThere: There is no such alarm.
+    """
+    alarm = alarm_of(watching, str(number))
+    return _where(alarm), f"alarm {number}: {alarm.rule}"
+
+
+def metric_of(alarm: RaisedAlarm) -> str:
+    """The metric of its rule; empty if it is about none."""
+    found = alarm.facts.get("metric")
+    return found if isinstance(found, str) else ""
+
+
+def _where(alarm: RaisedAlarm) -> ListedWhere:
+    name, equals, value = alarm.slice.partition("=")
+    facets = ((name, value),) if equals else ()
+    return ListedWhere(
+        since=alarm.since,
+        until=alarm.resolved_at,
+        metric=metric_of(alarm),
+        facets=facets,
+        downwards=alarm.facts.get("better") == "-",
+    )
+
+
+def alarm_state(alarm: RaisedAlarm) -> tuple[str, str]:
+    """Shape and word."""
+    if alarm.firing:
+        return "worse", "firing"
+    return "equivalent", "resolved"
+
+
+def alarm_words(alarm: RaisedAlarm) -> AlarmWords:
+    """An alarm as a sentence."""
+    since = shown_moment(alarm.since).words
+    return AlarmWords(f"{alarm.rule}: {alarm.kind} since {since}.", "")
+
+
+def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
+    found = [
+        ("rule", alarm.rule),
+        ("slice", alarm.slice.replace("=", ": ", 1) or "all traffic"),
+        ("since", shown_moment(alarm.since).full),
+        ("fired", shown_moment(alarm.fired_at).full),
+    ]
+    if alarm.resolved_at is not None:
+        lasted = length_in_words(alarm.resolved_at - alarm.fired_at)
+        found.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
+    return [*found, *((name, _plain(value)) for name, value in alarm.facts.items())]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, float):
+        return number(value)
+    return str(value)[:200]
+
+
+def _channel(one: ToldOf) -> str:
+    return one.channel
+
+
+def _told_words(one: ToldOf) -> str:
+    tries = counted(one.tries, "try").replace("trys", "tries")
+    return f"{one.event}: {one.state}" + (f" after {tries}: {one.error[:200]}" if one.error else "")
+
+
+def told_words(told: Sequence[ToldOf]) -> str:
+    """Which channels were told, in short."""
+    return ", ".join(dict.fromkeys(one.channel for one in told if one.state == "done"))

@@ -1,0 +1,296 @@
+"""The screens of the monitor, over a store with a day of production in it."""
+
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+from starlette.testclient import TestClient
+
+from ragstone.labels.queue.database import open_labels
+from ragstone.labels.queue.queue import Queue
+from ragstone.monitor.labelling import DRAWN, PICKED
+from ragstone.monitor.settings import DEFAULTS
+from ragstone.monitor.store.raised import silenced_until
+from ragstone.monitor.store.store import MonitorStore, open_store
+from ragstone.web.app import make_app
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.safe import Access
+from ragstone.web.watching import Watching
+
+from .conftest import HOST, SECRET, client_of
+from .production import MARKUP, a_day
+
+PAGES = (
+    "/monitor",
+    "/monitor?last=7d",
+    "/monitor/examples",
+    "/monitor/examples?where=guard_ok:0..0",
+    "/monitor/examples?where=faithfulness&alarm=1",
+    "/monitor/rules",
+    "/monitor/alarms/1",
+    "/monitor/alarms/2",
+    "/monitor/log",
+    "/monitor/log?grave=1",
+    "/monitor/malformed",
+)
+
+
+@pytest.fixture(scope="module")
+def day(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("day")
+    a_day(folder, time.time())
+    return folder
+
+
+@pytest.fixture
+def store(day: Path) -> Iterator[MonitorStore]:
+    found = open_store(day)
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def screens(store: MonitorStore) -> TestClient:
+    place = RunsFolder(store.folder, watching=Watching(store, DEFAULTS))
+    access = Access(frozenset({HOST}), "", SECRET)
+    return TestClient(make_app(place, access), follow_redirects=False)
+
+
+def shown(client: TestClient, address: str) -> str:
+    answer = client.get(address)
+    assert answer.status_code == 200, answer.text
+    return answer.text
+
+
+def ids_in(page: str) -> list[str]:
+    return re.findall(r'href="/monitor/examples/(\d+)', page)
+
+
+@pytest.mark.parametrize("address", PAGES)
+def test_each_screen_is_shown_and_belongs_to_the_monitor(screens: TestClient, address: str) -> None:
+    assert '<a class="live" href="/monitor" aria-current="page">Monitor</a>' in shown(
+        screens, address
+    )
+
+
+def test_a_folder_without_a_monitor_has_no_such_tab_and_no_such_page(runs: Path) -> None:
+    client = client_of(runs)
+    assert 'href="/monitor"' not in shown(client, "/annotate")
+    answer = client.get("/monitor")
+    assert answer.status_code == 404
+    assert "ragstone monitor serve" in answer.text
+
+
+def test_view_shows_the_monitor_of_a_folder_that_holds_one(day: Path) -> None:
+    assert "This server only shows" not in shown(client_of(day), "/monitor")
+
+
+def test_the_first_screen_says_what_came_and_what_is_wrong(screens: TestClient) -> None:
+    page = shown(screens, "/monitor")
+    assert "<b><bdi>240</bdi></b> answers in 24 h" in page
+    assert "the worker has not begun" in page
+    assert 'href="/monitor/alarms/1"' in page
+    assert 'href="/monitor/malformed"' in page
+    assert "<dt>malformed, kept aside</dt><dd><b>3</b>" in page
+    assert "<dt>requests refused</dt><dd><b>2</b>" in page
+
+
+def test_an_empty_monitor_says_how_to_send_the_first_trace(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS, takes=True, token="t<>ken"))
+    client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+    page = shown(client, "/monitor")
+    assert f"OTEL_EXPORTER_OTLP_ENDPOINT=http://{HOST}\n" in page
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT" in page
+    assert "authorization=Bearer%20t&lt;&gt;ken" in page
+    assert "/v1/examples" in page
+    store.close()
+
+
+def test_failed_checks_are_a_filter(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/examples?where=guard_ok:0..0")
+    assert "all checks failed" in page
+    assert "passed</span>" not in page.split("<tbody")[1]
+
+
+def test_the_worst_of_a_metric_come_first(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/examples?where=faithfulness")
+    found = [float(one) for one in re.findall(r"faithfulness <b>([\d.]+)</b>", page)]
+    assert len(found) > 10
+    assert found == sorted(found)
+
+
+def test_answers_are_paged_newest_first_and_none_twice(screens: TestClient) -> None:
+    first, second = (ids_in(shown(screens, f"/monitor/examples?page={at}")) for at in (1, 2))
+    assert len(first) == len(second) == 25
+    assert first[0] == "00239"
+    assert not set(first) & set(second)
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ({"slice": "language:en"}, "language is en"),
+        ({"version": "v42"}, "version v42"),
+        ({"session": "chat-0"}, "conversation chat-0"),
+        ({"since": "6h"}, "from "),
+        ({"where": "faithfulness:0..0.5"}, "faithfulness 0 to 0.5"),
+        ({"alarm": "1"}, "alarm 1: faithfulness"),
+    ],
+)
+def test_each_filter_is_said_in_words_and_leaves_some(
+    screens: TestClient, query: dict[str, str], words: str
+) -> None:
+    page = shown(screens, f"/monitor/examples?{urlencode(query)}")
+    assert f">{words}" in page
+    assert "match, the" in page
+    assert ids_in(page)
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["where=faithfulness:a..b", "slice=language", "alarm=x", "since=yesterday", "alarm=99"],
+)
+def test_a_filter_that_cannot_be_read_is_said(screens: TestClient, query: str) -> None:
+    assert screens.get(f"/monitor/examples?{query}").status_code in (400, 404)
+
+
+def test_a_filter_that_nothing_matches_offers_to_drop_it(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/examples?version=v99")
+    assert "No answer matches" in page
+    assert "Drop the last condition" in page
+
+
+def test_the_answers_of_an_alarm_are_those_of_its_stretch(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/examples?alarm=1")
+    assert "v41" not in page.split("<tbody")[1].split("</tbody>")[0]
+
+
+def test_one_answer_has_its_claims_marked_and_its_weight(screens: TestClient) -> None:
+    (first, *_) = ids_in(shown(screens, "/monitor/examples?where=faithfulness"))
+    page = shown(screens, f"/monitor/examples/{first}?where=faithfulness")
+    assert 'class="cl ' in page
+    assert "weight 1.18" in page or "weight 4" in page
+    assert re.search(r"1 of \d+ with", page)
+    assert "gpt-5-mini" in page
+    assert 'rel="next"' in page
+
+
+def test_a_conversation_is_shown_turn_by_turn(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/sessions/chat-0")
+    assert page.count('class="said"') == 3
+    assert screens.get("/monitor/sessions/none").status_code == 404
+
+
+def test_what_is_not_there_is_told(screens: TestClient) -> None:
+    for address in ("/monitor/examples/none", "/monitor/alarms/77", "/monitor/alarms/x"):
+        assert screens.get(address).status_code == 404
+
+
+def test_the_log_can_be_read_without_what_is_usual(screens: TestClient) -> None:
+    assert "began" in shown(screens, "/monitor/log")
+    grave = shown(screens, "/monitor/log?grave=1")
+    assert "began" not in grave
+    assert "The worker died" in grave
+
+
+def test_what_could_not_be_read_is_shown_with_why(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/malformed")
+    assert "a span&#39;s id is not 8 bytes" in page
+    assert "{&#34;name&#34;: &#34;chat&#34;}" in page
+
+
+def test_a_rule_can_be_silenced_and_told_again(screens: TestClient, store: MonitorStore) -> None:
+    form = {"secret": SECRET, "rule": "faithfulness", "silence": "8h", "person": "Ann"}
+    assert screens.post("/monitor/rules", data=form).status_code == 303
+    assert "by Ann" in shown(screens, "/monitor/rules")
+    assert screens.post("/monitor/rules", data={**form, "silence": "0"}).status_code == 303
+    with store.database.reading() as run:
+        assert silenced_until(run, time.time()) == {}
+    assert screens.post("/monitor/rules", data={**form, "rule": "no"}).status_code == 404
+    assert screens.post("/monitor/rules", data={**form, "silence": "x"}).status_code == 400
+    assert screens.post("/monitor/rules", data={**form, "secret": ""}).status_code == 403
+
+
+@pytest.fixture
+def patient_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Simulations are waited for, however busy the machine is."""
+    monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 60)
+
+
+@pytest.mark.usefixtures("patient_rules")
+def test_a_rule_that_is_tried_gives_its_delay_and_its_lines(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/rules?metric=faithfulness&bar=0.8&before=0.85&after=0.75")
+    assert "0.850 → 0.750: half noticed after" in page
+    assert "[[rule]]\nmetric = &#34;faithfulness&#34;\nbar = 0.8\n" in page
+
+
+@pytest.mark.usefixtures("patient_rules")
+@pytest.mark.parametrize(
+    "query",
+    ["bar=x", "bar=1.5", "before=0.7", "rate=0.01", "metric=nothing_like_it", "answers=0"],
+)
+def test_a_rule_that_makes_no_sense_is_told_so(screens: TestClient, query: str) -> None:
+    page = shown(screens, f"/monitor/rules?metric=faithfulness&{query}")
+    assert '<p class="bad" role="alert">' in page
+
+
+def items(folder: Path, queue: str) -> dict[str, float | None]:
+    database = open_labels(folder)
+    with database.reading() as run:
+        rows = run("SELECT id, probability FROM items WHERE queue = ?", queue)
+    assert Queue(database, queue).form.asked
+    database.close()
+    return dict(rows)
+
+
+def test_chosen_answers_go_to_people_and_stand_for_no_others(
+    screens: TestClient, day: Path
+) -> None:
+    chosen = {"secret": SECRET, "take": "chosen", "example 00239": "on", "example 00238": "on"}
+    answer = screens.post("/monitor/annotate", data=chosen)
+    assert answer.headers["location"] == f"/annotate/{PICKED}/progress"
+    assert items(day, PICKED) == {"00238": None, "00239": None}
+    screens.post("/monitor/annotate?alarm=1", data={"secret": SECRET, "take": "all"})
+    assert len(items(day, PICKED)) > 2
+    nothing = screens.post("/monitor/annotate", data={"secret": SECRET, "take": "chosen"})
+    assert nothing.status_code == 400
+
+
+def test_answers_drawn_by_chance_keep_their_probability(screens: TestClient, day: Path) -> None:
+    form = {"secret": SECRET, "take": "random", "n": "20"}
+    answer = screens.post("/monitor/annotate", data=form)
+    assert answer.headers["location"] == f"/annotate/{DRAWN}/progress"
+    found = items(day, DRAWN)
+    assert len(found) == 20
+    store = open_store(day)
+    with store.database.reading() as run:
+        judged = dict(run("SELECT example, probability FROM draws WHERE state = 'judged'"))
+    store.close()
+    for id, probability in found.items():
+        assert probability == pytest.approx(judged[id] * 20 / len(judged))
+    with_scores = screens.post("/monitor/annotate?where=faithfulness", data=form)
+    assert with_scores.status_code == 400
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("hostile")
+    a_day(folder, time.time(), 40, hostile=True)
+    return folder
+
+
+def test_names_that_try_to_be_more_than_text_are_text_everywhere(hostile: Path) -> None:
+    client = client_of(hostile)
+    page = shown(client, "/monitor/examples")
+    paths = re.findall(r'href="(/monitor/examples/[^"?]+)', page)
+    assert len(paths) == 25
+    session = quote(f"{MARKUP}/?#%\nchat-0", safe="")
+    for address in (*PAGES, paths[0], f"/monitor/sessions/{session}"):
+        found = shown(client, address)
+        assert "<script>alert" not in found, address
+        assert "<img src=x" not in found, address
+        assert "\u202e" not in found, address

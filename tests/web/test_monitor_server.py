@@ -1,0 +1,103 @@
+"""``ragstone monitor serve``: one port for traces and screens, and an end in order."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.monitor.store.log import last_lines
+from ragstone.monitor.store.store import open_store
+from ragstone.web.monitor_server import serve_monitor
+
+EXAMPLE = json.dumps({"question": "Who?", "contexts": ["Ann did."], "answer": "Ann."}).encode()
+
+
+@contextmanager
+def started(store: Path, *arguments: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    command = [sys.executable, "-m", "ragstone", "monitor", "serve", "--store", str(store)]
+    with subprocess.Popen(
+        [*command, "--port", "0", *arguments], stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            found = re.search(r"http://\S+", process.stdout.readline())
+            assert found is not None
+            yield found[0], process
+        finally:
+            process.kill()
+
+
+def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    try:
+        with urlopen(Request(address, body, named)) as answer:
+            return int(answer.status), answer.read().decode()
+    except HTTPError as error:
+        return error.code, error.read().decode()
+
+
+def received(store: Path) -> int:
+    opened = open_store(store)
+    with opened.database.reading() as run:
+        ((n,),) = run("SELECT count(*) FROM received")
+    opened.close()
+    return int(n)
+
+
+def test_traces_and_screens_have_one_port_and_the_end_is_in_order(tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with started(store) as (address, process):
+        server = address.removesuffix("/monitor")
+        assert asked(f"{server}/health")[0] == 200
+        assert asked(f"{server}/v1/examples", EXAMPLE, content_type="application/json")[0] == 200
+        assert asked(f"{server}/v1/examples", EXAMPLE, content_type="text/plain")[0] == 415
+        assert "Monitor" in asked(address)[1]
+        assert asked(f"{server}/v1/traces", b"", host="evil.example")[0] == 421
+        assert asked(address, host="evil.example")[0] == 421
+        assert asked(f"{server}/health", host="evil.example")[0] == 200
+        process.send_signal(signal.SIGTERM)
+        out, _ = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert out == ""
+    assert received(store) == 1
+    opened = open_store(store)
+    with opened.database.reading() as run:
+        lines = [one.text for one in last_lines(run)]
+    opened.close()
+    assert lines[0] == "ragstone monitor serve ended."
+    assert not [one for one in lines if "died" in one]
+
+
+def test_the_token_guards_intake_and_screens_alike(tmp_path: Path) -> None:
+    with started(tmp_path, "--host", "0.0.0.0", "--token", "of-ours") as (address, _):
+        assert address.endswith("/monitor?token=of-ours")
+        server = address.partition("/monitor")[0]
+        sent = {"content_type": "application/json"}
+        assert asked(f"{server}/monitor")[0] == 401
+        assert asked(f"{server}/v1/examples", EXAMPLE, **sent)[0] == 401
+        assert asked(f"{server}/metrics")[0] == 401
+        bearer = {**sent, "authorization": "Bearer of-ours"}
+        assert asked(f"{server}/v1/examples", EXAMPLE, **bearer)[0] == 200
+        assert asked(f"{server}/monitor", cookie="ragstone-token=of-ours")[0] == 200
+
+
+def test_another_address_without_a_token_is_given_one(tmp_path: Path) -> None:
+    with started(tmp_path, "--host", "0.0.0.0") as (address, _):
+        assert len(address.partition("?token=")[2]) > 20
+
+
+def test_faults_of_the_settings_are_told_before_anything_is_made(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[judging]\nmetrics = 3\n")
+    with pytest.raises(InputError, match=r"rules\.toml:2"):
+        serve_monitor(str(tmp_path / "store"), rules=rules)
+    assert not (tmp_path / "store").exists()
