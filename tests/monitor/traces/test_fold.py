@@ -162,7 +162,25 @@ def trulens() -> list[Any]:
     ]  # fmt: skip
 
 
+def vercel() -> list[Any]:
+    return [
+        span(1, 0, {"ai.operationId": "ai.generateText", "ai.prompt": json.dumps({"prompt": Q}),
+                    "ai.response.text": A, "ai.usage.promptTokens": 30,
+                    "ai.telemetry.metadata.sessionId": "s", "ai.telemetry.metadata.userId": "u"},
+             end=3),
+        span(2, 1, {"ai.operationId": "ai.toolCall", "openinference.span.kind": "RETRIEVER",
+                    "input.value": Q, **documents(LAKE, RHINE)}, start=0.1, end=1),
+        span(3, 1, {"ai.operationId": "ai.generateText.doGenerate", "ai.model.id": "m",
+                    "ai.prompt.messages": json.dumps(
+                        [{"role": "user", "content": [{"type": "text", "text": Q}]}]),
+                    "ai.response.text": A, "ai.response.model": "m-1",
+                    "ai.usage.promptTokens": 30, "ai.usage.completionTokens": 9},
+             start=1, end=2.5),
+    ]  # fmt: skip
+
+
 CONVENTIONS = {
+    "vercel": vercel(),
     "openinference": openinference(),
     "genai": genai(),
     "genai of old": genai(old=True),
@@ -471,6 +489,24 @@ def test_an_error_is_an_answer_of_nothing() -> None:
     assert one_of(span(1, 0, {"input.value": Q}), inside).error == "late"
     again = span(3, 1, {"openinference.span.kind": "LLM", "output.value": A}, start=1)
     assert one_of(span(1, 0, {"input.value": Q, "output.value": A}), inside, again).error is None
+
+
+def test_an_empty_answer_is_told_from_one_that_was_left_out() -> None:
+    asked = {"openinference.span.kind": "CHAIN", "input.value": Q}
+    call = {"gen_ai.operation.name": "chat", "gen_ai.request.model": "m"}
+    empty = json.dumps([{"role": "assistant", "content": ""}])
+    tool = json.dumps([{"role": "assistant", "parts": [{"type": "tool_call", "name": "search"}]}])
+    assert one_of(span(1, 0, {**asked, "output.value": ""})).example.answer == ""
+    said = span(2, 1, {**call, "gen_ai.output.messages": empty})
+    assert one_of(span(1, 0, asked), said).example.answer == ""
+    assert folded(span(1, 0, asked), span(2, 1, call)).content == "none"
+    waiting = span(2, 1, {**call, "gen_ai.output.messages": tool})
+    assert folded(span(1, 0, asked), waiting).examples == ()
+
+
+def test_a_role_that_is_not_known_leaves_the_word_to_the_next_convention() -> None:
+    call = {"langfuse.observation.type": "span", "gen_ai.operation.name": "chat"}
+    assert folded(span(1, 0, call)).calls == 1
 
 
 def turn(id: int, start: float, question: str, answer: str) -> list[Any]:

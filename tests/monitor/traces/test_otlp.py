@@ -221,6 +221,7 @@ def test_log_records_of_calls_are_kept_and_others_are_counted(json: bool) -> Non
     records = [
         record(1, "gen_ai.client.inference.operation.details", {"gen_ai.input.messages": "[]"}),
         record(1, "http.request", {"path": "/"}),
+        record(1, "gen_ai.evaluation.result", {"gen_ai.evaluation.score.value": 1.0}),
         record(2, "gen_ai.choice", body={"message": {"content": "Yes."}}, trace=OTHER),
     ]
     body = logs(*records)
@@ -228,9 +229,9 @@ def test_log_records_of_calls_are_kept_and_others_are_counted(json: bool) -> Non
     assert [(part.trace, part.kind, part.spans) for part in read.parts] == [
         (TRACE, "logs", 1), (OTHER, "logs", 1),
     ]  # fmt: skip
-    assert (read.spans, read.ignored, read.malformed) == (2, 1, ())
+    assert (read.spans, read.ignored, read.malformed) == (2, 2, ())
     kept = LogsData.FromString(read.parts[1].body).resource_logs[0].scope_logs[0].log_records
-    assert list(kept) == [records[2]]
+    assert list(kept) == [records[3]]
 
 
 def test_a_log_record_of_a_call_without_a_trace_is_put_aside() -> None:

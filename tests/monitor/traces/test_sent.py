@@ -88,6 +88,12 @@ def test_several_examples_of_one_trace_are_told_apart() -> None:
     assert fold(read.parts) == fold(read.parts[::-1])
 
 
+@pytest.mark.parametrize("trace", ["0af7651916cd43dd8448eb211c80319c",
+                                   "0AF76519-16CD-43DD-8448-EB211C80319C"])  # fmt: skip
+def test_the_id_of_a_trace_is_written_as_in_its_spans(trace: str) -> None:
+    assert one_of({**ONE, "trace": trace}).trace == "0af7651916cd43dd8448eb211c80319c"
+
+
 def test_records_of_other_tools_are_read_as_everywhere() -> None:
     ragas = {"user_input": "How deep?", "response": "254 m.", "retrieved_contexts": ["x"]}
     assert as_record(one_of(ragas).example)["question"] == "How deep?"

@@ -11,6 +11,9 @@ from .texts import ASSISTANT, USER, Message, asked_in, history_in, messages_in
 from .tree import Placed, calls_model, own_question
 
 _SNIPPET, _SHORTEST_SNIPPET = 60, 25
+_MOST = 100
+"""Passages and queries that a message is held against."""
+
 _AROUND = 80
 """Characters that a message may have around what was searched for, and still be the question."""
 
@@ -68,16 +71,15 @@ def _sources(
 
 def _snippets(documents: Sequence[Document]) -> list[str]:
     """The beginnings of what was found, by which a text that holds it is known."""
-    starts = (
-        _even(document.text[: 4 * _SNIPPET])[:_SNIPPET] for document in documents if document.text
-    )
+    texts = [document.text for document in documents if document.text][:_MOST]
+    starts = (_even(text[: 4 * _SNIPPET])[:_SNIPPET] for text in texts)
     return [start for start in starts if len(start) >= _SHORTEST_SNIPPET]
 
 
 def _is_prompt(text: str, snippets: Sequence[str], queries: Sequence[str]) -> bool:
     even = _even(text)
     return any(snippet in even for snippet in snippets) or any(
-        len(text) > len(query) + _AROUND and query.strip() in text for query in queries
+        len(text) > len(query) + _AROUND and query.strip() in text for query in queries[:_MOST]
     )
 
 

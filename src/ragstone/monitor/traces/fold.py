@@ -25,6 +25,8 @@ from .names import (
     INPUT_TOKENS,
     METADATA,
     MODEL,
+    OUTPUT,
+    OUTPUT_MESSAGES,
     OUTPUT_TOKENS,
     REFERENCE,
     SESSION,
@@ -39,7 +41,7 @@ from .names import (
 from .received import TracePart
 from .sent import sent_examples
 from .spans import TraceSpan, seconds, spans_of
-from .texts import answered_in, opened
+from .texts import answered_in, messages_in, opened
 from .tree import Tree, calls_model, own_answer, tree_of, turns_of
 
 DEFAULT_SYSTEM = "default"
@@ -140,11 +142,12 @@ class _Answer:
         error = self._root.error
         if answer is None:
             error = error or next((one.error for one in self._spans if one.error), None)
+            # A failure is an answer too, and so is nothing: that is what the user got.
+            nothing = error is not None or self._says_nothing()
             retrieved_only = documents and not self._calls
-            if question is None or not (error or retrieved_only):
+            if question is None or not (nothing or retrieved_only):
                 return None
-            # A failure is an answer too, which the user got: nothing.
-            answer = "" if error else None
+            answer = "" if nothing else None
         history = history_of(self._root, self._calls, question)
         contexts = None if documents is None else contexts_of(documents, self._corpus)
         root, end = self._root, max(one.end for one in self._spans)
@@ -191,6 +194,18 @@ class _Answer:
             if (text := own_answer(one.span)) is not None:
                 return text
         return None
+
+    def _says_nothing(self) -> bool:
+        """Whether an output is there, and empty, so that nothing was left out of the trace."""
+        if any(self._root.attributes.get(name) in ("", '""') for name in OUTPUT.names):
+            return True
+        said = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
+        messages = messages_in(said)
+        return (
+            bool(messages)
+            and not any(one.text.strip() for one in messages)
+            and "tool_call" not in str(said)
+        )
 
     def _name(self, fact: TraceFact) -> str | None:
         """What any span or its resource says, those of the root first."""
@@ -259,9 +274,12 @@ class _Answer:
 
 
 _NOT_SLICES = frozenset(
-    ("session_id", "thread_id", "conversation_id", "user_id", "langfuse_session_id")
+    (
+        *("session_id", "thread_id", "conversation_id", "user_id", "langfuse_session_id"),
+        *("session", "system", "version", "model", "environment"),
+    )
 )
-"""What a trace is known by is told elsewhere, and groups nothing."""
+"""What is told elsewhere."""
 
 _METADATA = METADATA.names[1] + "."
 

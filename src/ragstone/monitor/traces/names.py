@@ -12,10 +12,11 @@ Role = Literal["call", "retriever", "reranker", "agent", "chain", "tool", "embed
 
 _ROLES: tuple[tuple[Role, str], ...] = (
     ("call", "llm generation chat_model chat generate_content text_completion completion"),
+    ("call", "ai.generatetext.dogenerate ai.streamtext.dostream ai.generateobject.dogenerate"),
     ("retriever", "retriever retrieval rag"),
     ("reranker", "reranker reranking rerank"),
     ("agent", "agent invoke_agent invoke_workflow"),
-    ("chain", "chain workflow task record_root"),
+    ("chain", "chain workflow task record_root ai.generatetext ai.streamtext ai.generateobject"),
     ("tool", "tool execute_tool function"),
     ("embedding", "embedding embeddings"),
     ("aside", "guardrail evaluator evaluation eval eval_root"),
@@ -58,6 +59,7 @@ ROLE = TraceFact(
         "traceloop.span.kind",
         "llm.request.type",
         "langwatch.span.type",
+        "ai.operationId",
     ),
 )
 ASKED = TraceFact(
@@ -76,6 +78,7 @@ INPUT = TraceFact(
         "mlflow.spanInputs",
         "traceloop.entity.input",
         "langwatch.input",
+        "ai.prompt",
     ),
 )
 OUTPUT = TraceFact(
@@ -86,11 +89,14 @@ OUTPUT = TraceFact(
         "mlflow.spanOutputs",
         "traceloop.entity.output",
         "langwatch.output",
+        "ai.observability.call.return",
+        "ai.response.text",
+        "final_result",
     ),
 )
 INPUT_MESSAGES = TraceFact(
     "messages to a model",
-    ("gen_ai.input.messages", "gen_ai.prompt"),
+    ("gen_ai.input.messages", "gen_ai.prompt", "ai.prompt.messages", "pydantic_ai.all_messages"),
     ("llm.input_messages", "gen_ai.prompt"),
 )
 OUTPUT_MESSAGES = TraceFact(
@@ -133,6 +139,8 @@ MODEL = TraceFact(
         "langfuse.observation.model.name",
         "mlflow.llm.model",
         "ai.observability.cost.model",
+        "ai.response.model",
+        "ai.model.id",
     ),
 )
 INPUT_TOKENS = TraceFact(
@@ -143,6 +151,8 @@ INPUT_TOKENS = TraceFact(
         "llm.token_count.prompt",
         "llm.usage.prompt_tokens",
         "ai.observability.cost.num_prompt_tokens",
+        "ai.usage.inputTokens",
+        "ai.usage.promptTokens",
     ),
 )
 OUTPUT_TOKENS = TraceFact(
@@ -153,6 +163,8 @@ OUTPUT_TOKENS = TraceFact(
         "llm.token_count.completion",
         "llm.usage.completion_tokens",
         "ai.observability.cost.num_completion_tokens",
+        "ai.usage.outputTokens",
+        "ai.usage.completionTokens",
     ),
 )
 CACHE_READ = TraceFact(
@@ -187,6 +199,7 @@ SESSION = TraceFact(
         "mlflow.trace.session",
         "traceloop.association.properties.session_id",
         "langwatch.thread.id",
+        "ai.telemetry.metadata.sessionId",
     ),
 )
 USER = TraceFact(
@@ -198,6 +211,7 @@ USER = TraceFact(
         "mlflow.trace.user",
         "traceloop.association.properties.user_id",
         "langwatch.user.id",
+        "ai.telemetry.metadata.userId",
     ),
 )
 VERSION = TraceFact(
@@ -247,6 +261,9 @@ RESOURCE = frozenset(
     name for fact in (SESSION, USER, VERSION, SYSTEM, ENVIRONMENT) for name in fact.names
 )
 """Names that are looked for in resources too."""
+
+SCORE_EVENT = "gen_ai.evaluation.result"
+"""Log event that says a score, such as those that a monitor writes back."""
 
 MESSAGE_EVENTS: Mapping[str, str] = {
     "gen_ai.system.message": "system",

@@ -9,7 +9,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from .messages import change_texts
-from .names import RESOURCE
+from .names import RESOURCE, SCORE_EVENT
 from .otlp_json import read_json
 from .received import (
     CUT,
@@ -80,7 +80,7 @@ class _Signal:
     scopes: Callable[[Any], Iterable[Any]]
     items: Callable[[Any], Sequence[Any]]
     fault: Callable[[Any], str | None]
-    matters: Callable[[bytes], bool]
+    matters: Callable[[Any, bytes], bool]
 
 
 @dataclass(slots=True)
@@ -163,7 +163,7 @@ class _Reading:
 
     def _take(self, place: tuple[int, int], item: Any) -> None:
         raw = item.SerializeToString()
-        if not self._signal.matters(raw):
+        if not self._signal.matters(item, raw):
             self._ignored += 1
             return
         fault = self._signal.fault(item)
@@ -278,6 +278,11 @@ def _record_fault(record: Any) -> str | None:
     return None
 
 
+def _is_of_call(record: Any, raw: bytes) -> bool:
+    """Whether a log record may hold what a model was told or said; a score of ours does not."""
+    return b"gen_ai." in raw and record.event_name != SCORE_EVENT
+
+
 _SPANS = _Signal(
     "spans",
     TracesData,
@@ -285,7 +290,7 @@ _SPANS = _Signal(
     lambda group: group.scope_spans,
     lambda scope: scope.spans,
     _span_fault,
-    lambda _: True,
+    lambda *_: True,
 )
 _LOGS = _Signal(
     "logs",
@@ -294,5 +299,5 @@ _LOGS = _Signal(
     lambda group: group.scope_logs,
     lambda scope: scope.log_records,
     _record_fault,
-    lambda raw: b"gen_ai." in raw,
+    _is_of_call,
 )

@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import blake2b
 from math import isfinite
+from string import hexdigits
 from typing import Any
 
 from ragstone.errors import InputError
@@ -186,7 +187,7 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
             if isinstance(value, (str, int)) and not isinstance(value, bool):
                 text = str(value).replace("\0", "").strip()[:_LONGEST_NAME]
                 if text:
-                    found[name] = text
+                    found[name] = _protocol_id(text) if name in ("trace", "span") else text
             else:
                 problems.append(Problem(name, "a text", shown(value)))
         elif name == "at":
@@ -200,6 +201,13 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
         else:
             problems.append(Problem(name, "a number from 0 on", shown(value)))
     return found
+
+
+def _protocol_id(text: str) -> str:
+    """The id as spans have it, where it is one of theirs; they are written in several ways."""
+    digits = text.replace("-", "").removeprefix("0x").lower()
+    is_id = len(digits) in (16, 32) and not set(digits) - set(hexdigits)
+    return digits if is_id else text
 
 
 def _time(value: Any) -> float | None:

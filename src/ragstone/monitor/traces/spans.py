@@ -54,8 +54,11 @@ class TraceSpan:
     @property
     def role(self) -> Role | None:
         """What it does; None if that is not said."""
-        said = ROLE.among(self.attributes)
-        return ROLES.get(said.strip('"').lower()) if isinstance(said, str) else None
+        for name in ROLE.names:
+            said = self.attributes.get(name)
+            if isinstance(said, str) and (role := ROLES.get(said.strip('"').lower())) is not None:
+                return role
+        return None
 
     def says(self, fact: TraceFact) -> Any:
         """A fact about the span itself, or None."""
