@@ -15,7 +15,7 @@ from ragstone.has_page import rendered_by
 from ragstone.wording import register_wording
 
 if TYPE_CHECKING:
-    from ragstone import guard
+    from ragstone import guard, monitor
     from ragstone.decisions import calibrate, compare, conversations, failures, gate
     from ragstone.errors import DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
@@ -103,6 +103,7 @@ __all__ = [
     "gate",
     "guard",
     "metric",
+    "monitor",
     "parse_metric",
     "read",
     "rescore",
@@ -127,8 +128,8 @@ if not TYPE_CHECKING:  # or a type checker would believe that every name is ther
             from importlib.metadata import version
 
             return version("ragstone")
-        if name == "guard":
-            return import_module("ragstone.guard")
+        if name in ("guard", "monitor"):
+            return import_module(f"ragstone.{name}")
         if name in _ROOMS:
             return getattr(import_module(f"ragstone.{_ROOMS[name]}"), name)
         raise AttributeError(f"module 'ragstone' has no attribute {name!r}")

@@ -7,10 +7,48 @@ following  folds, judges and keeps house, in a process of its own
 numbers    how good the answers are over time
 alarms     when they got worse, and who is told
 settings   the one TOML file that says how all this is done
+
+Names are loaded when they are first used: ``record`` stands in apps that have nothing else of it.
 """
 
-from .export import export
-from .settings import MonitorSettings, read_settings
-from .store.store import MonitorStore, open_store
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["MonitorSettings", "MonitorStore", "export", "open_store", "read_settings"]
+if TYPE_CHECKING:
+    from .exporting import export
+    from .intake.recorder import Recorder, record, start_recorder
+    from .settings import MonitorSettings, read_settings
+    from .store.store import MonitorStore, open_store
+
+_ROOMS = {
+    "MonitorSettings": "settings",
+    "MonitorStore": "store.store",
+    "Recorder": "intake.recorder",
+    "export": "exporting",
+    "open_store": "store.store",
+    "read_settings": "settings",
+    "record": "intake.recorder",
+    "start_recorder": "intake.recorder",
+}
+
+__all__ = [
+    "MonitorSettings",
+    "MonitorStore",
+    "Recorder",
+    "export",
+    "open_store",
+    "read_settings",
+    "record",
+    "start_recorder",
+]
+
+
+if not TYPE_CHECKING:  # or a type checker would believe that every name is there
+
+    def __getattr__(name):
+        if name not in _ROOMS:
+            raise AttributeError(f"module 'ragstone.monitor' has no attribute {name!r}")
+        found = getattr(import_module(f".{_ROOMS[name]}", __name__), name)
+        # Looked up once, as an app records on every request.
+        globals()[name] = found
+        return found

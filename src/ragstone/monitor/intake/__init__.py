@@ -13,4 +13,6 @@ prometheus    figures for a scraper
 connections   how many there may be, and how long a request may take to come
 tail          follows a file of JSON lines
 recorder      for apps without tracing
+sending       over HTTP
+storing       or straight into a store
 """

@@ -18,7 +18,9 @@ from .group_commit import GroupCommit, Taken
 from .prometheus import IntakeFigures, exposition
 from .reading import EXAMPLES, LOGS, TRACES, SentSignal, taken_from, unread, why_rejected
 from .replies import JSON, PROTOBUF, Reply, refusal
+from .sending import DROPPED
 from .settings import IntakeSettings
+from .tail import TailedFile
 from .unpacking import NotPacked, TooLarge, unpacked
 from .waiting import WaitingPlace, WaitingRoom
 
@@ -83,6 +85,11 @@ class IntakeApp:
         self._replies: Counter[int] = Counter()
         self._closed = False
         self.writer = GroupCommit(store, now)
+        self._tails = [
+            TailedFile(path, store, self.writer, settings, now) for path in settings.tails
+        ]
+        for tail in self._tails:
+            tail.start()
 
     @property
     def figures(self) -> IntakeFigures:
@@ -98,6 +105,8 @@ class IntakeApp:
     def close(self) -> None:
         """Write what was taken in, and take no more."""
         self._closed = True
+        for tail in self._tails:
+            tail.close()
         self._readers.shutdown()
         self._large.shutdown()
         self.writer.close()
@@ -169,6 +178,9 @@ class IntakeApp:
         form = headers.form(protobuf=signal.protobuf, most=self._settings.body)
         if isinstance(form, Reply):
             return self._refused(form)
+        dropped = headers.get(DROPPED)
+        if dropped.isdecimal() and len(dropped) < 10:
+            self.writer.note({"dropped": int(dropped)})
         if self._closed:
             return self._refused(refusal(503, STOPPING, json=form.json))
         place = self._room.enter()

@@ -191,7 +191,10 @@ class GroupCommit:
             counts.update(taken.counts)
         try:
             with self._store.database.transaction() as run:
-                self._insert(run, group, counts, aside, lines)
+                now = self._now()
+                write_taken(run, now, [*group, Taken(malformed=aside)], counts)
+                for at, level, line in lines:
+                    log(run, at, level, line)
         except Exception as error:
             with self._turn:
                 self._noted.update(noted)
@@ -206,29 +209,6 @@ class GroupCommit:
                 self._say("info", "The store can be written to again.")
         return None
 
-    def _insert(
-        self,
-        run: Sql,
-        group: Sequence[Taken],
-        counts: Mapping[str, int],
-        aside: Sequence[Malformed],
-        lines: Sequence[tuple[float, Level, str]],
-    ) -> None:
-        now = self._now()
-        insert_received(
-            run,
-            now,
-            [(part.trace, part.kind, part.body) for taken in group for part in taken.parts],
-        )
-        malformed = [*aside, *(one for taken in group for one in taken.malformed)]
-        insert_malformed(run, now, [(one.why, one.body) for one in malformed])
-        count(run, now, counts)
-        for taken in group:
-            for name, value in taken.kept.items():
-                keep(run, name, value)
-        for at, level, line in lines:
-            log(run, at, level, line)
-
     def _failed(self, error: Exception) -> None:
         if isinstance(error, StoreAway):
             if not self.is_away:
@@ -238,3 +218,22 @@ class GroupCommit:
         else:
             LOG.error("Intake failed.", exc_info=error)
             self._say("error", f"What came could not be written: {type(error).__name__}.")
+
+
+def write_taken(run: Sql, now: float, group: Sequence[Taken], counts: Mapping[str, int]) -> None:
+    """Write what was taken in, within a transaction.
+
+    Args:
+        run: The transaction's.
+        now: The time in seconds since the epoch.
+        group: What.
+        counts: How much of what came, in all of it.
+    """
+    parts = [part for taken in group for part in taken.parts]
+    insert_received(run, now, [(part.trace, part.kind, part.body) for part in parts])
+    malformed = [one for taken in group for one in taken.malformed]
+    insert_malformed(run, now, [(one.why, one.body) for one in malformed])
+    count(run, now, counts)
+    for taken in group:
+        for name, value in taken.kept.items():
+            keep(run, name, value)

@@ -10,7 +10,17 @@ from ragstone.monitor.store.counts import counted
 HOUR = 3_600
 PREFIX = "ragstone_monitor"
 
-TAKEN = ("received", "kept", "spans", "logs", "examples", "malformed", "ignored", "unreadable")
+TAKEN = (
+    "received",
+    "kept",
+    "spans",
+    "logs",
+    "examples",
+    "malformed",
+    "ignored",
+    "unreadable",
+    "dropped",
+)
 
 
 @dataclass(frozen=True, slots=True)

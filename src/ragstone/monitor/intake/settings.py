@@ -1,6 +1,7 @@
 """Settings of the intake: who may send, and how much."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ragstone.monitor.traces.received import SpanLimits
 from ragstone.monitor.traces.redaction import Redaction
@@ -21,6 +22,7 @@ class IntakeSettings:
         seconds: In which a body has to be there.
         waiting: Requests that may wait to be written.
         waiting_bytes: Of the bodies of those.
+        tails: Files of JSON lines that are followed besides.
     """
 
     token: str = field(default="", repr=False)
@@ -31,3 +33,4 @@ class IntakeSettings:
     seconds: float = 30.0
     waiting: int = 500
     waiting_bytes: int = 128 * MB
+    tails: tuple[Path, ...] = ()

@@ -14,6 +14,7 @@ SENTENCES: Mapping[str, Sentence] = {
     "span_too_long": plain("it is longer than what is taken in"),
     "too_many_in_body": plain("the request has more of them than are taken in at once"),
     "name_too_long": plain("the name of its trace is longer than what is taken in"),
+    "unreadable_line": plain("the line cannot be read"),
     "log_without_trace": plain("the log record does not say to which trace it belongs"),
     "faulty_example": lambda facts: (
         f"{facts.get('field') or 'the record'}: expected {facts.get('expected', '')}, "

@@ -1,0 +1,114 @@
+"""No script: an intake in a process of its own, which can be killed and started again.
+
+    python benchmarks/intake_server.py STORE PORT [CPU]
+
+runs one until it is stopped; others use ``IntakeProcess``.
+"""
+
+import http.client
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+LONGEST = 60.0
+"""Seconds to wait for a server that starts."""
+
+
+class IntakeProcess:
+    """An intake over a store, on a port that it keeps when it is started again.
+
+    Args:
+        store: A folder, or ``postgresql://…``.
+        cpu: The core that it may use; None for all.
+    """
+
+    def __init__(self, store: str, cpu: int | None = None) -> None:
+        self._store, self._cpu = store, cpu
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            self.port: int = taken.getsockname()[1]
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it, and wait until it answers."""
+        own = [] if self._cpu is None else [str(self._cpu)]
+        command = [sys.executable, __file__, self._store, str(self.port), *own]
+        self._process = subprocess.Popen(command)
+        until = time.monotonic() + LONGEST
+        while not self._answers():
+            if self._process.poll() is not None or time.monotonic() > until:
+                raise RuntimeError("the intake did not start")
+            time.sleep(0.02)
+
+    def kill(self) -> None:
+        """As if its machine had lost its power, but for what the machine itself still writes."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it did."""
+        self._end(signal.SIGTERM)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """What it has used of a processor."""
+        fields = self._proc("stat").rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    @property
+    def memory(self) -> int:
+        """Bytes that it holds now."""
+        lines = self._proc("status").splitlines()
+        return int(next(one.split()[1] for one in lines if one.startswith("VmRSS"))) * 1024
+
+    def _proc(self, name: str) -> str:
+        assert self._process is not None
+        return Path(f"/proc/{self._process.pid}/{name}").read_text(encoding="utf-8")
+
+    def _end(self, how: signal.Signals) -> None:
+        assert self._process is not None
+        self._process.send_signal(how)
+        self._process.wait()
+
+    def _answers(self) -> bool:
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        with suppress(OSError, http.client.HTTPException):
+            line.request("GET", "/health")
+            return line.getresponse().status == 200
+        line.close()
+        return False
+
+
+def serve(store: str, port: int, cpu: int | None) -> None:
+    """Run an intake until it is stopped."""
+    if cpu is not None:
+        os.sched_setaffinity(0, {cpu})
+    import uvicorn
+
+    from ragstone.monitor.intake.app import make_intake
+    from ragstone.monitor.intake.connections import BoundedConnection
+    from ragstone.monitor.store.store import open_store
+
+    folder = Path(store) if "://" not in store else Path.cwd()
+    opened = open_store(store, folder=folder)
+    app = make_intake(opened)
+    config = uvicorn.Config(
+        app,
+        port=port,
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        http=BoundedConnection,
+    )
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run()
+    app.close()
+    opened.close()
+
+
+if __name__ == "__main__":
+    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)
