@@ -108,6 +108,17 @@ def test_the_promise_holds_over_all_streams_of_twelve_answers(bar: float, alpha:
     assert 0 < alarmed <= expected <= alpha
 
 
+def test_where_the_limit_grows_on_the_way_each_look_counts_with_its_own() -> None:
+    few, many = Detector(0.7, 8), Detector(0.7, 20)
+    expected = 0.0
+    for stream in product([0.0, 1.0], repeat=10):
+        chance = prod(0.7 if x else 0.3 for x in stream)
+        state, first = few.step(few.start(), stream[:5])
+        _, later = many.step(state, stream[5:])
+        expected += chance * (len(first) + len(later))
+    assert 0.1 < expected <= 5 / 8 + 5 / 20
+
+
 def test_better_answers_than_the_bar_raise_fewer_alarms() -> None:
     detector = Detector(0.7, promised_limit(0.2, 12))
 

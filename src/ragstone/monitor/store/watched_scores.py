@@ -42,11 +42,25 @@ def watched_scores(
     return [
         WatchedScore(*row)
         for row in run(
-            f"SELECT {COLUMNS} FROM scores s {joined(facet)} WHERE s.metric = ? AND {COUNTED} "
-            "AND s.number > ? ORDER BY s.number LIMIT ?",
-            *(facet or ()), metric, after, most,
+            f"SELECT {COLUMNS} FROM scores s WHERE s.metric = ? AND s.number > ? AND {COUNTED} "
+            f"{within(facet)} ORDER BY s.number LIMIT ?",
+            metric, after, *(facet or ()), most,
         )
     ]  # fmt: skip
+
+
+def within(facet: Facet | None) -> str:
+    """What keeps to answers with a facet's value, where one is asked for; takes facet and value.
+
+    It is asked of each score, so that those behind a number are not looked for among all answers
+    with this value.
+    """
+    if facet is None:
+        return ""
+    return (
+        "AND EXISTS (SELECT 1 FROM facets f "
+        "WHERE f.example = s.example AND f.name = ? AND f.value = ?)"
+    )
 
 
 def new_values(run: Sql, metric: str, facet: str, after: int) -> list[str]:

@@ -21,5 +21,10 @@ SENTENCES: Mapping[str, Sentence] = {
         f"got {facts.get('got', '')}"
     ),
     "example_not_readable": plain("what is kept of it cannot be read"),
+    "rule_changed": plain("the rule has another metric, direction or bar now"),
+    "rule_gone": plain("the rule, or its slice, is watched no more"),
+    "judge_changed": lambda facts: (
+        f"the judge was {facts.get('before', '')} and is {facts.get('after', '')} now"
+    ),
 }
 """By code."""

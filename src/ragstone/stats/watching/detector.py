@@ -102,7 +102,8 @@ class Detector:
     at most 0, and the factor has a mean of at most 1; it is never negative, because v ≤ 1. So the
     sum of all S_k, less the number of looks, is a supermartingale that starts at 0. Stopped at the
     alarm or after N looks, whichever is first, it says limit · P(alarm) ≤ E[looks] ≤ N. Summed
-    over starts, and without a stop at N, it says the other two.
+    over starts, and without a stop at N, it says the other two. Where the limit grows on the way,
+    each look adds at most one over its own limit to the false alarms that are expected.
 
     Only judged answers are looks. An answer without a score is none.
 
