@@ -1,0 +1,72 @@
+"""The app of examples/watched is watched by a real monitor, in every way of sending."""
+
+import json
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from examples.watched import emit
+from ragstone.monitor.store.store import MonitorStore, open_store
+from tests.scripts import script
+
+pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+WATCHED = script("watched")
+PATIENCE = 120
+"""Seconds; a busy machine is far below it."""
+OF_EACH_WAY = 5
+
+
+@pytest.fixture
+def monitor(tmp_path: Path) -> Iterator[tuple[str, MonitorStore, "subprocess.Popen[str]"]]:
+    rules = tmp_path / "rules.toml"
+    shutil.copy(WATCHED.EXAMPLE / "rules.toml", rules)
+    text = rules.read_text(encoding="utf-8")
+    rules.write_text(text.replace("[judging]", '[judging]\nsettle = "1s"'), encoding="utf-8")
+    emit.write_corpus(emit.asked_in(emit.CORNWALL), tmp_path / "corpus.jsonl")
+    process, url = WATCHED.served(tmp_path / "store", rules)
+    store = open_store(tmp_path / "store")
+    yield url, store, process
+    store.close()
+    process.kill()
+    process.wait(PATIENCE)
+    assert process.stdout is not None
+    process.stdout.close()
+
+
+def until(store: MonitorStore, **wanted: int) -> dict[str, int]:
+    """How far the worker is, once it is there."""
+    end = time.monotonic() + PATIENCE
+    while time.monotonic() < end:
+        found: dict[str, int] = WATCHED.followed(store)
+        if all(found[name] >= n for name, n in wanted.items()):
+            return found
+        time.sleep(0.2)
+    raise AssertionError(WATCHED.followed(store))
+
+
+def test_nothing_is_lost_however_it_is_sent(
+    monitor: tuple[str, MonitorStore, "subprocess.Popen[str]"], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, store, process = monitor
+    monkeypatch.setattr(emit, "BATCH", OF_EACH_WAY)
+    asked = emit.asked_in(emit.CORNWALL)
+    n = OF_EACH_WAY * len(emit.EVERY_WAY)
+    assert [*emit.emit(asked, url, n=n, ways=emit.EVERY_WAY, drop=0.0)][-1] == n
+    found = until(store, examples=n, settled=n, assessed=n)
+    assert found["traces"] == found["examples"] == n
+    sent = {(one.question, one.answer, one.contexts) for one in asked}
+    with store.database.reading() as run:
+        rows = run("SELECT record, session, version FROM examples")
+    for text, session, version in rows:
+        record = json.loads(text)
+        contexts = tuple((one["id"], one["text"]) for one in record["contexts"])
+        assert (record["question"], record["answer"], contexts) in sent
+        assert session.startswith("session-")
+        assert version in ("v41", "v42")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(PATIENCE) == 0
