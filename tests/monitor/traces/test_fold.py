@@ -641,8 +641,9 @@ def test_an_example_that_is_sent_for_a_trace_stands_for_its_answer() -> None:
 
 def test_lone_halves_and_nulls_in_texts_are_stored_nowhere() -> None:
     one = one_of(span(1, 0, {"input.value": json.dumps({"question": Q + "\ud800"}),
-                             "output.value": "a\0b", "session.id": "s\0"}))  # fmt: skip
+                             "output.value": "a\0b", "session.id": "s\0",
+                             "metadata": json.dumps({"pl\0an": "p\0ro"})}))  # fmt: skip
     json.dumps(as_record(one.example)).encode()
-    assert one.session == "s"
+    assert one.example.slices == {"session": "s", "plan": "pro"}
     assert one.example.question is not None
     one.example.question.encode()

@@ -94,6 +94,13 @@ def test_the_id_of_a_trace_is_written_as_in_its_spans(trace: str) -> None:
     assert one_of({**ONE, "trace": trace}).trace == "0af7651916cd43dd8448eb211c80319c"
 
 
+def test_null_characters_are_left_out_for_no_database_takes_them() -> None:
+    given = {"id": "a\0b", "answer": "a\0", "user": "u\0", "slices": {"k\0": "v\0"}}
+    one = one_of(given)
+    assert (one.id, one.example.answer, one.user) == ("ab", "a", "u")
+    assert one.example.slices == {"k": "v"}
+
+
 def test_records_of_other_tools_are_read_as_everywhere() -> None:
     ragas = {"user_input": "How deep?", "response": "254 m.", "retrieved_contexts": ["x"]}
     assert as_record(one_of(ragas).example)["question"] == "How deep?"

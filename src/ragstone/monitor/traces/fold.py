@@ -252,7 +252,10 @@ class _Answer:
                     said.setdefault(name.removeprefix(_METADATA), value)
             for name, value in sorted(said.items(), key=lambda one: str(one[0])):
                 if len(found) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
-                    found.setdefault(name, value)
+                    found.setdefault(
+                        name.replace("\0", ""),
+                        value.replace("\0", "") if isinstance(value, str) else value,
+                    )
         return found
 
     def _meta(self, traced: TracedExample) -> dict[str, Any]:

@@ -125,7 +125,7 @@ def _part(
     written = json.dumps(given, ensure_ascii=False)
     if len(written) > limits.span_length:
         return put_aside("span_too_long", _redacted(written[:20_000], redaction))
-    facts, record = _facts(given)
+    facts, record = _facts(_without_nulls(given) if "\\u0000" in written else given)
     problems: list[Problem] = []
     known = _known(facts, problems)
     named = reader.has_id(record)
@@ -135,6 +135,9 @@ def _part(
         why = reason("faulty_example", field=first.field, expected=first.expected, got=first.got)
         return put_aside(why, _redacted(written, redaction))
     id = example.id if named else None
+    if redaction is not None:
+        id = None if id is None else _clean_id(id, redaction)
+        known |= {name: _clean_id(known[name], redaction) for name in _SPANS if name in known}
     trace = known.get("trace") or id or blake2b(written.encode(), digest_size=16).hexdigest()
     kept = {
         **known,
@@ -149,11 +152,30 @@ def _part(
     return TracePart(trace, "example", json.dumps(kept, ensure_ascii=False).encode(), 1)
 
 
-_IDS = ("trace", "span", "key")
+_SPANS = ("trace", "span")
+_IDS = (*_SPANS, "key")
+
+
+def _clean_id(id: str, redaction: Redaction) -> str:
+    """The id, or a hash of it if it holds what is taken out: as a mark it would be that of many."""
+    if redaction.redact(id) == id:
+        return id
+    return blake2b(id.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _redacted(text: str, redaction: Redaction | None) -> bytes:
     return (text if redaction is None else redaction.redact(text)).encode("utf-8", "replace")
+
+
+def _without_nulls(value: Any) -> Any:
+    """The value without the null characters in its texts, which PostgreSQL does not take."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, list):
+        return [_without_nulls(one) for one in value]
+    if isinstance(value, dict):
+        return {_without_nulls(name): _without_nulls(one) for name, one in value.items()}
+    return value
 
 
 def _cut(value: Any, most: int) -> Any:
@@ -185,7 +207,7 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     for name, value in facts.items():
         if name in _TEXTS:
             if isinstance(value, (str, int)) and not isinstance(value, bool):
-                text = str(value).replace("\0", "").strip()[:_LONGEST_NAME]
+                text = str(value).strip()[:_LONGEST_NAME]
                 if text:
                     found[name] = _protocol_id(text) if name in ("trace", "span") else text
             else:
