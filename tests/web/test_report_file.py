@@ -172,6 +172,15 @@ def test_a_system_compared_with_itself_is_pale_in_slices(tmp_path: Path) -> None
     assert "self" in pale
 
 
+def test_whole_conversations_have_their_figures(tmp_path: Path) -> None:
+    rows = [record(at) | {"session_id": f"s{at // 2}", "question": f"How {at}?"} for at in range(4)]
+    run = ragstone.evaluate(rows, metrics=["faithfulness"], out=tmp_path / "run")
+    html = report_file(run).html
+    assert "2 conversations of 2 turns." in html
+    assert '<a href="#conversations">Conversations</a>' in html
+    assert "worst turn" in html
+
+
 def test_two_runs_are_compared_the_second_being_the_baseline(tmp_path: Path) -> None:
     runs = []
     for name, answer in (("new", "90 metres"), ("old", "It is red.")):

@@ -62,6 +62,48 @@ def test_slices_of_a_system_stand_below_each_other(client: TestClient) -> None:
     assert '<a href="/runs/cornwall?by=question_type&amp;system=basic_search#estimates"' in text
 
 
+def turns(*sessions: str) -> list[Example]:
+    """A turn for each letter: t is right, f is wrong."""
+    return [
+        replace(
+            example(number, "a"),
+            question=f"Where is it {number}?",
+            slices={"session": f"s{place}"},
+            answer="Here." if said == "t" else "There.",
+            reference=("Here.",),
+        )
+        for place, said_in in enumerate(sessions)
+        for number, said in enumerate(said_in, 10 * place)
+    ]
+
+
+def test_whole_conversations_have_their_figures(tmp_path: Path) -> None:
+    client = made(tmp_path, "run", turns("tf", "ttt", "t"), "exact_match", "abstention")
+    section = settled(client, "/runs/run").split('id="conversations"')[1].split("</section>")[0]
+    assert "2 conversations of 2 to 3 turns. Resolved: 100%." in section
+    assert "and 1 single turn" in section
+    row = next(one for one in section.split("<tr") if "exact match" in one)
+    # The worst turns are 0 and 1, the means .5 and 1.
+    assert re.findall(r"<b>([\d.]+)</b>", row) == ["0.500", "0.750"]
+
+
+def test_data_without_conversations_have_no_such_section(client: TestClient) -> None:
+    assert "Conversations" not in settled(client, "/runs/cornwall")
+
+
+def test_turns_that_nobody_judged_are_missing_in_conversations(tmp_path: Path) -> None:
+    half = [
+        replace(one, labels={"answer": {"helpful": 1}} if place % 2 else {})
+        for place, one in enumerate(turns("tt", "tt"))
+    ]
+    ragstone.evaluate(half, metrics=["helpfulness"], judge="human", out=tmp_path / "run")
+    text = settled(client_of(tmp_path), "/runs/run")
+    section = text.split('id="conversations"')[1].split("</section>")[0]
+    assert "2 missing, so 0.000 – 1.000" in section
+    assert "Resolved: response needs the local judge, people&#39;s labels, or" in section
+    assert "\ue000" not in section
+
+
 def test_an_unknown_slice_or_system_is_no_error(client: TestClient) -> None:
     assert "local_search" in settled(client, "/runs/cornwall?by=colour&system=nobody")
 

@@ -34,6 +34,7 @@ from ragstone.run import Run
 from .drawing import asset, drawn, render, style
 from .pages.runs import PREFERRED
 from .parts.answers import AnswerRow, answer_rows, columns_of
+from .parts.conversations import shown_conversations
 from .parts.estimates import ShownEstimates, shown_estimates
 from .parts.faults import ShownFaults, shown_faults, systems_of
 from .parts.forest import ForestPart, forest_of, verdict_counts
@@ -178,6 +179,7 @@ def _shown(run: Run, other: Run | None, baseline: str | None, margin: float | No
         "pairs": pairs[:PAIRS],
         "not_compared": why,
         "tables": list(slice_tables(groups, summary.same, summary.themselves, run.form.suites)),
+        "conversations": shown_conversations(summary.conversations, run.form.suites),
         "columns": [(one, short_name(one)) for one in metrics],
         "stages": {code: NAMES[code] for code in NAMES if any(a.stage == code for a in answers)},
         "any_missing": any(one.missing for one in answers),

@@ -29,6 +29,7 @@ from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import cut
 from ragstone.web.later import PATIENCE
 from ragstone.web.parts.choice import ViewChoice, choice
+from ragstone.web.parts.conversations import shown_conversations
 from ragstone.web.parts.estimates import NOBODY, shown_estimates
 from ragstone.web.parts.faults import shown_faults, systems_of
 from ragstone.web.parts.word_bars import word_bars
@@ -85,6 +86,9 @@ def run_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
             "caution": _caution(run, summary) if summary else (),
             **_estimates(run, asked, summary, scores or OfScores(), list(tags), estimates),
             **_faults(found, asked),
+            "conversations": shown_conversations(
+                summary.conversations if summary else None, run.form.suites
+            ),
             "bars": word_bars(Groups(run.estimate_list).whole),
             "calls": calls or [],
             "notes": _notes(run),
