@@ -219,6 +219,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
         (reason("quotes_unfound", n=1, quotes=9), "1 of 9 quotes does not stand so"),
         (reason("quotes_unfound", n=2, quotes=9), "2 of 9 quotes do not stand so"),
         (reason("few_clusters", least=3, most=3, enough=10, cluster="doc"), "3 values of doc"),
+        (reason("few_clusters", least=3, most=3, enough=10, cluster="session"), "3 sessions are"),
         (reason("few_clusters", least=1, most=1, enough=10, cluster="question_id"), "1 question "),
         (reason("judge_more", labels=1200, judged=1000), "1,200 labels, of 1,000 judged"),
     ],

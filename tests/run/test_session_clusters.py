@@ -62,6 +62,12 @@ def test_the_choice_stays_with_the_run(tmp_path: Path) -> None:
     assert {one.clusters for one in again.estimate_list if not one.group} == {8}
 
 
+def test_results_are_given_by_session_like_by_any_field() -> None:
+    run = evaluate(turns(2), metrics=["exact_match"], by=["session"])
+    found = {one.group.get("session"): one.value for one in run.estimate_list if one.group}
+    assert (found["s0"], found["s1"]) == (0, 1)
+
+
 def test_sessions_of_one_question_each_leave_questions_as_clusters() -> None:
     two = [
         {**row, "system": system, "session_id": f"{system}{number}"}

@@ -225,12 +225,12 @@ def _answered_before(facts: Facts) -> str:
     )
 
 
-TAKEN = {"question_id": "questions", "session": "sessions"}
-"""What each cluster of a field is called, several of them."""
+ONE_TAKEN = {"question_id": "question", "session": "session"}
+"""What one cluster of a field is called."""
 
 
 def _not_independent(facts: Facts) -> str:
-    what = TAKEN.get(facts["cluster"], "examples")
+    what = f"{ONE_TAKEN.get(facts['cluster'], 'example')}s"
     of = "" if facts["clusters"] == facts["there"] else f" of {int(facts['there']):,}"
     return (
         f"Intervals take {what} as independent, but {int(facts['clusters']):,}{of} {what} come "
@@ -242,15 +242,16 @@ def _not_independent(facts: Facts) -> str:
 def _no_interval(facts: Facts) -> str:
     first = " of ".join(filter(None, [facts["metric"], facts.get("group")]))
     more = f" and {int(facts['more']):,} more" if facts["more"] != "0" else ""
-    rows = "question" if facts["cluster"] == "question_id" else f"value of {facts['cluster']}"
+    rows = ONE_TAKEN.get(facts["cluster"]) or f"value of {facts['cluster']}"
     return f"No interval for {first}{more}: a single {rows} tells nothing about others."
 
 
 def _few_clusters(facts: Facts) -> str:
     least, most = facts["least"], facts["most"]
-    one = "question" if facts["cluster"] == "question_id" else "value"
+    known = ONE_TAKEN.get(facts["cluster"])
+    one = known or "value"
     what = one if most == "1" else f"{one}s"
-    what += "" if facts["cluster"] == "question_id" else f" of {facts['cluster']}"
+    what += "" if known else f" of {facts['cluster']}"
     counts = least if least == most else f"{least} to {most}"
     return f"Intervals of {counts} {what} are rough; from {facts['enough']} on they hold better."
 

@@ -28,6 +28,7 @@ correcting/  a judge's mean corrected by labels: post-stratification, PPI++, Rog
 planning/    sample sizes, power, labels needed, random sampling
 promising/   thresholds with a guarantee, risk and coverage, two samples of scores
 watching/    a stream of scores looked at after each one: when its mean fell, how soon that shows
+sessions     worst turn, mean of turns and share resolved of conversations
 simplex      weights that are not negative and sum to 1
 
 Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest,
