@@ -7,6 +7,7 @@ runs one until it is stopped; others use ``IntakeProcess``.
 
 import http.client
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -52,6 +53,12 @@ class IntakeProcess:
         """Ask it to end, and wait until it did."""
         self._end(signal.SIGTERM)
 
+    def limit_files(self, size: int | None) -> None:
+        """Let none of its files grow beyond so many bytes, as on a full disk; None for any size."""
+        assert self._process is not None
+        limit = resource.RLIM_INFINITY if size is None else size
+        resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
     @property
     def cpu_seconds(self) -> float:
         """What it has used of a processor."""
@@ -75,11 +82,15 @@ class IntakeProcess:
 
     def _answers(self) -> bool:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
-        with suppress(OSError, http.client.HTTPException):
+        try:
             line.request("GET", "/health")
-            return line.getresponse().status == 200
-        line.close()
-        return False
+            answer = line.getresponse()
+            answer.read()
+            return answer.status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            line.close()
 
 
 def serve(store: str, port: int, cpu: int | None) -> None:

@@ -1,13 +1,9 @@
 """What waits is written together, and acknowledged only when it is on disk."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
 
 import pytest
 
-from ragstone.database.database import Sql
 from ragstone.errors import StoreAway
 from ragstone.monitor.intake.group_commit import GroupCommit, Taken
 from ragstone.monitor.store.counts import counted
@@ -15,29 +11,12 @@ from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.log import last_lines
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.received import Malformed, TracePart
+from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, kept, running, traces
 
 
 def taken(trace: str, body: bytes = b"x") -> Taken:
     return Taken([TracePart(trace, "example", body, 1)], counts={"received": 1})
-
-
-class Held:
-    """A database whose transactions wait until they may go on; counts them."""
-
-    def __init__(self, store: MonitorStore) -> None:
-        self.database = store.database
-        self.name = store.database.name
-        self.go, self.begun, self.n = Event(), Event(), 0
-        self.reading, self.close = store.database.reading, store.database.close
-
-    @contextmanager
-    def transaction(self) -> Iterator[Sql]:
-        self.begun.set()
-        self.go.wait()
-        self.n += 1
-        with self.database.transaction() as run:
-            yield run
 
 
 def test_what_waits_is_one_transaction(store: MonitorStore) -> None:

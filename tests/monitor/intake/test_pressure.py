@@ -1,0 +1,169 @@
+"""Who sends too much, too slowly or too often is told so, and keeps nobody else from sending."""
+
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import ExitStack, closing
+from time import monotonic, sleep
+
+from ragstone.monitor.intake.app import make_intake
+from ragstone.monitor.intake.connections import BoundedConnection
+from ragstone.monitor.intake.settings import IntakeSettings
+from ragstone.monitor.intake.waiting import WaitingRoom
+from ragstone.monitor.store.store import MonitorStore
+from tests.monitor.intake.held import Held
+from tests.monitor.intake.running import (
+    JSON,
+    PROTOBUF,
+    Answer,
+    Sender,
+    kept,
+    running,
+    serving,
+    traces,
+)
+
+LONGEST = 60.0
+"""Seconds that nothing here takes on any machine."""
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for something that happens soon."""
+    end = monotonic() + LONGEST
+    while not done():
+        assert monotonic() < end
+        sleep(0.01)
+
+
+def test_a_full_queue_is_answered_429_and_what_waits_is_kept(store: MonitorStore) -> None:
+    held = Held(store)
+    app = make_intake(MonitorStore(held, store.folder, store.place), IntakeSettings(waiting=3))
+    answers: list[Answer] = []
+
+    def post(number: int) -> None:
+        body = traces(number, 1).SerializeToString()
+        answers.append(sender.post("/v1/traces", body, PROTOBUF))
+
+    with serving(app) as sender:
+        senders = [threading.Thread(target=post, args=(number,)) for number in range(3)]
+        for one in senders:
+            one.start()
+        until(lambda: app.figures.waiting == 3)
+        full = sender.post("/v1/traces", traces(9, 1).SerializeToString(), PROTOBUF)
+        ready = sender.get("/ready")
+        held.go.set()
+        for one in senders:
+            one.join()
+        again = sender.post("/v1/traces", traces(9, 1).SerializeToString(), PROTOBUF)
+    app.close()
+    assert (full.status, full.headers["retry-after"], full.body[0]) == (429, "2", 8)
+    assert (ready.status, ready.json) == (503, {"status": "full"})
+    assert [one.status for one in answers] == [200] * 3
+    assert again.status == 200
+    assert len(kept(store)) == 4
+
+
+def test_more_bytes_than_may_wait_are_answered_429(store: MonitorStore) -> None:
+    with running(store, IntakeSettings(waiting_bytes=5_000)) as (sender, app):
+        large = traces(0, 1, "x" * 10_000).SerializeToString()
+        assert sender.post("/v1/traces", large, PROTOBUF).status == 429
+        assert sender.post("/v1/traces", traces(0, 1).SerializeToString(), PROTOBUF).status == 200
+        assert (app.figures.waiting, app.figures.waiting_bytes) == (0, 0)
+
+
+def test_a_waiting_room_counts_what_is_in_it() -> None:
+    room = WaitingRoom(2, 100)
+    one, two = room.enter(), room.enter()
+    assert one is not None
+    assert two is not None
+    assert room.enter() is None
+    assert one.grow(60)
+    assert not two.grow(60)
+    assert one.grow(-20)
+    assert two.grow(60)
+    one.leave()
+    assert (room.requests, room.bytes) == (1, 60)
+    assert room.enter() is not None
+
+
+def connected(sender: Sender) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", sender.port), timeout=LONGEST)
+
+
+def head(length: int) -> bytes:
+    return (
+        b"POST /v1/traces HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n" % length
+    )
+
+
+def test_a_body_that_comes_too_slowly_is_given_up(store: MonitorStore) -> None:
+    with running(store, IntakeSettings(seconds=0.2)) as (sender, app):
+        with closing(connected(sender)) as slow:
+            slow.sendall(head(100) + b"{")
+            assert slow.recv(1_000).startswith(b"HTTP/1.1 408 ")
+        until(lambda: app.figures.waiting == 0)
+
+
+def test_a_sender_that_goes_away_leaves_its_place(store: MonitorStore) -> None:
+    with running(store) as (sender, app):
+        with closing(connected(sender)) as gone:
+            gone.sendall(head(100) + b"{")
+            until(lambda: app.figures.waiting == 1)
+        until(lambda: app.figures.waiting == 0)
+        assert app.figures.waiting_bytes == 0
+
+
+class Impatient(BoundedConnection):
+    seconds = 0.2
+
+
+class Few(BoundedConnection):
+    most = 3
+
+
+def test_a_head_that_comes_too_slowly_is_given_up(store: MonitorStore) -> None:
+    app = make_intake(store)
+    with serving(app, Impatient) as sender:
+        for start in (b"", b"POST /v1/tr", head(2)[:-2]):
+            with closing(connected(sender)) as slow:
+                slow.sendall(start)
+                assert _end_of(slow)
+        with closing(connected(sender)) as slow:
+            # After a whole request too.
+            slow.sendall(head(2) + b"{}")
+            assert slow.recv(1_000).startswith(b"HTTP/1.1 200 ")
+            slow.sendall(b"POST")
+            assert _end_of(slow)
+        with closing(connected(sender)) as slow:
+            # What is acknowledged late is no slow head.
+            slow.sendall(head(2))
+            sleep(0.4)
+            slow.sendall(b"{}")
+            assert slow.recv(1_000).startswith(b"HTTP/1.1 200 ")
+    app.close()
+
+
+def _end_of(line: socket.socket) -> bool:
+    """Wait until the other side hangs up."""
+    try:
+        while line.recv(1_000):
+            pass
+    except ConnectionResetError:
+        pass
+    return True
+
+
+def test_one_connection_too_many_is_closed_and_the_others_go_on(store: MonitorStore) -> None:
+    app = make_intake(store)
+    with serving(app, Few) as sender, ExitStack() as open_ones:
+        lines = [open_ones.enter_context(closing(connected(sender))) for _ in range(3)]
+        for line in lines:
+            line.sendall(head(100))
+        until(lambda: app.figures.waiting == 3)
+        assert _end_of(open_ones.enter_context(closing(connected(sender))))
+        lines[0].close()
+        until(lambda: app.figures.waiting == 2)
+        answer = sender.post("/v1/examples", b'{"answer":"a"}', JSON)
+        assert answer.status == 200
+    app.close()
