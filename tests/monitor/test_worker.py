@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.log import last_lines
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.worker import HEARTBEAT, MonitorWorker, worker_command
+from ragstone.monitor.worker import MonitorWorker, worker_command
 from tests.monitor.following.arriving import FALSE, receive_answers, rows
 from tests.monitor.following.clock import Clock
 
@@ -29,7 +31,7 @@ ALL = (
     "LEFT JOIN draws d ON d.example = e.example ORDER BY e.example"
 )
 COUNTS = "SELECT what, sum(n) FROM counts GROUP BY what ORDER BY what"
-DONE = ("folded", "examples", "settled", "assessed")
+DONE = ("folded", "answers", "settled", "assessed")
 
 
 def counts(store: MonitorStore) -> dict[str, int]:
@@ -78,6 +80,27 @@ def test_a_step_that_fails_is_logged_and_tried_again_later_and_stops_nothing_els
     assert counts(store)["assessed"] == 3
 
 
+def test_a_judge_that_fails_is_no_end_of_the_worker(
+    store: MonitorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = Clock()
+    receive_answers(store, clock.at, range(3))
+    settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
+    worker = MonitorWorker(store, settings, now=clock)
+    worker.step()
+    clock.wait(11)
+    worker.step()
+    with monkeypatch.context() as patched:
+        patched.setattr("ragstone.monitor.following.judging.judged_run", lambda *_: 1 / 0)
+        worker.judge()
+    with store.database.reading() as run:
+        assert "ZeroDivisionError" in last_lines(run)[0].text
+    for _ in range(3):
+        clock.wait(60)
+        worker.judge()
+    assert counts(store)["judged"] == 3
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_worker_that_is_killed_in_any_transaction_loses_and_doubles_nothing(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
@@ -91,7 +114,7 @@ def test_a_worker_that_is_killed_in_any_transaction_loses_and_doubles_nothing(
     with closing(open_store(place, folder=tmp_path / "store")) as store:
         receive_answers(store, clock.at, range(0, 30))
         receive_answers(store, clock.at, range(30, 60), answer=FALSE)
-        for transactions in (0, 1, 1, 1, 1, 1):
+        for transactions in (0, 1, 1, 1, 1, 1, 1, 1, 1):
             done = subprocess.run(
                 [sys.executable, KILLED, place, str(transactions), str(clock.at + 20)],
                 capture_output=True,
@@ -100,17 +123,23 @@ def test_a_worker_that_is_killed_in_any_transaction_loses_and_doubles_nothing(
             )
             assert done.returncode == -signal.SIGKILL, done.stderr.decode()
         clock.wait(20)
-        worker = MonitorWorker(store, now=clock)
-        while worker.step():
+        settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
+        worker = MonitorWorker(store, settings, now=clock)
+        while worker.step() + worker.judge():
             pass
         found = rows(store, ALL)
         assert len(found) == 60
         assert {row[1] for row in found} == {1}
-        assert {row[3] for row in found} == {0.1}
+        assert {row[3] for row in found} == {1.0}
         assert len({row[4] for row in found}) == 1
         assert sum(row[2] for row in found) == 30
         assert {name: counts(store)[name] for name in DONE} == dict.fromkeys(DONE, 60)
-        assert counts(store)["drawn"] + counts(store)["passed_over"] == 60
+        assert counts(store)["due"] == 60
+        assert counts(store)["judged"] == 60
+        judged = rows(store, "SELECT DISTINCT metric, count(*) FROM scores WHERE source = 'sample' "
+                      "GROUP BY metric")  # fmt: skip
+        assert {n for _, n in judged} == {60}
+        assert list((tmp_path / "store" / "judging").iterdir()) == []
 
 
 def test_a_worker_that_is_asked_to_end_folds_what_there_is(tmp_path: Path) -> None:

@@ -34,22 +34,24 @@ monitor.command("serve")(guarded(serve))
 @monitor.command("status")
 @guarded
 def status(store: Store = "monitor", json: options.Json = False) -> None:
-    """Show how much came and was judged in the last 24 hours.
+    """Show whether everything follows from what came: what was kept, checked, judged, and is late.
 
     Exit status: 0 shown, 2 no such store.
     """
-    from ragstone.monitor import open_store
-    from ragstone.monitor.store.counts import counted
+    from ragstone.monitor import monitor_status, open_store
+
+    from .monitor_standing import standing
 
     opened = open_store(store, make=False)
+    now = time.time()
     with opened.database.reading() as run:
-        found = counted(run, time.time() - DAY)
+        found = monitor_status(run, now)
     opened.close()
     if json:
-        print_json({"last_24_h": found})
+        print_json(found.to_dict())
         return
-    for what, n in sorted(found.items()):
-        say(f"{what}: {n:,}")
+    for name, words in standing(found, now):
+        say(f"{name:<14}{words}")
 
 
 Since = Annotated[

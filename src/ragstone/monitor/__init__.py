@@ -16,15 +16,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .exporting import export
+    from .following.status import MonitorStatus, monitor_status
     from .intake.recorder import Recorder, record, start_recorder
     from .settings import MonitorSettings, read_settings
     from .store.store import MonitorStore, open_store
 
 _ROOMS = {
     "MonitorSettings": "settings",
+    "MonitorStatus": "following.status",
     "MonitorStore": "store.store",
     "Recorder": "intake.recorder",
     "export": "exporting",
+    "monitor_status": "following.status",
     "open_store": "store.store",
     "read_settings": "settings",
     "record": "intake.recorder",
@@ -33,9 +36,11 @@ _ROOMS = {
 
 __all__ = [
     "MonitorSettings",
+    "MonitorStatus",
     "MonitorStore",
     "Recorder",
     "export",
+    "monitor_status",
     "open_store",
     "read_settings",
     "record",

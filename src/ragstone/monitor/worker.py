@@ -18,14 +18,17 @@ from time import time
 
 from .following.assessing import GuardChecking
 from .following.folding import Folding
+from .following.judging import Judging
 from .following.retried import Retried
 from .following.sampling import Sampling
+from .following.status import HEARTBEAT
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.kept import keep
 from .store.store import MonitorStore, open_store
 from .traces import Corpus
 
-HEARTBEAT = "worker_alive"
+__all__ = ["HEARTBEAT", "MonitorWorker", "main", "worker_command"]
+
 BEAT = 5.0
 """Seconds between two signs of life in the store."""
 
@@ -34,6 +37,12 @@ PAUSE = 0.25
 
 DRAINING = 4.0
 """Seconds in which what came is folded before the end."""
+
+PATIENCE = 3.0
+"""Seconds in which a judge may end what it is at."""
+
+JUDGING_PAUSE = 2.0
+"""Seconds until more is judged, so that what is drawn meanwhile is judged together."""
 
 
 def worker_command(
@@ -81,19 +90,29 @@ class MonitorWorker:
                 ("The sign of life", self._beat),
             )
         ]
+        self._judging = Judging(store, settings.judging, now)
+        self._judging_step = Retried("Judging", self._judging.step, store, now)
         self._beaten = 0.0
         self._stopping = Event()
 
     def step(self) -> int:
-        """Do a page of everything that is to be done; gives how much that was."""
+        """Do a page of everything but judging; gives how much that was."""
         return sum(one.step() for one in self._steps)
 
+    def judge(self) -> int:
+        """Judge a batch; gives how many examples it had."""
+        return self._judging_step.step()
+
     def run(self) -> None:
-        """Work until ``stop``, then drain."""
+        """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""
+        judging = Thread(target=self._judge_on, daemon=True)
+        judging.start()
         while not self._stopping.is_set():
             if not self.step():
                 self._stopping.wait(PAUSE)
+        self._judging.stop()
         self.drain()
+        judging.join(PATIENCE)
 
     def stop(self) -> None:
         """Ask it to end; can be called from a handler of signals."""
@@ -107,6 +126,11 @@ class MonitorWorker:
             self._store,
             self._now,
         ).step()
+
+    def _judge_on(self) -> None:
+        while not self._stopping.is_set():
+            self.judge()
+            self._stopping.wait(JUDGING_PAUSE)
 
     def _beat(self) -> int:
         now = self._now()
@@ -128,7 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         Thread(target=_until_input_ends, args=(worker,), daemon=True).start()
     worker.run()
-    store.close()
+    # A model that still computes does not hold up the end: its batch goes on with the next worker.
+    os._exit(0)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:

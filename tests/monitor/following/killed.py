@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ragstone.database.database import Database, Sql
+from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.worker import MonitorWorker
 
@@ -41,9 +42,11 @@ def main() -> None:
     place, transactions, now = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     store = open_store(place)
     mortal = cast(Database, Mortal(store.database, transactions))
-    worker = MonitorWorker(replace(store, database=mortal), now=lambda: now)
+    settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
+    worker = MonitorWorker(replace(store, database=mortal), settings, now=lambda: now)
     for _ in range(3):
         worker.step()
+        worker.judge()
 
 
 if __name__ == "__main__":

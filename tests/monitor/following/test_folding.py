@@ -170,7 +170,7 @@ def test_everything_is_folded_at_once_where_that_is_asked_for(
     with store.database.reading() as run:
         assert unfolded(run) == (0, None)
         assert counted(run, 0) == {
-            "folded": 450, "examples": 450, "settled": 450, "content_there": 450,
+            "folded": 450, "answers": 450, "settled": 450, "content_there": 450,
         }  # fmt: skip
 
 

@@ -101,7 +101,7 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
     again = sum(known[example][1] != "out" for *_, example in changed)
     due = sum(one.state == "due" for one in new)
     done(run, DRAW, about)
-    count(run, now, {"drawn": due, "passed_over": len(new) - due, "again": again})
+    count(run, now, {"due": due + again, "passed_over": len(new) - due})
 
 
 def due_before(run: Sql, at: float) -> int:

@@ -85,7 +85,7 @@ def write_folded(
             if one.example in known and known[one.example] != (one.at, one.version)
         ],
     )
-    count(run, now, {"folded": len(traces), "examples": len(new - known.keys())})
+    count(run, now, {"folded": len(traces), "answers": len(new - known.keys())})
 
 
 def _known(run: Sql, traces: Collection[str]) -> dict[str, tuple[float, str | None]]:

@@ -20,6 +20,11 @@ SENTENCES: Mapping[str, Sentence] = {
         f"{facts.get('field') or 'the record'}: expected {facts.get('expected', '')}, "
         f"got {facts.get('got', '')}"
     ),
+    "judging_shed": lambda facts: (
+        f"it waited {facts['hours']} hours for its turn to be judged, and was given up"
+    ),
+    "judging_failed": lambda facts: f"judging it failed ({facts['error']})",
+    "judging_died": plain("the process ended each time that it was judged"),
     "example_not_readable": plain("what is kept of it cannot be read"),
     "rule_changed": plain("the rule has another metric, direction or bar now"),
     "rule_gone": plain("the rule, or its slice, is watched no more"),

@@ -1,0 +1,294 @@
+"""Judging: what is due is judged as ``ragstone evaluate`` does, batch by batch.
+
+A batch has a folder with its run and the run's journal. It is the same batch after a kill, and pays
+for nothing twice; its results are written at once with the fact that it is done.
+"""
+
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from math import ceil
+from pathlib import Path
+from threading import Event
+from time import time
+from uuid import uuid4
+
+from ragstone.database.database import Sql
+from ragstone.errors import DataError, RagstoneError
+from ragstone.monitor.settings.judging import JudgingSettings
+from ragstone.monitor.store.batches import (
+    JudgedExample,
+    JudgingBatch,
+    Spent,
+    current_batch,
+    keep_batch,
+    next_due,
+    records_of,
+    shed,
+    spent,
+    tried_before,
+    write_judged,
+)
+from ragstone.monitor.store.kept import keep, remembered
+from ragstone.monitor.store.log import Level, log
+from ragstone.monitor.store.scores import NewScore
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.private import private_folder
+from ragstone.reason import reason
+from ragstone.run import Limits, Run
+from ragstone.run.evaluate import Cancellation, evaluated
+from ragstone.run.named_models import Named
+from ragstone.run.request import Request
+
+from .judged_run import judge_signature, judged_examples
+from .retried import told
+from .sampling import COST
+
+FOLDER = "judging"
+EXAMPLES, RUN = "examples.jsonl", "run"
+REPLIES = "replies"
+
+MOST = 100
+"""Examples of a batch."""
+
+MOST_BEGUN = 3
+"""How often a batch is begun; then it is divided, or its example set aside."""
+
+WAIT, LONGEST_WAIT = 30.0, 600.0
+"""Seconds until the judges are asked again after all of a batch failed: at first, and at most."""
+
+GIVEN_UP = 86_400.0
+"""Seconds after which what is due is given up: an alarm about a day ago helps nobody."""
+
+MEMORY = 0.8
+"""How much of what judging cost before counts, beside the last batch."""
+
+
+@dataclass
+class Judging:
+    """Judges what is due, within the budget.
+
+    Args:
+        store: Where all of it is.
+        settings: What is judged, by whom, for how much.
+        now: Seconds since the epoch.
+        judge: Judges in the place of those that the settings name; for tests.
+    """
+
+    store: MonitorStore
+    settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    now: Callable[[], float] = time
+    judge: Named | None = None
+    _most: int = MOST
+    _failures: int = 0
+    _waits_until: float = 0.0
+    _stopping: Event = field(default_factory=Event)
+    _cancellation: Cancellation = field(default_factory=Cancellation)
+
+    def step(self) -> int:
+        """Judge a batch, the unfinished one first; gives how many examples it had."""
+        if self.now() < self._waits_until or self._stopping.is_set():
+            return 0
+        batch = self._begun() or self._chosen()
+        if batch is None:
+            return 0
+        if batch.tries > MOST_BEGUN:
+            self._divide(batch, reason("judging_died"))
+            return len(batch.examples)
+        try:
+            run = self._judged(batch)
+            if run is None:
+                return 0
+        except Exception as error:
+            if self._stopping.is_set():
+                return 0
+            if isinstance(error, RagstoneError) and not isinstance(error, DataError):
+                # No judge can be had, or not with these settings: no example is at fault.
+                self._keep(replace(batch, tries=batch.tries - 1))
+                pause = self._wait()
+                self._say("error", f"Nothing can be judged; tried again in {pause:g} s. {error}")
+                return 0
+            self._say("error", f"Judging failed ({told(error)}).")
+            self._divide(batch, reason("judging_failed", error=type(error).__name__))
+        else:
+            self._write(batch, run)
+        return len(batch.examples)
+
+    def stop(self) -> None:
+        """Put no further question; the batch goes on with the next process."""
+        self._stopping.set()
+        self._cancellation.cancel()
+
+    def _begun(self) -> JudgingBatch | None:
+        """The unfinished batch, if there is one."""
+        with self.store.database.reading() as run:
+            batch = current_batch(run)
+        self._sweep(batch)
+        if batch is None:
+            return None
+        if batch.how != self._how:
+            self._say("info", "Metrics or judges changed: what was half judged is begun anew.")
+            shutil.rmtree(self._folder(batch), ignore_errors=True)
+            batch = replace(batch, how=self._how, tries=0)
+        batch = replace(batch, tries=batch.tries + 1)
+        self._keep(batch)
+        return batch
+
+    def _chosen(self) -> JudgingBatch | None:
+        """A new batch of what is due, as far as the budget goes."""
+        now = self.now()
+        with self.store.database.transaction() as run:
+            shed(
+                *(run, now, now - GIVEN_UP, self.settings.metrics),
+                reason("judging_shed", hours=round(GIVEN_UP / 3600)), MOST,
+            )  # fmt: skip
+            most, usd = self._affordable(run, now)
+            examples = next_due(run, now, most) if most else {}
+            if not examples:
+                return None
+            batch = JudgingBatch(uuid4().hex, examples, 1, usd, self._how)
+            keep_batch(run, batch)
+        return batch
+
+    def _affordable(self, run: Sql, now: float) -> tuple[int, float | None]:
+        """How many examples there is a budget for, and how much money."""
+        gone: Spent = spent(run, now)
+        most = self._most
+        if self.settings.answers_an_hour is not None:
+            most = min(most, max(0, self.settings.answers_an_hour - gone.answers))
+        if self.settings.usd_an_hour is None:
+            return most, None
+        left = self.settings.usd_an_hour - gone.usd
+        each = remembered(run, COST)
+        if left <= 0:
+            return 0, None
+        return (min(most, ceil(left / each)) if each else most), left
+
+    def _judged(self, batch: JudgingBatch) -> Run | None:
+        """The run over a batch, begun or resumed; None if it cannot be finished now."""
+        folder = self._folder(batch)
+        file = folder / EXAMPLES
+        if not file.exists():
+            with self.store.database.reading() as sql:
+                records = records_of(sql, batch.examples)
+            if not records:
+                self._put_back(batch)
+                return None
+            private_folder(folder)
+            unfinished = file.with_suffix(".unfinished")
+            unfinished.write_text("".join(f"{one}\n" for one in records), "utf-8")
+            unfinished.replace(file)
+        limits = Limits(budget=batch.usd, cache=self.store.folder / FOLDER / REPLIES)
+        run = judged_run(file, folder / RUN, self.settings, limits, self._cancellation, self.judge)
+        if self._stopping.is_set():
+            # What was cut short is asked when it goes on; it did not fail.
+            self._keep(replace(batch, tries=batch.tries - 1))
+            return None
+        return run
+
+    def _put_back(self, batch: JudgingBatch) -> None:
+        """Let go of a batch of which nothing is left."""
+        self._keep(None)
+        self._drop(batch)
+
+    def _keep(self, batch: JudgingBatch | None) -> None:
+        with self.store.database.transaction() as run:
+            keep_batch(run, batch)
+
+    def _write(self, batch: JudgingBatch, run: Run) -> None:
+        judged = judged_examples(run, batch.examples, self.settings.metrics)
+        if judged and all(one.again for one in judged):
+            pause = self._wait()
+            if len(judged) > 1 and batch.tries < MOST_BEGUN:
+                self._say("warning", f"No judge answered; they are asked again in {pause:g} s.")
+                return
+        else:
+            self._failures = 0
+            self._most = min(MOST, 2 * self._most)
+        calls = run.form.calls
+        usd = None if calls is None else calls.usd
+        with self.store.database.transaction() as sql:
+            write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
+            self._learn_cost(sql, judged, usd)
+        self._drop(batch)
+
+    def _learn_cost(self, run: Sql, judged: list[JudgedExample], usd: float | None) -> None:
+        if usd is not None and judged:
+            each = usd / len(judged)
+            known = remembered(run, COST)
+            keep(run, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
+
+    def _divide(self, batch: JudgingBatch, why: str) -> None:
+        """After a fault that left no result: smaller batches; one example alone is at fault."""
+        self._wait()
+        n = len(batch.examples)
+        self._most = max(1, n // 4)
+        with self.store.database.transaction() as run:
+            if n == 1:
+                (example,) = batch.examples
+                scores = [
+                    NewScore(example, metric, None, "missing", why, None, "")
+                    for metric in self.settings.metrics
+                ]
+                one = JudgedExample(example, scores, None, again=True)
+                write_judged(run, self.now(), batch, [one], "", None)
+            else:
+                keep_batch(run, None)
+        self._drop(batch)
+
+    def _wait(self) -> float:
+        """Ask nobody for a while, which gets longer each time; gives the seconds."""
+        pause = min(WAIT * 2.0**self._failures, LONGEST_WAIT)
+        self._waits_until = self.now() + pause
+        self._failures += 1
+        return pause
+
+    @property
+    def _how(self) -> str:
+        return json.dumps([self.settings.metrics, self.settings.judges])
+
+    def _folder(self, batch: JudgingBatch) -> Path:
+        return self.store.folder / FOLDER / batch.id
+
+    def _drop(self, batch: JudgingBatch) -> None:
+        """Remove what a batch wrote; replies are kept while something may be tried again."""
+        shutil.rmtree(self._folder(batch), ignore_errors=True)
+        with self.store.database.reading() as run:
+            kept = tried_before(run)
+        if not kept:
+            shutil.rmtree(self.store.folder / FOLDER / REPLIES, ignore_errors=True)
+
+    def _sweep(self, batch: JudgingBatch | None) -> None:
+        """Remove the folders of batches that are done: a kill may have left one."""
+        kept = {REPLIES, *({batch.id} if batch else ())}
+        folder = self.store.folder / FOLDER
+        for one in folder.iterdir() if folder.is_dir() else ():
+            if one.name not in kept:
+                shutil.rmtree(one, ignore_errors=True)
+
+    def _say(self, level: Level, text: str) -> None:
+        with self.store.database.transaction() as run:
+            log(run, self.now(), level, text)
+
+
+def judged_run(
+    data: object,
+    out: Path,
+    settings: JudgingSettings,
+    limits: Limits,
+    cancellation: Cancellation | None = None,
+    judge: Named | None = None,
+) -> Run:
+    """A run over examples by what the settings say.
+
+    Raises:
+        RagstoneError: As ``ragstone.evaluate``.
+    """
+    judges = judge if judge is not None else settings.judges
+    return evaluated(
+        Request(
+            data, metrics=settings.metrics, judge=judges, out=out, limits=limits, skip_bad=True
+        ),
+        cancellation,
+    )

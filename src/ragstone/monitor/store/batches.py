@@ -1,0 +1,239 @@
+"""Batches: examples that are judged together, from when they are chosen until all is written."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import NamedTuple
+
+from ragstone.database.database import Sql
+
+from .counts import count, counted
+from .kept import keep, remembered
+from .rows import in_pages, marks
+from .scores import NewScore, ScoredExample, ScoreSource, write_scores
+
+BATCH = "judging_batch"
+HOUR = 3_600
+MILLION = 1_000_000
+JUDGED: tuple[ScoreSource, ...] = ("sample", "backfill")
+MOST_TRIES = 3
+FIRST_WAIT, LONGER = 60.0, 10.0
+"""Seconds until an example that failed is judged again, and how much longer it is each time."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingBatch:
+    """Examples that are judged together.
+
+    Attributes:
+        id: The name of its folder.
+        examples: Their ids, each with the hash of its text.
+        tries: How often judging it was begun.
+        usd: The most that it may cost; None: as much as it does.
+        how: The metrics and judges.
+    """
+
+    id: str
+    examples: Mapping[str, str]
+    tries: int
+    usd: float | None
+    how: str
+
+
+class JudgedExample(NamedTuple):
+    """What came of one example.
+
+    Attributes:
+        example: Its id.
+        scores: One for each metric.
+        judgements: Rows by kind, as JSON; None where there is no result at all.
+        again: Whether a judge failed at it, so that it is worth another try.
+    """
+
+    example: str
+    scores: Sequence[NewScore]
+    judgements: str | None
+    again: bool
+
+
+class Spent(NamedTuple):
+    """How much was judged within the last hour, and for how many US dollars."""
+
+    answers: int
+    usd: float
+
+
+def spent(run: Sql, now: float) -> Spent:
+    """What the last hour took of the budget."""
+    found = counted(run, now - HOUR)
+    answers = sum(found.get(name, 0) for name in ("judged", "retried", "set_aside"))
+    return Spent(answers, found.get("micro_usd", 0) / MILLION)
+
+
+def current_batch(run: Sql) -> JudgingBatch | None:
+    """The batch that is being judged."""
+    found = remembered(run, BATCH)
+    return None if found is None else JudgingBatch(**found)
+
+
+def keep_batch(run: Sql, batch: JudgingBatch | None) -> None:
+    """Remember the batch that is being judged; None: there is none."""
+    keep(run, BATCH, None if batch is None else asdict(batch))
+
+
+def next_due(run: Sql, now: float, most: int) -> dict[str, str]:
+    """Examples to be judged next, with the hashes of their texts.
+
+    Those at which a judge failed are judged among themselves, so that they hold up nobody.
+    """
+    first = run(
+        "SELECT tries FROM draws WHERE state = 'due' AND due_at <= ? ORDER BY due_at, example "
+        "LIMIT 1",
+        now,
+    )
+    if not first:
+        return {}
+    failed = "tries > 0" if first[0][0] else "tries = 0"
+    rows = run(
+        "SELECT d.example, d.text_hash FROM draws d JOIN examples e ON e.example = d.example "
+        "AND e.text_hash = d.text_hash AND e.settled = 1 "
+        f"WHERE d.state = 'due' AND d.due_at <= ? AND {failed} "
+        "ORDER BY d.due_at, d.example LIMIT ?",
+        now, most,
+    )  # fmt: skip
+    return dict(rows)
+
+
+def records_of(run: Sql, examples: Mapping[str, str]) -> list[str]:
+    """The records of examples whose texts have these hashes, as JSON."""
+    found: dict[str, str] = {}
+    for page in in_pages(list(examples)):
+        for example, record, text_hash in run(
+            f"SELECT example, record, text_hash FROM examples WHERE example IN ({marks(page)})",
+            *page,
+        ):
+            if examples[example] == text_hash:
+                found[example] = record
+    return [found[example] for example in examples if example in found]
+
+
+def write_judged(
+    run: Sql,
+    now: float,
+    batch: JudgingBatch,
+    judged: Iterable[JudgedExample],
+    judge: str,
+    usd: float | None,
+) -> None:
+    """Keep what came of a batch, and that it is done.
+
+    What was erased meanwhile stays so; what has another text by now goes on being due.
+    """
+    due = _still_due(run, batch)
+    kept = [one for one in judged if one.example in due]
+    run.many(
+        "INSERT INTO judged VALUES (?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
+        "at = excluded.at, text_hash = excluded.text_hash, judge = excluded.judge, "
+        "judgements = excluded.judgements",
+        [
+            (one.example, now, due[one.example].text_hash, judge, one.judgements)
+            for one in kept
+            if one.judgements is not None
+        ],
+    )
+    for source in JUDGED:
+        of_it = [one for one in kept if due[one.example].source == source]
+        write_scores(
+            run,
+            now,
+            source,
+            [score for one in of_it for score in one.scores],
+            {one.example: due[one.example].scored for one in of_it},
+            JUDGED,
+        )
+    done = [one.example for one in kept if not one.again]
+    for page in in_pages(done):
+        run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
+    set_aside = try_again(run, now, [one.example for one in kept if one.again])
+    again = sum(one.again for one in kept)
+    count(
+        run,
+        now,
+        {
+            "judged": len(done),
+            "retried": again - set_aside,
+            "set_aside": set_aside,
+            "micro_usd": round((usd or 0.0) * MILLION),
+        },
+    )
+    keep_batch(run, None)
+
+
+def try_again(run: Sql, now: float, examples: Collection[str]) -> int:
+    """Let examples at which a judge failed wait for another try; gives how many had their last."""
+    run.many(
+        "UPDATE draws SET tries = tries + 1, due_at = ? + ? * (CASE tries WHEN 0 THEN 1.0 ELSE ? "
+        "END), state = CASE WHEN tries + 1 >= ? THEN 'failed' ELSE 'due' END WHERE example = ?",
+        [(now, FIRST_WAIT, LONGER, MOST_TRIES, example) for example in examples],
+    )
+    failed = 0
+    for page in in_pages(list(examples)):
+        ((n,),) = run(
+            f"SELECT count(*) FROM draws WHERE state = 'failed' AND example IN ({marks(page)})",
+            *page,
+        )
+        failed += int(n)
+    return failed
+
+
+def tried_before(run: Sql) -> bool:
+    """Whether something is due at which a judge failed before."""
+    return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND tries > 0 LIMIT 1"))
+
+
+class _Due(NamedTuple):
+    text_hash: str
+    source: ScoreSource
+    scored: ScoredExample
+
+
+def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
+    found: dict[str, _Due] = {}
+    for page in in_pages(list(batch.examples)):
+        for example, text_hash, source, at, version, probability in run(
+            "SELECT d.example, d.text_hash, d.source, e.at, e.version, d.probability FROM draws d "
+            "JOIN examples e ON e.example = d.example AND e.text_hash = d.text_hash "
+            f"WHERE d.state = 'due' AND d.example IN ({marks(page)})",
+            *page,
+        ):
+            if batch.examples[example] == text_hash:
+                scored = ScoredExample(at, version, probability)
+                found[example] = _Due(text_hash, source, scored)
+    return found
+
+
+def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, most: int) -> int:
+    """Give up what has been due since before a time: it is counted, and its scores are missing."""
+    batch = current_batch(run)
+    held = {} if batch is None else batch.examples
+    rows = run(
+        "SELECT d.example, d.source, e.at, e.version, d.probability FROM draws d "
+        "JOIN examples e ON e.example = d.example WHERE d.state = 'due' AND d.due_at < ? "
+        "ORDER BY d.due_at, d.example LIMIT ?",
+        before, most,
+    )  # fmt: skip
+    late = [row for row in rows if row[0] not in held]
+    for source in JUDGED:
+        examples = {
+            example: ScoredExample(at, version, probability)
+            for example, of, at, version, probability in late
+            if of == source
+        }
+        scores = [
+            NewScore(example, metric, None, "missing", why, None, "")
+            for example in examples
+            for metric in metrics
+        ]
+        write_scores(run, now, source, scores, examples, JUDGED)
+    run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(row[0],) for row in late])
+    count(run, now, {"shed": len(late)})
+    return len(late)

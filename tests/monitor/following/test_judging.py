@@ -1,0 +1,286 @@
+"""What is due is judged within the budget; nothing is paid twice, lost, or tried for ever."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.models.chat import ChatFailure, ChatRequest, Trouble
+from ragstone.monitor.following.assessing import GuardChecking
+from ragstone.monitor.following.folding import Folding
+from ragstone.monitor.following.judging import FOLDER, Judging, judged_run
+from ragstone.monitor.following.sampling import Sampling
+from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
+from ragstone.monitor.store.batches import current_batch
+from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.testing import ScriptedModel, asked, reply_to
+from ragstone.testing.chat import Said
+from tests.monitor.following.arriving import (
+    FALSE,
+    receive,
+    receive_answers,
+    rows,
+    spans_of_answer,
+    trace_id,
+)
+from tests.monitor.following.clock import Clock
+
+LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
+ONE = JudgingSettings(("on_topic",))
+ALL = SamplingSettings(1.0)
+SCORES = (
+    "SELECT example, value, status, again, probability FROM scores "
+    "WHERE metric = ? ORDER BY example"
+)
+STATES = "SELECT example, state, tries FROM draws ORDER BY example"
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def follow(store: MonitorStore, clock: Clock) -> None:
+    """Everything up to the draw, of which all come out."""
+    Folding(store, now=clock).fold_all()
+    while GuardChecking(store, now=clock).step():
+        pass
+    while Sampling(store, ALL, now=clock).step():
+        pass
+
+
+DETAILS = [
+    *("answered: how long", "directness: 4", "focus: 4", "consistency: 4", "on_topic: yes"),
+    *("proper_action: yes", "incomplete: no", "unsafe_content: no", "helpful: yes"),
+]
+
+
+def good(request: ChatRequest) -> dict[str, Any]:
+    said = {"verdict": "yes", "reason": "so", "details": DETAILS}
+    return reply_to(request, dict.fromkeys(asked(request), said))
+
+
+def judging(store: MonitorStore, clock: Clock, model: ScriptedModel) -> Judging:
+    return Judging(store, ONE, clock, model)
+
+
+def folder(store: MonitorStore) -> list[Path]:
+    here = store.folder / FOLDER
+    return sorted(here.iterdir()) if here.is_dir() else []
+
+
+def test_scores_and_judgements_are_copied_and_the_folder_goes(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    receive_answers(store, clock.at, [2], answer=FALSE)
+    follow(store, clock)
+    assert Judging(store, LOCAL, clock).step() == 2
+    by_id = {trace_id(1): 1.0, trace_id(2): 0.0}
+    assert rows(store, SCORES, "faithfulness") == [
+        (id, by_id[id], "value", 0, 1.0) for id in sorted(by_id)
+    ]
+    ((judge, said),) = rows(
+        store, "SELECT judge, judgements FROM judged WHERE example = ?", trace_id(1)
+    )
+    assert "local" in judge
+    assert "data:" not in judge
+    assert json.loads(said)["claims"][0]["text"] == "The ferry takes 90 minutes."
+    assert {state for _, state, _ in rows(store, STATES)} == {"judged"}
+    assert folder(store) == []
+    assert Judging(store, LOCAL, clock).step() == 0
+
+
+def test_what_a_reference_is_needed_for_is_missing_and_not_tried_again(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+    Judging(store, JudgingSettings(("answer_correctness",), ("local:strings",)), clock).step()
+    ((_, value, status, *_),) = rows(store, SCORES, "answer_correctness")
+    assert (value, status) == (None, "undefined")
+    assert rows(store, STATES) == [(trace_id(1), "judged", 0)]
+
+
+def test_a_chat_model_judges_and_its_cost_and_budget_are_of_the_last_hour(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, range(5))
+    follow(store, clock)
+    settings = JudgingSettings(("on_topic",), answers_an_hour=3)
+    model = ScriptedModel(good)
+    one = Judging(store, settings, clock, model)
+    assert one.step() == 3
+    assert one.step() == 0, "the budget of the hour is spent"
+    clock.wait(3600 + 60)
+    assert one.step() == 2
+    with store.database.reading() as run:
+        assert counted(run, 0)["judged"] == 5
+
+
+def test_a_failing_judge_is_asked_again_later_and_then_the_score_is_there(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+    broken = True
+
+    def script(request: ChatRequest) -> Said:
+        return "no JSON" if broken else good(request)
+
+    one = judging(store, clock, ScriptedModel(script))
+    one.step()
+    ((_, value, status, again, _),) = rows(store, SCORES, "on_topic")
+    assert (value, status, again) == (None, "missing", 0)
+    ((first,),) = rows(store, "SELECT number FROM scores WHERE metric = 'on_topic'")
+    assert rows(store, STATES) == [(trace_id(1), "due", 1)]
+    assert one.step() == 0
+    broken = False
+    clock.wait(61)
+    assert one.step() == 1
+    ((_, value, status, again, _),) = rows(store, SCORES, "on_topic")
+    assert (value, status, again) == (1.0, "value", 0)
+    ((second,),) = rows(store, "SELECT number FROM scores WHERE metric = 'on_topic'")
+    assert second > first, "a detector sees the value that it had not seen"
+
+
+def test_an_example_at_which_the_judge_always_fails_is_set_aside_after_three_tries(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, range(4))
+    receive_answers(store, clock.at, [9], question="Poison?")
+    follow(store, clock)
+
+    def script(request: ChatRequest) -> Said:
+        return "no JSON" if "Poison" in request.text else good(request)
+
+    one = judging(store, clock, ScriptedModel(script))
+    for _ in range(6):
+        one.step()
+        clock.wait(700)
+    states = {example: (state, tries) for example, state, tries in rows(store, STATES)}
+    assert states.pop(trace_id(9)) == ("failed", 3)
+    assert set(states.values()) == {("judged", 0)}
+    missing = [row for row in rows(store, SCORES, "on_topic") if row[2] == "missing"]
+    assert [row[0] for row in missing] == [trace_id(9)]
+    with store.database.reading() as run:
+        assert counted(run, 0)["set_aside"] == 1
+    assert folder(store) == []
+
+
+def test_an_example_that_breaks_the_judge_is_found_and_set_aside(
+    store: MonitorStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive_answers(store, clock.at, range(9))
+    receive_answers(store, clock.at, [99], question="Poison?")
+    follow(store, clock)
+    module = "ragstone.monitor.following.judging.judged_run"
+
+    def breaking(data: Path, *rest: object) -> object:
+        if "Poison" in data.read_text("utf-8"):
+            raise ValueError("secret text")
+        return judged_run(data, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(module, breaking)
+    one = Judging(store, LOCAL, clock)
+    for _ in range(40):
+        one.step()
+        clock.wait(700)
+    states = {example: state for example, state, _ in rows(store, STATES)}
+    assert states.pop(trace_id(99)) == "failed"
+    assert set(states.values()) == {"judged"}
+    assert not any("secret" in text for (text,) in rows(store, "SELECT text FROM lines"))
+    ((why,),) = rows(
+        store,
+        "SELECT reason FROM scores WHERE example = ? AND metric = 'faithfulness'",
+        trace_id(99),
+    )
+    assert why == "judging_failed?error=ValueError"
+
+
+@pytest.mark.parametrize("trouble", ["unreachable", "server_error"])
+def test_when_all_judges_are_away_the_batch_waits_and_is_paid_for_once(
+    trouble: Trouble, store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, range(6))
+    follow(store, clock)
+    away = True
+
+    def script(request: ChatRequest) -> Said:
+        return ChatFailure(trouble, "nobody there") if away else good(request)
+
+    model = ScriptedModel(script)
+    one = judging(store, clock, model)
+    for _ in range(2):
+        one.step()
+        assert {(state, tries) for _, state, tries in rows(store, STATES)} == {("due", 0)}
+        assert one.step() == 0, "it waits"
+        clock.wait(61)
+    away = False
+    model.requests.clear()
+    clock.wait(61)
+    assert one.step() == 6
+    assert {state for _, state, _ in rows(store, STATES)} == {"judged"}
+    assert len(model.requests) == 1, "the same text is put once"
+
+
+def test_what_waited_too_long_is_shed_counted_and_missing(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, range(3))
+    follow(store, clock)
+    clock.wait(86_401)
+    assert Judging(store, LOCAL, clock).step() == 0
+    assert {state for _, state, _ in rows(store, STATES)} == {"shed"}
+    assert {row[2] for row in rows(store, SCORES, "faithfulness")} == {"missing"}
+    with store.database.reading() as run:
+        assert counted(run, 0)["shed"] == 3
+
+
+def test_a_text_that_changed_is_judged_again_and_counts_once(
+    store: MonitorStore, clock: Clock
+) -> None:
+    root, retriever, model = spans_of_answer(1)
+    receive(store, clock.at, root, model)
+    follow(store, clock)
+    one = Judging(store, LOCAL, clock)
+    one.step()
+    receive(store, clock.at, retriever)
+    follow(store, clock)
+    assert one.step() == 1
+    found = rows(store, SCORES, "faithfulness")
+    assert [(value, again) for _, value, _, again, _ in found] == [(1.0, 0)], "undefined before"
+    assert [again for *_, again, _ in rows(store, SCORES, "abstention")] == [1]
+
+
+def test_a_text_that_changes_while_it_is_judged_goes_on_being_due(
+    store: MonitorStore, clock: Clock
+) -> None:
+    root, retriever, span = spans_of_answer(1)
+    receive(store, clock.at, root, span)
+    follow(store, clock)
+
+    def script(request: ChatRequest) -> Said:
+        receive(store, clock.at, retriever)
+        follow(store, clock)
+        return good(request)
+
+    one = judging(store, clock, ScriptedModel(script))
+    one.step()
+    assert rows(store, SCORES, "on_topic") == []
+    assert rows(store, STATES) == [(trace_id(1), "due", 0)]
+    assert one.step() == 1
+    assert rows(store, STATES) == [(trace_id(1), "judged", 0)]
+
+
+def test_other_metrics_begin_a_half_judged_batch_anew(store: MonitorStore, clock: Clock) -> None:
+    receive_answers(store, clock.at, [1, 2])
+    follow(store, clock)
+    broken = judging(store, clock, ScriptedModel(lambda _: ChatFailure("unreachable", "away")))
+    broken.step()
+    with store.database.reading() as run:
+        assert current_batch(run) is not None
+    Judging(store, LOCAL, clock).step()
+    assert {row[2] for row in rows(store, SCORES, "faithfulness")} == {"value"}
