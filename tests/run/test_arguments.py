@@ -39,7 +39,7 @@ def run() -> ragstone.Run:
         ({"suites": [3]}, ["suites[0]: expected text, got 3"]),
         ({"by": 3}, ["by: expected text or a list of these, got 3"]),
         ({"out": 3}, ["out: expected text, a path or None, got 3"]),
-        ({"cluster": 3}, ["cluster: expected text, got 3"]),
+        ({"cluster": 3}, ["cluster: expected text or None, got 3"]),
         ({"columns": {3: "a"}}, ["a name in columns: expected text, got 3"]),
         ({"columns": {"answer": 4}}, ["columns['answer']: expected text, got 4"]),
         ({"columns": "answer=a"}, ["columns: expected a mapping or None, got the text"]),
