@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from ragstone.sqlite import SqliteLayout
 
+from .reaction import Reaction
+
 
 @dataclass(frozen=True, slots=True)
 class DatabaseLayout:
@@ -17,6 +19,7 @@ class DatabaseLayout:
         version: Of the tables.
         tables: The statements that create them, with ``{serial}`` for a primary key that counts
             up and ``{blob}`` for bytes.
+        reactions: What it does by itself when rows change.
     """
 
     holds: str
@@ -25,18 +28,21 @@ class DatabaseLayout:
     owner: int
     version: int
     tables: tuple[str, ...]
+    reactions: tuple[Reaction, ...] = ()
 
     @property
     def in_sqlite(self) -> SqliteLayout:
         """The layout of the file; every commit survives a power cut."""
         tables = tuple(one.format(serial="INTEGER PRIMARY KEY", blob="BLOB") for one in self.tables)
-        return SqliteLayout(self.owner, self.version, tables, "FULL")
+        reactions = tuple(made for one in self.reactions for made in one.in_sqlite)
+        return SqliteLayout(self.owner, self.version, tables + reactions, "FULL")
 
     @property
     def in_postgres(self) -> tuple[str, ...]:
         """The statements that create the tables."""
         serial = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY"
-        return tuple(one.format(serial=serial, blob="BYTEA") for one in self.tables)
+        tables = tuple(one.format(serial=serial, blob="BYTEA") for one in self.tables)
+        return tables + tuple(made for one in self.reactions for made in one.in_postgres)
 
     @property
     def version_table(self) -> str:

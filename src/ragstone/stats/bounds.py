@@ -7,8 +7,8 @@ from ragstone.errors import InputError
 
 def worst_best(
     total: float,
-    n: int,
-    n_missing: int,
+    n: float,
+    n_missing: float,
     low: float | None,
     high: float | None,
     better: Literal["+", "-", "0"],
@@ -19,8 +19,8 @@ def worst_best(
 
     Args:
         total: Sum of the known scores.
-        n: Number of known scores.
-        n_missing: Number of missing scores.
+        n: Number of known scores, or their total weight.
+        n_missing: Number of missing scores, or their total weight.
         low: The least possible score; None for no bound.
         high: The greatest possible score; None for no bound.
         better: ``"+"`` if higher scores are better, ``"-"`` if lower ones are,

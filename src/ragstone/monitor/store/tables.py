@@ -2,6 +2,8 @@
 
 from ragstone.database.layout import DatabaseLayout
 
+from .slots import SUMMED, SUMS_TO_MAKE
+
 TABLES = (
     "CREATE TABLE received (number {serial}, trace TEXT NOT NULL, kind TEXT NOT NULL, "
     "at DOUBLE PRECISION NOT NULL, body {blob} NOT NULL)",
@@ -62,6 +64,7 @@ TABLES = (
     "CREATE TABLE malformed (number {serial}, at DOUBLE PRECISION NOT NULL, why TEXT NOT NULL, "
     "body {blob} NOT NULL)",
     "CREATE TABLE kept (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    *SUMMED,
     "CREATE TABLE lines (number {serial}, at DOUBLE PRECISION NOT NULL, level TEXT NOT NULL, "
     "text TEXT NOT NULL)",
 )
@@ -82,4 +85,5 @@ LAYOUT = DatabaseLayout(
     owner=0x52616D6F,
     version=1,
     tables=TABLES,
+    reactions=SUMS_TO_MAKE,
 )

@@ -6,4 +6,11 @@ limit           how much evidence an alarm wants, for what it promises
 detector        the e-detector: alarms when a mean falls below its bar
 traffic         which scores come, how often, and with which probability they are judged
 expected_delay  after how many judged answers a fall is noticed
+
+And the means of windows of time:
+
+weighted_sums     what weighted means and their intervals need of scores
+window_intervals  intervals for one look at one window
+window_sequences  intervals that hold in all windows and at every look
+session_effect    how much less answers of one session tell
 """

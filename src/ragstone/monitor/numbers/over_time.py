@@ -1,0 +1,160 @@
+"""Over time: a metric in windows, with intervals and a confidence sequence."""
+
+from math import ceil, floor, isnan
+
+import numpy as np
+
+from ragstone.argument import argument
+from ragstone.database.database import Sql
+from ragstone.decisions.scored import ValueRange
+from ragstone.errors import InputError
+from ragstone.monitor.store.session_scores import last_session_scores
+from ragstone.monitor.store.slots import WIDTH
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.reason import reason
+from ragstone.stats.bounds import worst_best
+from ragstone.stats.watching.session_effect import session_effect
+from ragstone.stats.watching.window_intervals import window_intervals
+from ragstone.stats.watching.window_sequences import window_sequences
+
+from .metric_over_time import Facet, MeanInWindow, MetricOverTime
+from .step_sums import StepSums, read_steps
+from .value_range import value_range
+
+MOST_WINDOWS = 240
+WINDOWS_ABREAST = 24
+"""So many windows that do not overlap, by default, make up what is shown: of a day an hour each."""
+
+
+def over_time(
+    store: MonitorStore,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    slice: Facet | None = None,
+    buckets: int = MOST_WINDOWS,
+    window: float | None = None,
+    level: float = 0.95,
+) -> MetricOverTime:
+    """A metric in windows, the end of each one step after the last.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        slice: Of which traffic; None: of all.
+        buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
+            fewer.
+        window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
+        level: Of the intervals, and of the sequence of all windows together, in (0, 1).
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    if not since < until:
+        raise InputError(f"{argument('since', since)} must be before {argument('until', until)}.")
+    if not 1 <= buckets <= MOST_WINDOWS:
+        raise InputError(f"There are 1 to {MOST_WINDOWS} windows, got {buckets}.")
+    with store.database.reading() as run:
+        return over_time_in(
+            run, metric, since=since, until=until, slice=slice, buckets=buckets, window=window,
+            level=level,
+        )  # fmt: skip
+
+
+def over_time_in(
+    run: Sql,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    slice: Facet | None,
+    buckets: int = MOST_WINDOWS,
+    window: float | None = None,
+    level: float = 0.95,
+) -> MetricOverTime:
+    """As ``over_time``, within a reading of the store."""
+    slots = max(1, ceil((until - since) / (buckets * WIDTH)))
+    step = slots * WIDTH
+    steps = ceil((until - since) / step)
+    wide = (until - since) / WINDOWS_ABREAST if window is None else window
+    abreast = max(1, floor(wide / step + 0.5))
+    # The grid is the same however often a page is made, so that its windows are.
+    last = ceil(until / step)
+    first = last - steps
+    begin = first - abreast + 1
+    scale = value_range(metric)
+    by_step = read_steps(run, metric, begin, last, slots, slice)
+    effect = _effect(run, metric, begin * step, last * step, slice)
+    return MetricOverTime(
+        metric,
+        slice,
+        scale,
+        float(first * step),
+        float(last * step),
+        float(step),
+        float(abreast * step),
+        level,
+        _windows(by_step.over(abreast), scale, step, abreast * step, effect, level),
+        None if scale.low is not None and scale.high is not None else reason("no_range"),
+        effect,
+    )
+
+
+def _windows(
+    sums: StepSums, scale: ValueRange, step: float, width: float, effect: float, level: float
+) -> tuple[MeanInWindow, ...]:
+    """What is drawn of each window.
+
+    Args:
+        sums: Of each window; ``first`` is the number of the step with which the first one ends.
+        scale: Of the metric.
+        step: In seconds.
+        width: Of a window, in seconds.
+        effect: Of sessions.
+        level: Of the intervals.
+    """
+    scores, (low, high) = sums.scores, (scale.low, scale.high)
+    windows = len(scores.n)
+    means = scores.mean
+    lows, highs = window_intervals(scores, low=low, high=high, design_effect=effect, level=level)
+    band_lows, band_highs = np.full(windows, np.nan), np.full(windows, np.nan)
+    if low is not None and high is not None:
+        inner = window_sequences(
+            scores.stretched(low, high), windows=windows, design_effect=effect, level=level
+        )
+        band_lows, band_highs = (low + one * (high - low) for one in inner)
+        means = np.clip(means, low, high)
+    found = []
+    for k in range(windows):
+        n = int(scores.n[k])
+        end = (sums.first + k + 1) * step
+        ends = worst_best(
+            float(scores.wx[k]), float(scores.w[k]), float(sums.missing_w[k]), low, high,
+            scale.better,
+        )  # fmt: skip
+        worst, best = ends or (None, None)
+        numbers = (means[k], lows[k], highs[k], band_lows[k], band_highs[k])
+        known = (None if not n or isnan(one) else float(one) for one in numbers)
+        value, least, greatest, band_low, band_high = known
+        found.append(
+            MeanInWindow(
+                end - width, end, value, least, greatest, band_low, band_high, n,
+                int(sums.undefined[k]), int(sums.missing[k]), worst, best,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def _effect(run: Sql, metric: str, since: float, until: float, slice: Facet | None) -> float:
+    """The design effect of sessions, by the last answers of all that is drawn.
+
+    Of each window alone it could not be told from chance.
+    """
+    rows = last_session_scores(run, metric, since, until, slice)
+    if not rows:
+        return 1.0
+    weights = [1 / row.probability for row in rows]
+    return session_effect([row.value for row in rows], weights, [row.session for row in rows])

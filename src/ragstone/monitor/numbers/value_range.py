@@ -1,0 +1,20 @@
+"""Value range: where the values of a monitored metric lie."""
+
+from ragstone.decisions.scored import ValueRange
+from ragstone.errors import RagstoneError
+from ragstone.monitor.settings.rule import GUARD, metric_range
+
+CONFIDENCE = "guard_confidence"
+
+
+def value_range(metric: str) -> ValueRange:
+    """The range of a metric's values, and which end is better; nothing is known of a strange one.
+
+    All that the guard says of an answer is 0 or 1, but for its confidence.
+    """
+    try:
+        found = metric_range(metric)
+    except RagstoneError:
+        return ValueRange(None, None, "0", rate=False)
+    rate = found.rate or (GUARD.fullmatch(metric) is not None and metric != CONFIDENCE)
+    return ValueRange(*found.ends, found.better, rate)

@@ -1,0 +1,65 @@
+"""Puts scores into a store, as the worker does."""
+
+from collections.abc import Iterable, Mapping
+
+from ragstone.database.database import Sql
+from ragstone.monitor.store.store import MonitorStore
+
+
+def put(
+    store: MonitorStore,
+    scores: Iterable[tuple[float, float | None]],
+    *,
+    metric: str = "faithfulness",
+    probability: float = 1.0,
+    status: str | None = None,
+    source: str = "sample",
+    facets: Mapping[str, str] | None = None,
+    session: str | None = None,
+    first: int = 0,
+    prefix: str = "e",
+) -> list[str]:
+    """Scores of answers at these times; the examples' ids."""
+    with store.database.transaction() as run:
+        return put_in(
+            run, scores, metric=metric, probability=probability, status=status, source=source,
+            facets=facets, session=session, first=first, prefix=prefix,
+        )  # fmt: skip
+
+
+def put_in(
+    run: Sql,
+    scores: Iterable[tuple[float, float | None]],
+    *,
+    metric: str,
+    probability: float,
+    status: str | None,
+    source: str,
+    facets: Mapping[str, str] | None,
+    session: str | None,
+    first: int,
+    prefix: str,
+) -> list[str]:
+    ids = []
+    for number, (at, value) in enumerate(scores, start=first):
+        id = f"{prefix}{number}"
+        ids.append(id)
+        run(
+            "INSERT INTO examples (example, trace, span, at, folded_at, settled, session, person, "
+            "version, system, record, text_hash, facts) VALUES "
+            "(?, ?, 's', ?, ?, 1, ?, NULL, ?, 'rag', '{}', 'h', '{}') "
+            "ON CONFLICT (example) DO NOTHING",
+            id, f"t{id}", at, at, session, (facets or {}).get("version"),
+        )  # fmt: skip
+        run.many(
+            "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT (example, name) DO NOTHING",
+            [(id, name, text) for name, text in (facets or {}).items()],
+        )
+        given = status or ("value" if value is not None else "missing")
+        run(
+            "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
+            "judge, probability, version, source, again) "
+            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, 'local', ?, NULL, ?, 0)",
+            id, metric, at, at + 10, value, given, probability, source,
+        )  # fmt: skip
+    return ids
