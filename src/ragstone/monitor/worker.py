@@ -22,6 +22,7 @@ from .following.judging import Judging
 from .following.retried import Retried
 from .following.sampling import Sampling
 from .following.status import HEARTBEAT
+from .following.summing import Summing
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.kept import keep
 from .store.store import MonitorStore, open_store
@@ -87,6 +88,7 @@ class MonitorWorker:
                 ("Folding traces", self._folding.step),
                 ("Checking answers", assessing.step),
                 ("Drawing answers", sampling.step),
+                ("Summing up scores", Summing(store, now).step),
                 ("The sign of life", self._beat),
             )
         ]

@@ -47,6 +47,7 @@ METHODS = {
     "multinomial_bootstrap": ("bootstrap", "a mean, resampling how often each value occurs"),
     "ratio_delta": ("ratio", "a ratio of two sums, by the delta method"),
     "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
+    "square_and_add": ("square and add", "a difference of two means of different answers"),
     "poststratified_wilson": (
         "ps. Wilson",
         "corrected: Wilson, post-stratified by the judge's verdict",

@@ -18,6 +18,7 @@ Method = Literal[
     "basic_bootstrap",
     "ratio_delta",
     "newcombe",
+    "square_and_add",
     "poststratified_wilson",
     "ppi_plus_plus",
     "rogan_gladen",

@@ -131,7 +131,7 @@ def test_a_metric_without_bounds_has_an_interval_and_no_sequence_and_says_so(
 ) -> None:
     put(store, [(k, float(k)) for k in range(20)], metric="seconds_spent")
     found = over_time(store, "seconds_spent", since=0, until=120)
-    assert found.no_band == "no_range"
+    assert found.no_band == "no_bounds"
     last = found.windows[-1]
     assert last.low is not None
     assert last.band_low is None

@@ -3,4 +3,5 @@
 folding    parts of traces become examples
 assessing  every example by the guard's checks
 sampling   which examples are drawn to be judged
+summing    scores are summed up by time, for the numbers over time
 """

@@ -3,6 +3,12 @@
 metric_over_time  a metric in windows that follow each other, as data
 page_facts        all that the first screen shows, as data
 value_range       where the values of a metric lie
+time_grid         the steps in time at which windows end
 step_sums         the sums over scores, step by step
 over_time         a metric in windows, with intervals and a confidence sequence
+stretch           a metric over one stretch of time
+against           a stretch beside what was before, however often one looks
+baseline_run      what was before in a finished run
+deploys           a metric before and after a deploy
+monitored         all that the first screen shows
 """

@@ -1,15 +1,12 @@
 """Over time: a metric in windows, with intervals and a confidence sequence."""
 
-from math import ceil, floor, isnan
+from math import isnan
 
 import numpy as np
 
-from ragstone.argument import argument
 from ragstone.database.database import Sql
 from ragstone.decisions.scored import ValueRange
-from ragstone.errors import InputError
 from ragstone.monitor.store.session_scores import last_session_scores
-from ragstone.monitor.store.slots import WIDTH
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.reason import reason
 from ragstone.stats.bounds import worst_best
@@ -19,11 +16,8 @@ from ragstone.stats.watching.window_sequences import window_sequences
 
 from .metric_over_time import Facet, MeanInWindow, MetricOverTime
 from .step_sums import StepSums, read_steps
+from .time_grid import MOST_WINDOWS, TimeGrid
 from .value_range import value_range
-
-MOST_WINDOWS = 240
-WINDOWS_ABREAST = 24
-"""So many windows that do not overlap, by default, make up what is shown: of a day an hour each."""
 
 
 def over_time(
@@ -53,52 +47,41 @@ def over_time(
     Raises:
         InputError: An argument is out of its range.
     """
-    if not since < until:
-        raise InputError(f"{argument('since', since)} must be before {argument('until', until)}.")
-    if not 1 <= buckets <= MOST_WINDOWS:
-        raise InputError(f"There are 1 to {MOST_WINDOWS} windows, got {buckets}.")
+    grid = TimeGrid.of(since, until, buckets=buckets, window=window)
     with store.database.reading() as run:
-        return over_time_in(
-            run, metric, since=since, until=until, slice=slice, buckets=buckets, window=window,
-            level=level,
-        )  # fmt: skip
+        steps, effect = read_grid(run, metric, grid, slice)
+    return in_windows(metric, slice, grid, steps, effect, level=level)
 
 
-def over_time_in(
-    run: Sql,
+def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
+    """The sums of all steps that windows of a grid have, and the design effect of sessions."""
+    steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
+    return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
+
+
+def in_windows(
     metric: str,
-    *,
-    since: float,
-    until: float,
     slice: Facet | None,
-    buckets: int = MOST_WINDOWS,
-    window: float | None = None,
+    grid: TimeGrid,
+    steps: StepSums,
+    effect: float,
+    *,
     level: float = 0.95,
 ) -> MetricOverTime:
-    """As ``over_time``, within a reading of the store."""
-    slots = max(1, ceil((until - since) / (buckets * WIDTH)))
-    step = slots * WIDTH
-    steps = ceil((until - since) / step)
-    wide = (until - since) / WINDOWS_ABREAST if window is None else window
-    abreast = max(1, floor(wide / step + 0.5))
-    # The grid is the same however often a page is made, so that its windows are.
-    last = ceil(until / step)
-    first = last - steps
-    begin = first - abreast + 1
+    """As ``over_time``, of sums that were read."""
     scale = value_range(metric)
-    by_step = read_steps(run, metric, begin, last, slots, slice)
-    effect = _effect(run, metric, begin * step, last * step, slice)
+    width = grid.abreast * grid.step
     return MetricOverTime(
         metric,
         slice,
         scale,
-        float(first * step),
-        float(last * step),
-        float(step),
-        float(abreast * step),
+        grid.since,
+        grid.until,
+        grid.step,
+        width,
         level,
-        _windows(by_step.over(abreast), scale, step, abreast * step, effect, level),
-        None if scale.low is not None and scale.high is not None else reason("no_range"),
+        _windows(steps.over(grid.abreast), scale, grid.step, width, effect, level),
+        None if scale.low is not None and scale.high is not None else reason("no_bounds"),
         effect,
     )
 
@@ -148,7 +131,9 @@ def _windows(
     return tuple(found)
 
 
-def _effect(run: Sql, metric: str, since: float, until: float, slice: Facet | None) -> float:
+def sessions_effect(
+    run: Sql, metric: str, since: float, until: float, slice: Facet | None
+) -> float:
     """The design effect of sessions, by the last answers of all that is drawn.
 
     Of each window alone it could not be told from chance.

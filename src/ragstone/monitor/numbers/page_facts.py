@@ -1,10 +1,10 @@
 """Page facts: all that the first screen of the monitor shows, as data."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from ragstone.decisions.comparing.verdict import Verdict
+from ragstone.monitor.store.raised import RaisedAlarm
 
 from .metric_over_time import Facet, MeanInWindow, MetricOverTime
 
@@ -13,7 +13,7 @@ MetricState = Literal[
 ]
 """``below_bar``: an alarm of a rule on this metric is firing; or its confidence sequence lies
 beyond the bar, on the bad side. ``above_bar``: it lies on the good side. Without a bar, or where
-that leaves it open, the verdict against the baseline: ``as_before`` is *equivalent*."""
+that leaves it open, the verdict beside what was before: ``as_before`` is *equivalent*."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,33 +22,6 @@ class DeployMarker:
 
     version: str
     at: float
-
-
-@dataclass(frozen=True, slots=True)
-class AlarmStretch:
-    """From when to when an alarm was firing.
-
-    Attributes:
-        number: Of the alarm.
-        rule: Its name.
-        slice: Of which traffic, as the rule has it; empty: of all.
-        kind: What fired: ``quality``, ``no_data``, ``judging_stopped``.
-        metric: Of the rule; None where the alarm is about no metric.
-        since: From when on, by its evidence, things were worse.
-        fired_at: When it fired.
-        resolved_at: None while it is firing.
-        facts: What else is kept of it.
-    """
-
-    number: int
-    rule: str
-    slice: str
-    kind: str
-    metric: str | None
-    since: float
-    fired_at: float
-    resolved_at: float | None
-    facts: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,20 +35,27 @@ class MeanWithInterval:
 
 
 @dataclass(frozen=True, slots=True)
-class AgainstBaseline:
-    """A metric now beside the same metric in a run.
+class SideBySide:
+    """A metric now beside what it was before.
 
     Attributes:
-        run: The name of its folder.
-        baseline: The run's estimate.
-        difference: Now less the baseline, with its interval.
-        margin: Within which they are equivalent; None: not asked.
-        verdict: The conclusion; ``why`` is a reason where none can be drawn.
+        of: What it was before in: the name of a run's folder; None: in earlier answers.
+        before: The mean before.
+        now: The mean now, of all that is shown.
+        difference: ``now`` less ``before``; None where one of them is.
+        low: Low end of its interval at 95 %, which holds at every look; None where there is none.
+        high: Its high end.
+        margin: Within which both are equivalent; None: not asked.
+        verdict: The conclusion, for all metrics that are shown together.
+        why: Why there is no interval, as a reason; None if there is one.
     """
 
-    run: str
-    baseline: MeanWithInterval
-    difference: MeanWithInterval
+    of: str | None
+    before: MeanWithInterval
+    now: MeanWithInterval
+    difference: float | None
+    low: float | None
+    high: float | None
     margin: float | None
     verdict: Verdict
     why: str | None
@@ -110,7 +90,8 @@ class MetricNow:
         judged_last_hour: Answers with a score that were given within the last hour.
         bar: Of the first rule on it; None without one.
         series: At most 240 windows with their bands.
-        baseline: None without a baseline run that has the metric.
+        before: Beside the baseline run, or, without one that has the metric, beside the stretch of
+            the same length before.
         corrected: None where nobody labelled any of these answers.
         alarms: Of the rules on this metric, the latest last.
     """
@@ -121,9 +102,9 @@ class MetricNow:
     judged_last_hour: int
     bar: float | None
     series: MetricOverTime
-    baseline: AgainstBaseline | None
+    before: SideBySide
     corrected: CorrectedNow | None
-    alarms: tuple[AlarmStretch, ...]
+    alarms: tuple[RaisedAlarm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,13 +123,6 @@ class MonitorPageFacts:
         now: When it was made, in seconds since the epoch.
         since: What is shown begins here and ends ``now``.
         slice: Of which traffic; None: of all.
-        last_trace_at: When the last trace came; None: none ever did.
-        answers: How many were given since then, of this slice.
-        drawn: How many of them were drawn to be judged.
-        judged: How many of these were judged.
-        due_last_hour: How many were to be judged within the last hour, of all traffic.
-        judged_last_hour: How many of these were.
-        counts: What was counted since then, of all traffic, by its name in the store.
         baseline: The name of the baseline run's folder; None without one.
         metrics: Those with a rule first, then the others by name.
         deploys: Versions first seen since then.
@@ -159,15 +133,8 @@ class MonitorPageFacts:
     now: float
     since: float
     slice: Facet | None
-    last_trace_at: float | None
-    answers: int
-    drawn: int
-    judged: int
-    due_last_hour: int
-    judged_last_hour: int
-    counts: Mapping[str, int]
     baseline: str | None
     metrics: tuple[MetricNow, ...]
     deploys: tuple[DeployMarker, ...]
-    alarms: tuple[AlarmStretch, ...]
+    alarms: tuple[RaisedAlarm, ...]
     slices: tuple[SliceValues, ...]

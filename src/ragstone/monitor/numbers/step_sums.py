@@ -44,6 +44,17 @@ class StepSums:
             self.first + steps - 1, self.scores.over(steps), *(total(one) for one in others)
         )
 
+    def since(self, first: int) -> Self:
+        """Without the steps before one."""
+        k = first - self.first
+        others = (one[k:] for one in (self.undefined, self.missing, self.missing_w))
+        return type(self)(first, self.scores.since(k), *others)
+
+    @property
+    def together(self) -> WeightedSums:
+        """Of all steps, as of one window."""
+        return self.scores.over(len(self.undefined))
+
 
 def read_steps(
     run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None

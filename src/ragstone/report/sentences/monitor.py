@@ -25,6 +25,11 @@ SENTENCES: Mapping[str, Sentence] = {
     ),
     "judging_failed": lambda facts: f"judging it failed ({facts['error']})",
     "judging_died": plain("the process ended each time that it was judged"),
+    "no_bounds": plain("its values have no least and no greatest, which a band needs"),
+    "too_few_to_compare": lambda facts: (
+        f"too few answers to compare: {facts.get('now', '0')} now and {facts.get('before', '0')} "
+        "before"
+    ),
     "example_not_readable": plain("what is kept of it cannot be read"),
     "rule_changed": plain("the rule has another metric, direction or bar now"),
     "rule_gone": plain("the rule, or its slice, is watched no more"),

@@ -109,3 +109,15 @@ class WeightedSums:
             windows(self.wwxx).sum(axis=1),
             windows(self.most).max(axis=1),
         )
+
+    def since(self, first: int) -> Self:
+        """Without the windows before one."""
+        return type(self)(
+            self.n[first:],
+            self.w[first:],
+            self.wx[first:],
+            self.ww[first:],
+            self.wwx[first:],
+            self.wwxx[first:],
+            self.most[first:],
+        )
