@@ -39,6 +39,19 @@ def packed(first: int, n: int = BATCH) -> bytes:
     return gzip.compress(batch(first, n), 6)
 
 
+def split(first: int, n: int = BATCH) -> list[bytes]:
+    """The same in two requests, packed: the children first, and then the roots."""
+    data = TracesData.FromString(batch(first, n))
+    roots, children = TracesData(), TracesData()
+    for part in (roots, children):
+        part.CopyFrom(data)
+        del part.resource_spans[0].scope_spans[0].spans[:]
+    for span in data.resource_spans[0].scope_spans[0].spans:
+        part = children if span.parent_span_id else roots
+        part.resource_spans[0].scope_spans[0].spans.append(span)
+    return [gzip.compress(part.SerializeToString(), 6) for part in (children, roots)]
+
+
 def trace_id(number: int) -> bytes:
     """The id of the trace with this number."""
     return b"ragstone" + number.to_bytes(8, "big")

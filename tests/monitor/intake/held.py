@@ -28,3 +28,9 @@ class Held:
         self.n += 1
         with self.database.transaction() as run:
             yield run
+
+    @contextmanager
+    def away(self) -> Iterator[Sql]:
+        """What it does where it cannot be read either."""
+        raise StoreAway("It is away.")
+        yield

@@ -1,6 +1,7 @@
 """What is sent is kept before it is acknowledged, and what cannot be taken in is said so."""
 
 import gzip
+import time
 import zlib
 from dataclasses import replace
 
@@ -8,12 +9,17 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
+from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.intake.app import make_intake
 from ragstone.monitor.intake.settings import IntakeSettings
-from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.counts import count, counted
+from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.received import last_malformed
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.to_do import ASSESS, to_do
 from ragstone.monitor.traces import fold
 from ragstone.monitor.traces.received import SpanLimits, TracePart
+from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import (
     JSON,
     NOW,
@@ -23,6 +29,7 @@ from tests.monitor.intake.running import (
     as_otlp_json,
     kept,
     running,
+    serving,
     trace_id,
     traces,
 )
@@ -241,6 +248,48 @@ def test_figures_are_for_prometheus(store: MonitorStore) -> None:
     assert 'ragstone_monitor_replies_total{status="400"} 1' in lines
     assert "ragstone_monitor_queue_requests 0" in lines
     assert "ragstone_monitor_store_up 1" in lines
+
+
+def test_figures_say_what_waits_and_what_is_wrong(store: MonitorStore) -> None:
+    now = time.time()
+    with store.database.transaction() as run:
+        count(run, now, {"judged": 7, "due": 9})
+        to_do(run, now - 100, ASSESS, ["e1", "e2"])
+        keep(run, HEARTBEAT, {"at": now - 50})
+        run(
+            "INSERT INTO alarms (rule, slice, kind, state, since, fired_at, facts) "
+            "VALUES ('r', '', 'no_data', 'firing', ?, ?, '{}')",
+            now, now,
+        )  # fmt: skip
+    with running(store) as (sender, _):
+        sender.post("/v1/traces", traces(0, 5).SerializeToString(), PROTOBUF)
+        found = figures(sender.get("/metrics").body.decode())
+    assert found['last_hour{what="judged"}'] == 7
+    assert found['last_hour{what="due"}'] == 9
+    assert found['waiting{step="fold"}'] == 5
+    assert found['waiting{step="guard"}'] == 2
+    assert 100 <= found['lag_seconds{step="guard"}'] < 1_000
+    assert 50 <= found["worker_silent_seconds"] < 1_000
+    assert found["alarms_firing"] == found['alarms_firing_by_kind{kind="no_data"}'] == 1
+
+
+def figures(text: str) -> dict[str, float]:
+    """What Prometheus reads, without what all names begin with."""
+    lines = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+    return {name.removeprefix("ragstone_monitor_"): float(value) for name, _, value in lines}
+
+
+def test_figures_without_a_store_are_those_of_the_process(store: MonitorStore) -> None:
+    held = Held(store)
+    held.reading = held.away
+    app = make_intake(MonitorStore(held, store.folder, store.place))
+    held.go.set()
+    with serving(app) as sender:
+        answer = sender.get("/metrics")
+    app.close()
+    assert answer.status == 200
+    assert "queue_requests" in figures(answer.body.decode())
+    assert "alarms_firing" not in figures(answer.body.decode())
 
 
 def test_nothing_is_taken_in_after_it_was_closed(store: MonitorStore) -> None:

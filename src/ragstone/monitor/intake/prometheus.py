@@ -1,14 +1,21 @@
 """Prometheus: figures in its text format, for what scrapes them."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragstone.database.database import Database
+from ragstone.database.database import Database, Sql
 from ragstone.errors import StoreAway
+from ragstone.monitor.following.status import HEARTBEAT
 from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.kept import remembered
+from ragstone.monitor.store.parts import unfolded
+from ragstone.monitor.store.raised import raised_alarms
+from ragstone.monitor.store.to_do import ASSESS, waiting_for
 
 HOUR = 3_600
 PREFIX = "ragstone_monitor"
+MOST_ALARMS = 10_000
 
 TAKEN = (
     "received",
@@ -47,7 +54,7 @@ def exposition(figures: IntakeFigures, database: Database, now: float) -> str:
     lines = [*_intake(figures)]
     try:
         with database.reading() as run:
-            lines += _judging(counted(run, now - HOUR))
+            lines += [*_lags(run, now), *_judging(run, now), *_alarms(run)]
     except StoreAway:
         pass
     return "\n".join([*lines, ""])
@@ -72,10 +79,39 @@ def _intake(figures: IntakeFigures) -> Iterator[str]:
     yield _line("store_up", int(figures.is_writable))
 
 
-def _judging(last_hour: Mapping[str, int]) -> Iterator[str]:
-    yield from _head("hour", "gauge", "How much of what was done in the last hour.")
-    for what in ("judged", "due", "assessed", "folded", "shed"):
-        yield _line("hour", last_hour.get(what, 0), what=what)
+def _lags(run: Sql, now: float) -> Iterator[str]:
+    parts, since = unfolded(run)
+    guard = waiting_for(run, ASSESS)
+    yield from _head("waiting", "gauge", "What came and waits for the worker.")
+    yield _line("waiting", parts, step="fold")
+    yield _line("waiting", guard.n, step="guard")
+    yield from _head("lag_seconds", "gauge", "For how long the first of those has waited.")
+    yield _line("lag_seconds", _age(since, now), step="fold")
+    yield _line("lag_seconds", _age(guard.since, now), step="guard")
+
+
+def _judging(run: Sql, now: float) -> Iterator[str]:
+    yield from _head("last_hour", "gauge", "How much came, was due and was done in an hour.")
+    for what, n in sorted({"judged": 0, "due": 0, **counted(run, now - HOUR)}.items()):
+        yield _line("last_hour", n, what=what)
+    beat = remembered(run, HEARTBEAT)
+    if beat is not None:
+        yield from _head("worker_silent_seconds", "gauge", "Since the worker's last sign of life.")
+        yield _line("worker_silent_seconds", _age(beat["at"], now))
+
+
+def _alarms(run: Sql) -> Iterator[str]:
+    """The dead-man's switch is one of them: judging that stopped, or no data."""
+    firing = Counter(one.kind for one in raised_alarms(run, MOST_ALARMS) if one.firing)
+    yield from _head("alarms_firing", "gauge", "Alarms that are firing.")
+    yield _line("alarms_firing", firing.total())
+    yield from _head("alarms_firing_by_kind", "gauge", "Those by what is wrong.")
+    for kind, n in sorted(firing.items()):
+        yield _line("alarms_firing_by_kind", n, kind=kind)
+
+
+def _age(since: float | None, now: float) -> float:
+    return 0.0 if since is None else max(0.0, now - since)
 
 
 def _head(name: str, kind: str, words: str) -> Iterator[str]:

@@ -1,0 +1,13 @@
+"""Whatever is sent is answered, and never as a fault of the server's."""
+
+from tests.scripts import script
+
+FUZZ = script("fuzz_app")
+
+
+def test_random_and_mutated_requests_are_answered_and_memory_is_flat() -> None:
+    found = FUZZ.fuzzed(1_000, seed=2)
+    assert found.faults == []
+    assert sum(found.statuses.values()) == 1_000
+    assert {200, 400, 404, 405, 413, 415} >= set(found.statuses) > {200, 400, 415}
+    assert found.grown < FUZZ.GROWN
