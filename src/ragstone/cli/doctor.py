@@ -28,6 +28,7 @@ EXTRAS = {
         "markupsafe",
         "opentelemetry-proto",
         "opentelemetry-sdk",
+        "protobuf",
         "python-multipart",
         "starlette",
         "uvicorn",

@@ -23,7 +23,8 @@ from ragstone.decisions import annotate
 from ragstone.examples.write import as_record
 from ragstone.labels.queue.form import ItemAnswers
 from ragstone.metrics import SUITES
-from ragstone.web import serving
+from ragstone.monitor.store.store import open_store
+from ragstone.web import listening
 
 ROOT = Path(__file__).parents[3]
 OF_USERS = re.compile(
@@ -146,6 +147,8 @@ def written(folder: Path) -> None:
     prices = '["openai:gpt-5-mini"]\ninput = 0.25\noutput = 2.0\n'
     (folder / "prices.toml").write_text(prices, encoding="utf-8")
     (folder / "results").mkdir()
+    shutil.copy(folder / "answers.jsonl", folder / "window.jsonl")
+    open_store(folder / "monitor").close()
 
 
 def labelled(runs: Path) -> None:
@@ -198,7 +201,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uvicorn.Server, "run", run)
     monkeypatch.setattr(webbrowser, "open", lambda _: True)
     # Several of these tests run at once, and the port that is taken by default is one.
-    monkeypatch.setattr(serving, "_take", lambda host, _: socket.create_server((host, 0)))
+    monkeypatch.setattr(listening, "_take", lambda host, _: socket.create_server((host, 0)))
 
 
 @pytest.mark.usefixtures("at_once")
