@@ -144,8 +144,10 @@ class PostgresDatabase:
             yield run
 
     def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
+        # Not while another thread is using them.
+        with self._writer.lock, self._reader.lock:
+            self._reader.close()
+            self._writer.close()
 
     @contextmanager
     def _within(self, line: "_PostgresLine") -> Iterator[Sql]:

@@ -55,8 +55,10 @@ class SqliteDatabase:
             yield run
 
     def close(self) -> None:
-        self._reader.close()
-        self._writer.close()
+        # SQLite crashes where a connection is closed that another thread is using.
+        with self._writes, self._reads:
+            self._reader.close()
+            self._writer.close()
 
     def _opened(self) -> sqlite3.Connection:
         try:

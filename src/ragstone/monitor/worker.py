@@ -16,6 +16,8 @@ from pathlib import Path
 from threading import Event, Thread
 from time import time
 
+from .alarms.telling.sending import wait_until_told
+from .alarms.watch import watch
 from .following.assessing import GuardChecking
 from .following.folding import Folding
 from .following.judging import Judging
@@ -31,7 +33,10 @@ from .traces import Corpus
 __all__ = ["HEARTBEAT", "MonitorWorker", "main", "worker_command"]
 
 BEAT = 5.0
-"""Seconds between two signs of life in the store."""
+"""Seconds between two signs of life in the store, and between two looks for alarms."""
+
+TELLING = 3.0
+"""Seconds that a message has to be told at the end; what is not is told by the next worker."""
 
 PAUSE = 0.25
 """Seconds until the store is looked at again where nothing was to be done."""
@@ -77,7 +82,7 @@ class MonitorWorker:
         *,
         now: Callable[[], float] = time,
     ) -> None:
-        self._store, self._now = store, now
+        self._store, self._settings, self._now = store, settings, now
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
         assessing = GuardChecking(store, now=now)
@@ -89,12 +94,13 @@ class MonitorWorker:
                 ("Checking answers", assessing.step),
                 ("Drawing answers", sampling.step),
                 ("Summing up scores", Summing(store, now).step),
+                ("Watching for alarms", self._watch),
                 ("The sign of life", self._beat),
             )
         ]
         self._judging = Judging(store, settings.judging, now)
         self._judging_step = Retried("Judging", self._judging.step, store, now)
-        self._beaten = 0.0
+        self._beaten = self._watched = 0.0
         self._stopping = Event()
 
     def step(self) -> int:
@@ -134,6 +140,13 @@ class MonitorWorker:
             self.judge()
             self._stopping.wait(JUDGING_PAUSE)
 
+    def _watch(self) -> int:
+        now = self._now()
+        if now - self._watched >= BEAT:
+            self._watched = now
+            watch(self._store, self._settings, now)
+        return 0
+
     def _beat(self) -> int:
         now = self._now()
         if now - self._beaten >= BEAT:
@@ -154,6 +167,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         Thread(target=_until_input_ends, args=(worker,), daemon=True).start()
     worker.run()
+    wait_until_told(store, TELLING)
     # A model that still computes does not hold up the end: its batch goes on with the next worker.
     os._exit(0)
 

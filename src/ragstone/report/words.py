@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ragstone.argument import argument, call, in_python, marked
 from ragstone.reason import SAID, Reason
 
-from .sentences import data, decisions, evidence, guard, labels, monitor, requests, runs
+from .sentences import alarms, data, decisions, evidence, guard, labels, monitor, requests, runs
 from .sentences.facts import Facts, Sentence
 
 MODEL = argument("judge", "openai:MODEL")
@@ -276,6 +276,7 @@ SENTENCES: Mapping[str, Sentence] = {
     **evidence.SENTENCES,
     **guard.SENTENCES,
     **monitor.SENTENCES,
+    **alarms.SENTENCES,
     **requests.SENTENCES,
     LACKS: _not_judged,
     "not_in_reply": _not_in_reply,

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.database.postgres_address import POSTGRES
 from ragstone.errors import InputError, RagstoneError
+from ragstone.monitor.alarms.alive import AliveWatch
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.store.log import Level, log
 from ragstone.monitor.store.store import MonitorStore, open_store
@@ -101,10 +102,12 @@ def serve_monitor(
     )
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
     worker = WorkerProcess(command, lambda one: _died(opened, one))
+    alive = AliveWatch(opened, settings)
     with logged_to(opened):
         _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
         Timer(1, place.prepare).start()
         worker.start()
+        alive.start()
         config = uvicorn.Config(
             MonitorApp(intake, make_app(place, access), access),
             # Otherwise it sets up the whole process's log, for which it closes what is there.
@@ -119,6 +122,7 @@ def serve_monitor(
             _run(uvicorn.Server(config), listening.taken)
         # What was acknowledged is on disk before the worker folds it for the last time.
         intake.close()
+        alive.stop()
         worker.stop()
         _say(opened, "info", "ragstone monitor serve ended.")
     opened.close()

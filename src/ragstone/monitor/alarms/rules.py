@@ -19,7 +19,7 @@ alarm, or none ever."""
 MOST_SLICES = 200
 """Slices of a rule that are watched. The later one comes, the more evidence it wants."""
 
-RECOVERY = AlarmPromise(0.05, 1_000)
+RECOVERY = AlarmPromise(0.05, 200)
 """For each alarm: the probability that it is called over, within so many judged answers, although
 the mean is still at its bar or worse."""
 

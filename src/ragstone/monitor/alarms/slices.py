@@ -8,13 +8,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ragstone.database.database import Sql
+from ragstone.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
-from ragstone.monitor.store.kept import keep, remembered
+from ragstone.monitor.store.kept import forget, keep, remembered
 from ragstone.monitor.store.scored import last_score
 from ragstone.monitor.store.watched_scores import new_values, watched_scores
 
 from .baseline import bar_of_first, bar_of_run
 from .rules import MOST_SLICES, AlarmBar, WatchedSlice, facet_of, watched
+
+RULES = "rules"
 
 LONGEST_VALUE = 200
 """Characters of a slice; what is longer names no group of answers."""
@@ -38,31 +41,47 @@ class SlicesAtWork:
         watched: Those whose means are watched.
         learning: Those that wait for their first answers.
         overfull: The names of rules with more slices than are watched.
+        broken: The names of rules that cannot be watched, each with why.
     """
 
     watched: tuple[WatchedSlice, ...]
     learning: tuple[LearningSlice, ...]
     overfull: tuple[str, ...]
+    broken: tuple[tuple[str, str], ...] = ()
 
 
 def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
-    """The slices at work, with those that came since the last call; within a transaction.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks a metric.
-    """
-    found, learning, overfull = list[WatchedSlice](), list[LearningSlice](), list[str]()
+    """The slices at work, with those that came since the last call; within a transaction."""
+    found, learning = list[WatchedSlice](), list[LearningSlice]()
+    overfull, broken = list[str](), list[tuple[str, str]]()
+    _forget_others(run, [rule.name for rule in settings.rules])
     for rule in settings.rules:
         known = _known(run, rule)
         if known["overfull"]:
             overfull.append(rule.name)
-        for number, slice in enumerate(known["slices"], 1):
-            at_work = _at_work(run, settings, rule, slice, number, known["begun"])
-            if isinstance(at_work, WatchedSlice):
-                found.append(at_work)
-            else:
-                learning.append(at_work)
-    return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull))
+        try:
+            at_work = [
+                _at_work(run, settings, rule, slice, number, known["begun"])
+                for number, slice in enumerate(known["slices"], 1)
+            ]
+        except InputError as error:
+            broken.append((rule.name, str(error)))
+            # Its detectors know nothing then: it begins with what comes once it is well.
+            forget(run, f"rule {rule.name}")
+            continue
+        found += [one for one in at_work if isinstance(one, WatchedSlice)]
+        learning += [one for one in at_work if isinstance(one, LearningSlice)]
+    return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull), tuple(broken))
+
+
+def _forget_others(run: Sql, names: list[str]) -> None:
+    """Forget the rules that are gone: one that comes back begins with what comes then."""
+    kept: list[str] = remembered(run, RULES, [])
+    for name in kept:
+        if name not in names:
+            forget(run, f"rule {name}")
+    if kept != names:
+        keep(run, RULES, names)
 
 
 def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:

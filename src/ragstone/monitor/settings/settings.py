@@ -16,6 +16,7 @@ from .keeping import (
     WriteBackSettings,
     read_redaction,
     read_retention,
+    read_url,
     read_write_back,
 )
 from .places import places
@@ -59,6 +60,8 @@ class MonitorSettings:
         no_data: When silence is an alarm.
         debounce: Seconds for which an alarm has to stay resolved until that is told; one that
             fires again before is the same alarm.
+        url: The address at which people open the app, for links in messages; empty: links are
+            relative.
         rules: What alarms are raised for.
         tells: Who is told.
         file: Where all this was read; None where nothing was.
@@ -75,6 +78,7 @@ class MonitorSettings:
     promise: AlarmPromise = AlarmPromise()  # noqa: RUF009
     no_data: NoDataSettings = NoDataSettings()  # noqa: RUF009
     debounce: float = DEBOUNCE
+    url: str = ""
     rules: tuple[AlarmRule, ...] = DEFAULT_RULES
     tells: tuple[TellSettings, ...] = ()
     file: Path | None = None
@@ -130,6 +134,8 @@ def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
     passages = corpus.text("file")
     tailed = tail.texts("files")
     debounce = alarms.seconds("debounce", DEBOUNCE)
+    url = read_url(alarms, "url", such_as="https://ragstone.example.org") if "url" in alarms else ""
+    alarms.text("url")
     rules = table.tables("rule")
     found = MonitorSettings(
         judging,
@@ -143,6 +149,7 @@ def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
         read_promise(table.table("promise")),
         read_no_data(table.table("no_data")),
         debounce,
+        url.rstrip("/"),
         tuple(read_rules(rules, judging.metrics)) if rules else _usual_rules(judging),
         tuple(read_tells(table.tables("tell"), folder)),
         file,

@@ -19,3 +19,8 @@ def remembered(run: Sql, name: str, default: Any = None) -> Any:
     """The value of this name."""
     found = run("SELECT value FROM kept WHERE name = ?", name)
     return json.loads(found[0][0]) if found else default
+
+
+def forget(run: Sql, name: str) -> None:
+    """Remember no value of this name any more."""
+    run("DELETE FROM kept WHERE name = ?", name)

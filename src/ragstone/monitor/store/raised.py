@@ -1,6 +1,7 @@
-"""Raised: alarms as screens show them, with who was told."""
+"""Raised: alarms, who was told of them, and who is not to be told. One alarm a rule and slice."""
 
 import json
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ragstone.database.database import Sql
@@ -46,13 +47,13 @@ def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
         "fired_at DESC, number DESC LIMIT ? OFFSET ?",
         most, start,
     )  # fmt: skip
-    return [_alarm(row) for row in rows]
+    return [_raised(row) for row in rows]
 
 
 def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
     """The alarm of a number."""
     rows = run(f"SELECT {COLUMNS} FROM alarms WHERE number = ?", number)
-    return _alarm(rows[0]) if rows else None
+    return _raised(rows[0]) if rows else None
 
 
 def told_of(run: Sql, alarms: list[int]) -> list[ToldOf]:
@@ -66,6 +67,59 @@ def told_of(run: Sql, alarms: list[int]) -> list[ToldOf]:
         *alarms,
     )
     return [ToldOf(*row) for row in rows]
+
+
+def firing_alarms(run: Sql) -> list[RaisedAlarm]:
+    """The alarms that are firing, the oldest first."""
+    rows = run(f"SELECT {COLUMNS} FROM alarms WHERE state = 'firing' ORDER BY number")
+    return [_raised(row) for row in rows]
+
+
+def last_alarm(run: Sql, rule: str, slice: str) -> RaisedAlarm | None:
+    """The last alarm of a rule and slice."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? ORDER BY number DESC LIMIT 1",
+        rule, slice,
+    )  # fmt: skip
+    return _raised(rows[0]) if rows else None
+
+
+def add_alarm(
+    run: Sql,
+    rule: str,
+    slice: str,
+    kind: str,
+    *,
+    since: float,
+    fired_at: float,
+    facts: Mapping[str, Any],
+) -> RaisedAlarm:
+    """A new alarm, which is firing; its rule and slice must have none that is."""
+    ((number,),) = run(
+        "INSERT INTO alarms (rule, slice, kind, state, since, fired_at, resolved_at, facts) "
+        "VALUES (?, ?, ?, 'firing', ?, ?, NULL, ?) RETURNING number",
+        rule, slice, kind, since, fired_at, json.dumps(facts),
+    )  # fmt: skip
+    return RaisedAlarm(int(number), rule, slice, kind, "firing", since, fired_at, None, dict(facts))
+
+
+def write_alarm(run: Sql, alarm: RaisedAlarm) -> None:
+    """Write the state, the times and the facts of an alarm anew."""
+    run(
+        "UPDATE alarms SET kind = ?, state = ?, since = ?, fired_at = ?, resolved_at = ?, "
+        "facts = ? WHERE number = ?",
+        alarm.kind, alarm.state, alarm.since, alarm.fired_at, alarm.resolved_at,
+        json.dumps(alarm.facts), alarm.number,
+    )  # fmt: skip
+
+
+def resolved_after(run: Sql, after: float) -> list[RaisedAlarm]:
+    """The alarms that were resolved later than this, the oldest first."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM alarms WHERE resolved_at > ? ORDER BY number",
+        after,
+    )
+    return [_raised(row) for row in rows]
 
 
 def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
@@ -83,7 +137,7 @@ def silence(run: Sql, rule: str, until: float, person: str) -> None:
     )  # fmt: skip
 
 
-def _alarm(row: tuple[Any, ...]) -> RaisedAlarm:
+def _raised(row: tuple[Any, ...]) -> RaisedAlarm:
     number, rule, slice, kind, state, since, fired_at, resolved_at, facts = row
     return RaisedAlarm(
         number, rule, slice, kind, state, since, fired_at, resolved_at, json.loads(facts)

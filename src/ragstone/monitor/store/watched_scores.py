@@ -74,24 +74,17 @@ def new_values(run: Sql, metric: str, facet: str, after: int) -> list[str]:
     return [value for value, _ in rows]
 
 
-def judged_since(run: Sql, metric: str, facet: Facet | None, since: float) -> int:
-    """How many answers that were given at a time or later have a score that is watched."""
-    ((n,),) = run(
-        f"SELECT count(*) FROM scores s {joined(facet)} WHERE s.metric = ? AND {COUNTED} "
-        "AND s.at >= ?",
-        *(facet or ()), metric, since,
-    )  # fmt: skip
-    return int(n)
-
-
 def last_judged(run: Sql, metric: str, facet: Facet | None, most: int) -> list[float]:
-    """When the last answers were judged that have a score of a metric, the latest first."""
+    """When the last answers were judged of which something is known, the latest first.
+
+    A metric that is undefined for an answer is known to be so; a missing score is no data.
+    """
     rows = run(
         f"SELECT s.judged_at FROM scores s {joined(facet)} WHERE s.metric = ? AND "
-        "s.source IN ('guard', 'sample') ORDER BY s.at DESC LIMIT ?",
+        "s.status <> 'missing' AND s.source IN ('guard', 'sample') ORDER BY s.at DESC LIMIT ?",
         *(facet or ()), metric, most,
     )  # fmt: skip
-    return sorted((float(at) for (at,) in rows), reverse=True)
+    return sorted({float(at) for (at,) in rows}, reverse=True)
 
 
 def joined(facet: Facet | None) -> str:
