@@ -2,9 +2,10 @@
 
     python docs/screens.py RUNS RUN
     python docs/screens.py RUNS RUN labelling
+    python docs/screens.py STORE monitor
 
 RUNS is a folder with runs, RUN the name of one of them, evaluated from data of several systems; for
-labelling, the bundled data.
+labelling, the bundled data. STORE is that of a monitor, such as examples/watched fills.
 Needs chromium. The pictures are written to docs/screens.
 """
 
@@ -36,7 +37,7 @@ from ragstone.web.safe import Access
 
 OUT = Path(__file__).resolve().parent / "screens"
 WIDE, NARROW, HIGH = 1280, 390, 860
-PORT, LABELLING = 8433, 8434
+PORT, LABELLING, MONITOR = 8433, 8434, 8435
 
 
 def addresses(run: Run, name: str) -> dict[str, str]:
@@ -131,16 +132,30 @@ def shoot(page: Page, address: str, file: Path) -> None:
 
 
 def main() -> None:
-    folder, name = Path(sys.argv[1]), sys.argv[2]
+    folder, name, *what = Path(sys.argv[1]), *sys.argv[2:]
     OUT.mkdir(exist_ok=True)
     chromium = shutil.which("chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
-        if sys.argv[3:] != ["labelling"]:
+        if name == "monitor":
+            shoot_monitor(browser, folder)
+        elif what != ["labelling"]:
             shoot_run(browser, folder, name)
         else:
             shoot_labelling(browser, folder, name)
         browser.close()
+
+
+def shoot_monitor(browser: Browser, store: Path) -> None:
+    """The first screen of a monitor; also dark, and on a phone."""
+    with serving(store, MONITOR) as host:
+        for look, wide in (("", WIDE), ("-dark", WIDE), ("-phone", NARROW)):
+            page = browser.new_page(
+                viewport={"width": wide, "height": HIGH},
+                color_scheme="dark" if look == "-dark" else "light",
+            )
+            shoot(page, f"http://{host}/monitor", OUT / f"monitor{look}.png")
+            page.close()
 
 
 def shoot_run(browser: Browser, folder: Path, name: str) -> None:

@@ -175,8 +175,11 @@ def score(
 def house(run: Sql, now: float, *, hostile: bool) -> None:
     """Counts, deploys, alarms, the log and what could not be read."""
     name = MARKUP if hostile else "faithfulness"
+    put(run, "traces", trace="t", first_at=now - DAY, last_at=now - 4, rooted=1, waiting=0,
+        through=1, content="there")  # fmt: skip
     for minute in range(0, 1440, 10):
-        count(run, now - 60 * minute, {"received": 40, "kept": 40, "spans": 40, "judged": 3})
+        came = {"received": 40, "kept": 40, "spans": 40, "answers": 10}
+        count(run, now - 60 * minute, {**came, "due": 3, "judged": 3, "content_there": 10})
     count(run, now - HOUR, {"refused": 2, "malformed": 3})
     put(run, "versions", version=MARKUP if hostile else "v41", first_at=now - 16 * HOUR)
     put(run, "versions", version="v42", first_at=now - DEPLOYED)
@@ -192,7 +195,17 @@ def house(run: Sql, now: float, *, hostile: bool) -> None:
         since=now - WORSE,
         fired_at=now - FIRED,
         resolved_at=None,
-        facts=json.dumps({"metric": "faithfulness", "better": "+", "answers": 117, "a": name}),
+        facts=json.dumps(
+            {
+                "metric": "faithfulness",
+                "better": "+",
+                "answers": 117,
+                "bar": 0.75,
+                "mean": 0.58,
+                "version": name,
+                "version_at": now - DEPLOYED,
+            }
+        ),
     )
     put(
         run,

@@ -13,6 +13,7 @@ from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.queue import Queue
 from ragstone.monitor.labelling import DRAWN, PICKED
 from ragstone.monitor.settings import DEFAULTS
+from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.raised import silenced_until
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.web.app import make_app
@@ -90,12 +91,57 @@ def test_view_shows_the_monitor_of_a_folder_that_holds_one(day: Path) -> None:
 
 def test_the_first_screen_says_what_came_and_what_is_wrong(screens: TestClient) -> None:
     page = shown(screens, "/monitor")
-    assert "<b><bdi>240</bdi></b> answers in 24 h" in page
-    assert "the worker has not begun" in page
+    assert re.search(r"<b><bdi>240</bdi></b> answers in 24 h, <b><bdi>\d+</bdi></b> judged", page)
+    assert "none lost, 3 malformed kept aside" in page
+    assert re.search(r"<b>(1[58]|21)</b> judged of \1 due in the last hour", page)
+    assert '<b class="bad">the worker has not begun</b>' in page
+    assert "faithfulness has been below its bar since" in page
     assert 'href="/monitor/alarms/1"' in page
     assert 'href="/monitor/malformed"' in page
     assert "<dt>malformed, kept aside</dt><dd><b>3</b>" in page
     assert "<dt>requests refused</dt><dd><b>2</b>" in page
+
+
+def test_a_metric_is_drawn_with_the_same_numbers_as_a_table(screens: TestClient) -> None:
+    page = shown(screens, "/monitor?metric=faithfulness")
+    assert page.count('class="mon"') == 1
+    assert 'class="chart series timeline"' in page
+    assert 'class="stretch"' in page
+    assert ">v42</text>" in page
+    rows = page.partition("faithfulness over time</caption>")[2].partition("</table>")[0]
+    assert rows.count("<tr>") > 10
+
+
+def test_a_slice_counts_its_own_answers(screens: TestClient) -> None:
+    assert "<b><bdi>80</bdi></b> answers" in shown(screens, "/monitor?slice=language:en")
+    assert "<b><bdi>160</bdi></b> answers" in shown(screens, "/monitor?slice=language:de")
+
+
+def test_the_checks_of_the_guard_are_a_table_and_each_leads_to_its_course(
+    screens: TestClient,
+) -> None:
+    page = shown(screens, "/monitor")
+    assert 'href="/monitor?metric=guard_groundedness">groundedness</a>' in page
+    course = shown(screens, "/monitor?metric=guard_groundedness")
+    assert course.count('class="mon"') == 1
+
+
+def test_missing_texts_are_said_with_the_variable_that_brings_them(tmp_path: Path) -> None:
+    a_day(tmp_path, time.time(), 6)
+    store = open_store(tmp_path)
+    with store.database.transaction() as run:
+        count(run, time.time(), {"content_none": 100_000})
+    store.close()
+    page = shown(client_of(tmp_path), "/monitor")
+    assert "came without their texts" in page
+    assert "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT" in page
+
+
+def test_an_alarm_is_said_in_words_and_drawn(screens: TestClient) -> None:
+    page = shown(screens, "/monitor/alarms/1")
+    assert "0.580 in 117 judged answers (bar 0.750)" in page
+    assert 'class="stretch"' in page
+    assert "send all" in page.lower()
 
 
 def test_an_empty_monitor_says_how_to_send_the_first_trace(tmp_path: Path) -> None:

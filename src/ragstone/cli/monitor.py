@@ -9,6 +9,7 @@ import typer
 from . import options
 from .failures import guarded
 from .grouped import Grouped
+from .monitor_doctor import doctor
 from .monitor_serve import serve
 from .output import print_json, say
 
@@ -29,6 +30,7 @@ Store = Annotated[
 DAY = 86_400
 
 monitor.command("serve")(guarded(serve))
+monitor.command("doctor")(guarded(doctor))
 
 
 @monitor.command("status")

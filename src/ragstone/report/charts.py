@@ -252,6 +252,9 @@ def series(one: Series, height: int = 150) -> str:
         body += f'<polygon class="area" points="{upper} {lower}"/>'
         body += f'<polyline class="line" points="{middle}"/>'
     body += "</svg>"
+    for start, end in one.spans:
+        left, right = _share(start, time), _share(end, time)
+        body += _line(min(left, 99.7), max(right, left + 0.3), top + 1, top + 1, "stretch")
     for piece in _pieces(one):
         if len(piece) == 1 and one.gap is not None:
             at, value = _share(piece[0].at, time), down(piece[0].value)

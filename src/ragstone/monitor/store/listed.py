@@ -217,16 +217,22 @@ def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
     return [(version, float(at)) for version, at in rows]
 
 
-def last_example_at(run: Sql) -> float | None:
-    """When the last answer was given."""
-    ((at,),) = run("SELECT max(at) FROM examples")
-    return None if at is None else float(at)
+class AnswersInWindow(NamedTuple):
+    """How many answers were given, and how many of them were judged."""
+
+    given: int
+    judged: int
 
 
-def count_examples(run: Sql, since: float, until: float) -> int:
-    """How many answers were given in a window."""
-    ((found,),) = run("SELECT count(*) FROM examples WHERE at >= ? AND at < ?", since, until)
-    return int(found)
+def count_window(run: Sql, since: float, facet: tuple[str, str] | None) -> AnswersInWindow:
+    """How many answers were given from then on, of all traffic or of one facet and value."""
+    joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
+    ((given, judged),) = run(
+        "SELECT count(*), sum(CASE WHEN d.state = 'judged' THEN 1 ELSE 0 END) FROM examples e "
+        f"LEFT JOIN draws d ON d.example = e.example{joined if facet else ''} WHERE e.at >= ?",
+        *(facet or ()), since,
+    )  # fmt: skip
+    return AnswersInWindow(int(given), int(judged or 0))
 
 
 def _example(row: tuple[Any, ...]) -> ListedExample:

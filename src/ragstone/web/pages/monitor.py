@@ -4,15 +4,20 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.database.database import Sql
+from ragstone.monitor.following.status import MonitorStatus, monitor_status
+from ragstone.monitor.numbers.metric_over_time import Facet
+from ragstone.monitor.numbers.monitored import monitored
+from ragstone.monitor.numbers.page_facts import MetricNow, MonitorPageFacts
+from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.counts import counted
-from ragstone.monitor.store.kept import remembered
-from ragstone.monitor.store.listed import count_examples, last_example_at
+from ragstone.monitor.store.listed import AnswersInWindow, count_window
 from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarms, told_of
-from ragstone.monitor.worker import HEARTBEAT
 from ragstone.report.figures import counted as counted_words
+from ragstone.report.figures import ends, number, percent
 from ragstone.report.page import Phrase, strong
-from ragstone.web.asked import Asked
+from ragstone.web.asked import Asked, query
+from ragstone.web.parts.metric_bands import caption, metric_band, state_of
+from ragstone.web.parts.metric_names import GUARD, said_metric
 from ragstone.web.parts.moments import DAY, HOUR, length_in_words, shown_moment
 from ragstone.web.parts.seen_answers import monitor_path
 from ragstone.web.runs_folder import RunsFolder
@@ -30,9 +35,8 @@ LASTS = {
 }
 USUAL = "24h"
 MOST_ALARMS, FIRST_ALARMS = 20, 5
-
-SILENT = 60.0
-"""Seconds without a sign of life after which the worker is taken for dead."""
+MOST_SLICES, MOST_BANDS = 60, 24
+HALF = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +82,24 @@ class AlarmRow:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkerLife:
-    """Whether the worker lives: seconds since its last sign of life; None if it never gave one."""
+class CheckRow:
+    """A check of the guard in the table."""
 
-    silent: float | None
+    name: str
+    path: str
+    value: str
+    interval: str
+    n: str
+    state: tuple[str, str] | None
 
-    @property
-    def is_dead(self) -> bool:
-        """Whether it was silent for too long."""
-        return self.silent is None or self.silent > SILENT
+
+@dataclass(frozen=True, slots=True)
+class ContentNote:
+    """That texts are missing, what to set, and what else to know."""
+
+    text: str
+    setting: str
+    rest: str
 
 
 def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
@@ -94,74 +107,189 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
 
     Raises:
         NotThere: Nothing is monitored.
+        InputError: The baseline run cannot be read.
     """
     watching = place.watching()
     last = asked.one("last", USUAL)
     last = last if last in LASTS else USUAL
-    now = time.time()
-    since = now - LASTS[last][1]
+    slice, metric, now = facet_of(asked.one("slice")), asked.one("metric"), time.time()
+    span = LASTS[last][1]
     with watching.reading() as run:
-        newest = last_example_at(run)
-        answers = count_examples(run, since, now + HOUR)
+        status = monitor_status(run, now)
+        answers = count_window(run, now - span, slice)
         day = counted(run, now - DAY)
-        hour = counted(run, now - HOUR)
-        alarms = raised_alarms(run, MOST_ALARMS)
-        told = told_of(run, [one.number for one in alarms])
-        life = worker_life(run, now)
+        raised = raised_alarms(run, MOST_ALARMS)
+        told = told_of(run, [one.number for one in raised])
+    settings = watching.settings or DEFAULTS
+    facts = monitored(watching.store, settings, now, last=span, slice=slice)
+    if metric:
+        shown, checks = [one for one in facts.metrics if one.metric == metric], []
+    else:
+        apart = _apart(facts, settings)
+        shown = [one for one in facts.metrics if one.metric not in apart]
+        checks = [one for one in facts.metrics if one.metric in apart]
+    shown.sort(key=lambda one: one.window is None)
     return WebPage(
         "monitor.html",
         "Monitor",
         {
             "tabs": MONITOR_TABS,
-            "facts": _first_line(newest, answers, last, now),
-            "empty": newest is None and not day.get("received"),
+            "facts": _first_line(status, answers, facts, settings, last),
+            "empty": status.last_trace_at is None and not answers.given,
             "takes": watching.takes,
             "endpoint": asked.server,
             "token": watching.token,
-            "working": _working(hour, life),
-            "stopped": life.is_dead,
+            "working": _working(status),
             "last": last,
             "lasts": [
                 LastChoice(name, asked.but(last=key), key == last)
                 for key, (name, _) in LASTS.items()
             ],
-            "alarms": [_firing(one) for one in alarms if one.firing][:FIRST_ALARMS],
-            "alarm_rows": [_row(one, told, now) for one in alarms],
-            "health": _health(day, watching),
+            "slices": [
+                (one.name, value, f"{one.name}:{value}")
+                for one in facts.slices
+                for value in one.values
+            ][:MOST_SLICES],
+            "slice": asked.one("slice"),
+            "metrics": [(one.metric, said_metric(one.metric)) for one in facts.metrics],
+            "metric": metric,
+            "content": _content(status),
+            "bands": [
+                metric_band(one, facts.deploys, _answers_path(one.metric, last, slice))
+                for one in shown[:MOST_BANDS]
+            ],
+            "checks": [_check_row(one, asked) for one in checks],
+            "hidden_bands": max(0, len(shown) - MOST_BANDS),
+            "caption": caption([one.series for one in shown]),
+            "alarms": [_firing(one) for one in raised if one.firing][:FIRST_ALARMS],
+            "alarm_rows": [_row(one, told, now) for one in raised],
+            "health": _health(day, status, watching),
             "malformed": bool(day.get("malformed") or day.get("unreadable")),
         },
         here=HERE,
     )
 
 
-def worker_life(run: Sql, now: float) -> WorkerLife:
-    """Whether the worker lives, by its signs of life in the store."""
-    beat = remembered(run, HEARTBEAT)
-    at = beat.get("at") if isinstance(beat, dict) else None
-    return WorkerLife(None if not isinstance(at, (int, float)) else max(0.0, now - at))
+def facet_of(text: str) -> Facet | None:
+    """The slice that an address names."""
+    name, colon, value = text.partition(":")
+    return Facet(name, value) if name and colon else None
 
 
-def _first_line(newest: float | None, answers: int, last: str, now: float) -> list[list[Phrase]]:
-    if newest is None:
-        return [[strong("no answer"), Phrase(" yet")]]
-    words = "answer" if answers == 1 else "answers"
-    return [
-        [Phrase("last answer "), strong(length_in_words(now - newest)), Phrase(" ago")],
-        [strong(f"{answers:,}"), Phrase(f" {words} in {LASTS[last][0]}")],
-    ]
+def _answers_path(metric: str, last: str, slice: Facet | None) -> str:
+    fields = [("where", metric), ("since", last)]
+    fields += [("slice", f"{slice.name}:{slice.value}")] if slice else []
+    return f"/monitor/examples{query(fields)}"
 
 
-def _working(hour: Mapping[str, int], life: WorkerLife) -> list[list[Phrase]]:
+def _apart(facts: MonitorPageFacts, settings: MonitorSettings) -> set[str]:
+    """The single checks of the guard, of which there are many, but for those with a rule."""
+    ruled = {rule.metric for rule in settings.rules}
+    return {
+        one.metric
+        for one in facts.metrics
+        if one.metric.startswith(GUARD) and one.metric != f"{GUARD}ok" and one.metric not in ruled
+    }
+
+
+def _check_row(one: MetricNow, asked: Asked) -> CheckRow:
+    now = one.window
+    return CheckRow(
+        said_metric(one.metric).removeprefix("check: "),
+        asked.but(metric=one.metric),
+        "" if now is None or now.value is None else number(now.value),
+        "" if now is None else ends(now.low, now.high),
+        f"{now.n if now else 0:,}",
+        state_of(one),
+    )
+
+
+def _first_line(
+    status: MonitorStatus,
+    answers: AnswersInWindow,
+    facts: MonitorPageFacts,
+    settings: MonitorSettings,
+    last: str,
+) -> list[list[Phrase]]:
+    """What came, how much of it was judged, and beside what it stands."""
+    if status.last_trace_at is None:
+        found = [[strong("no trace"), Phrase(" yet")]]
+    else:
+        ago = length_in_words(facts.now - status.last_trace_at)
+        found = [[Phrase("last trace "), strong(ago), Phrase(" ago")]]
+    words = "answer" if answers.given == 1 else "answers"
+    share = percent(answers.judged / answers.given, 0) if answers.given else "0 %"
+    found.append(
+        [
+            strong(f"{answers.given:,}"),
+            Phrase(f" {words} in {LASTS[last][0]}, "),
+            strong(f"{answers.judged:,}"),
+            Phrase(f" judged ({share}, {_drawn(settings)})"),
+        ]
+    )
+    aside = f"{status.malformed:,} malformed kept aside" if status.malformed else "none malformed"
+    found.append([Phrase(f"none lost, {aside}")])
+    if facts.baseline:
+        found.append([Phrase("baseline: "), strong(facts.baseline)])
+    return found
+
+
+def _drawn(settings: MonitorSettings) -> str:
+    """How answers are drawn to be judged."""
+    by = [*(["by slice"] if settings.sampling.by else [])]
+    by += ["by the guard's doubt"] if settings.sampling.by_guard_score else []
+    return " and ".join(by) or "uniform"
+
+
+def _working(status: MonitorStatus) -> list[list[Phrase]]:
     """The dead-man's line: whether what is to be done is done."""
-    done = hour.get("judged", 0)
-    found = [[strong(f"{done:,}"), Phrase(" judged in the last hour")]]
-    if life.silent is None:
+    found = [
+        [
+            strong(f"{status.judged_last_hour:,}"),
+            Phrase(f" judged of {status.due_last_hour:,} due in the last hour"),
+        ]
+    ]
+    if status.waiting_to_be_judged:
+        found.append([Phrase(f"{counted_words(status.waiting_to_be_judged, 'answer')} due now")])
+    if status.worker_at is None:
         found.append([strong("the worker has not begun", "bad")])
-    elif life.is_dead:
-        found.append([strong(f"the worker is silent for {length_in_words(life.silent)}", "bad")])
+    elif not status.worker_alive:
+        silent = length_in_words(max(0.0, time.time() - status.worker_at))
+        found.append([strong(f"the worker gave no sign of life for {silent}", "bad")])
     else:
         found.append([Phrase("the worker is alive")])
+    if status.waiting_to_assess or status.waiting_to_fold:
+        lag = length_in_words(status.lag)
+        found.append(
+            [
+                Phrase("the guard is "),
+                strong(lag),
+                Phrase(f" behind, {counted_words(status.waiting_to_assess, 'answer')} to check"),
+            ]
+        )
+    else:
+        found.append([Phrase("the guard has looked at all")])
     return found
+
+
+def _content(status: MonitorStatus) -> ContentNote | None:
+    """What is missing of the texts, and what brings them."""
+    none, ids = status.content.get("none", 0.0), status.content.get("ids_only", 0.0)
+    if status.set_variable:
+        return ContentNote(
+            f"{percent(none, 0)} of the traces of the last day came without their texts, so "
+            "none of them can be checked. Where the answers come from, set",
+            status.set_variable,
+            "The old value, true, means none.",
+        )
+    if ids > HALF:
+        return ContentNote(
+            f"{percent(ids, 0)} of the traces of the last day name their passages by ids alone. "
+            "A file with the passages brings their texts: in the file of rules",
+            '[corpus] file = "passages.jsonl"',
+            "",
+        )
+    return None
 
 
 def _firing(alarm: RaisedAlarm) -> FiringAlarm:
@@ -192,7 +320,7 @@ def _row(alarm: RaisedAlarm, told: Sequence[ToldOf], now: float) -> AlarmRow:
     )
 
 
-def _health(day: Mapping[str, int], watching: Watching) -> list[HealthFact]:
+def _health(day: Mapping[str, int], status: MonitorStatus, watching: Watching) -> list[HealthFact]:
     """How much came in a day, and what became of it."""
     sorts = [
         counted_words(day[what], noun)
@@ -221,4 +349,17 @@ def _health(day: Mapping[str, int], watching: Watching) -> list[HealthFact]:
     ]
     if watching.waiting is not None:
         found.append(HealthFact("waiting to be written", f"{watching.waiting():,}", "requests"))
+    found.append(
+        HealthFact(
+            "folded, checked, judged",
+            f"{status.answers:,}, {status.assessed:,}, {status.judged:,}",
+            f"{status.shed:,} given up, {status.set_aside:,} failed"
+            if status.shed or status.set_aside
+            else "answers",
+            bool(status.shed or status.set_aside),
+        )
+    )
+    if status.content:
+        there = status.content.get("there", 0.0)
+        found.append(HealthFact("traces with their texts", percent(there, 0), "", there < HALF))
     return found

@@ -1,15 +1,23 @@
 """Monitor alarm: one alarm in words, when it was, and the answers it is about."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from markupsafe import Markup
+
+from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
+from ragstone.monitor.numbers.metric_over_time import Facet
+from ragstone.monitor.numbers.monitored import monitored
+from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.listed import ListedWhere, count_listed, listed, scores_listed
 from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarm, told_of
-from ragstone.report.figures import counted, number
+from ragstone.report.figures import counted, number, spoken
 from ragstone.web.asked import Asked
+from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.parts.metric_names import said_metric
-from ragstone.web.parts.moments import length_in_words, shown_moment
+from ragstone.web.parts.moments import DAY, HOUR, length_in_words, shown_moment
 from ragstone.web.parts.seen_answers import seen_answers
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.watching import Watching
@@ -18,6 +26,8 @@ from ragstone.web.web_page import NotThere, WebPage
 from .monitor_tabs import HERE
 
 WORST = 8
+AROUND = 6 * HOUR
+"""Seconds that are drawn before an alarm, at least."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +62,7 @@ def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
             "said": said,
             "state": alarm_state(alarm),
             "metric": said_metric(metric) if metric else "",
+            "drawn": _drawn(watching, alarm, metric, time.time()) if metric else "",
             "facts": _facts(alarm),
             "told": [(_channel(one), shown_moment(one.at), _told_words(one)) for one in told],
             "about": about,
@@ -113,9 +124,31 @@ def alarm_state(alarm: RaisedAlarm) -> tuple[str, str]:
 
 
 def alarm_words(alarm: RaisedAlarm) -> AlarmWords:
-    """An alarm as a sentence."""
-    since = shown_moment(alarm.since).words
-    return AlarmWords(f"{alarm.rule}: {alarm.kind} since {since}.", "")
+    """An alarm in words: what is wrong since when, and what else is known."""
+    said = alarm_sentence(alarm)
+    first, found, rest = said.partition(": ")
+    if not found:
+        first, found, rest = said.partition(". ")
+    return AlarmWords(first + found.strip(), f"{rest} {over_sentence(alarm)}".strip())
+
+
+def _drawn(watching: Watching, alarm: RaisedAlarm, metric: str, now: float) -> Markup:
+    """The metric around the alarm; empty where nothing of it was judged."""
+    name, equals, value = alarm.slice.partition("=")
+    end = now if alarm.firing else min(now, (alarm.resolved_at or now) + HOUR)
+    before = max(AROUND, min(DAY, (end - alarm.since) / 2))
+    facts = monitored(
+        watching.store,
+        watching.settings or DEFAULTS,
+        end,
+        last=end - alarm.since + before,
+        slice=Facet(name, value) if equals else None,
+        metrics=[metric],
+    )
+    for one in facts.metrics:
+        mine = [each for each in facts.alarms if each.number == alarm.number]
+        return band_drawn(one.series, mine, facts.deploys, bar=one.bar, base=base_of(one))
+    return Markup()
 
 
 def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
@@ -128,13 +161,24 @@ def _facts(alarm: RaisedAlarm) -> list[tuple[str, str]]:
     if alarm.resolved_at is not None:
         lasted = length_in_words(alarm.resolved_at - alarm.fired_at)
         found.append(("resolved", f"{shown_moment(alarm.resolved_at).full}, after {lasted}"))
-    return [*found, *((name, _plain(value)) for name, value in alarm.facts.items())]
+    known = ("metric", "rule", "slice", "better", "evidence")
+    return [
+        *found,
+        *(
+            (spoken(name), _plain(name, value))
+            for name, value in alarm.facts.items()
+            if name not in known and value not in (None, "")
+        ),
+    ]
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, float):
-        return number(value)
-    return str(value)[:200]
+def _plain(name: str, value: Any) -> str:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if is_number and name.endswith("_at"):
+        return shown_moment(float(value)).full
+    if is_number and name.endswith("gap"):
+        return length_in_words(float(value))
+    return number(value) if isinstance(value, float) else str(value)[:200]
 
 
 def _channel(one: ToldOf) -> str:

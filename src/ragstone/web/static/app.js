@@ -14,7 +14,7 @@
   document.addEventListener("htmx:config:request", e => { e.detail.ctx.request.headers["X-secret"] = secret; });
 
   // What renews itself leaves open what somebody opened.
-  document.addEventListener("htmx:before:morph:attr", e => { if (e.detail.attrName === "open" && e.target.closest?.("[data-keeps]")) e.preventDefault(); });
+  window.htmx?.registerExtension("keeps", { htmx_before_morph_attr: (e, one) => one.attrName !== "open" || !e.closest("[data-keeps]") });
 
   // Who carries data-k="3 5" lights up with claims 3 and 5.
   let held = null;

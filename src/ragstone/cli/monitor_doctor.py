@@ -1,0 +1,290 @@
+"""``ragstone monitor doctor``: why nothing comes, why nothing is judged, and what to do."""
+
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Literal
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import typer
+
+from ragstone.errors import RagstoneError
+
+from . import options
+from .output import print_json, say
+
+if TYPE_CHECKING:
+    from ragstone.monitor.following.status import MonitorStatus
+
+State = Literal["right", "look", "wrong"]
+
+ADDRESS = "http://127.0.0.1:8431"
+PATIENCE = 5.0
+"""Seconds that an answer of the server is waited for."""
+
+CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+PROTOCOL = "OTEL_EXPORTER_OTLP_PROTOCOL"
+STABILITY = "OTEL_SEMCONV_STABILITY_OPT_IN"
+SENT = ("SPAN_AND_EVENT", "SPAN_ONLY", "EVENT_ONLY")
+
+NEEDED = ("jinja2", "opentelemetry.proto", "starlette", "uvicorn")
+
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorFinding:
+    """What was looked at, what was found, and what to do.
+
+    Attributes:
+        what: In a word or two.
+        state: ``right``, ``look`` where it may be meant so, or ``wrong``.
+        words: What was found.
+        then: The next step; empty if there is none.
+    """
+
+    what: str
+    state: State
+    words: str
+    then: str = ""
+
+
+def doctor(
+    store: Annotated[
+        str,
+        typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
+                     "address postgresql://…"),
+    ] = "monitor",
+    url: Annotated[
+        str, typer.Option("--url", metavar="URL", help="Address of the monitor's server.")
+    ] = ADDRESS,
+    token: Annotated[
+        str,
+        typer.Option("--token", metavar="TOKEN", envvar="RAGSTONE_TOKEN", show_envvar=False,
+                     help="The server's token, if it asks for one; it can be in RAGSTONE_TOKEN."),
+    ] = "",
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Say why nothing comes or nothing is judged, each with the next step.
+
+    Looks at what is installed, at the server, to which it sends an empty trace that nobody keeps,
+    at the variables of this environment that say whether texts are sent, and at the last day of the
+    store.
+
+    Exit status: 0 all is right, 1 something is to be done.
+    """
+    found = [*_installed(), *_server(url, token), *environment(os.environ, url), *_last_day(store)]
+    if json:
+        print_json([asdict(one) for one in found])
+    else:
+        for one in found:
+            mark = {"right": "ok  ", "look": "look", "wrong": "DO  "}[one.state]
+            say(f"{mark} {one.what}: {one.words}")
+            if one.then:
+                say(f"       {one.then}")
+    raise typer.Exit(int(any(one.state == "wrong" for one in found)))
+
+
+def _installed() -> Iterator[MonitorFinding]:
+    missing = [name for name in NEEDED if not _is_there(name)]
+    if missing:
+        yield MonitorFinding(
+            "installed", "wrong", f"{', '.join(missing)} not installed",
+            "pip install 'ragstone[ui]'",
+        )  # fmt: skip
+    else:
+        yield MonitorFinding("installed", "right", "all that the monitor needs")
+
+
+def _is_there(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _server(url: str, token: str) -> Iterator[MonitorFinding]:
+    """Whether a server answers, and takes an empty trace."""
+    url = url.rstrip("/").removesuffix("/monitor")
+    if not url.startswith(("http://", "https://")):
+        yield MonitorFinding("server", "wrong", f"{url} is no address", f"write {ADDRESS}")
+        return
+    status, said = asked(f"{url}/ready")
+    if status == 0:
+        yield MonitorFinding(
+            "server", "wrong", f"nothing answers at {url} ({said})",
+            "ragstone monitor serve starts it; --url names another address",
+        )  # fmt: skip
+        return
+    if status == 503:
+        yield MonitorFinding(
+            "server", "wrong", f"{url} answers that it cannot take anything now: {said}",
+            "see the page Log, and whether the disk is full",
+        )  # fmt: skip
+        return
+    if status != 200:
+        yield MonitorFinding(
+            "server", "wrong", f"{url} is not the server of a monitor (it answered {status})",
+            "ragstone monitor serve prints its address",
+        )  # fmt: skip
+        return
+    yield MonitorFinding("server", "right", f"{url} is ready")
+    headers = {"content-type": "application/json"}
+    headers |= {"authorization": f"Bearer {token}"} if token else {}
+    status, said = asked(f"{url}/v1/traces", b'{"resourceSpans": []}', headers)
+    if status == 200:
+        yield MonitorFinding("traces", "right", "an empty one was taken, and nothing kept of it")
+    elif status == 401:
+        yield MonitorFinding(
+            "traces", "wrong", "refused: the token is missing or wrong",
+            'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
+            "token that the server printed; give it here as --token",
+        )  # fmt: skip
+    else:
+        yield MonitorFinding(
+            "traces", "wrong", f"refused with {status}: {said[:200]}", "see the page Log"
+        )
+
+
+def asked(
+    address: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+) -> tuple[int, str]:
+    """The status and the words of an answer; 0 and why where none came."""
+    try:
+        with urlopen(Request(address, body, dict(headers or {})), timeout=PATIENCE) as answer:
+            return int(answer.status), answer.read(2_000).decode("utf-8", "replace")
+    except HTTPError as error:
+        return error.code, error.read(2_000).decode("utf-8", "replace")
+    except (URLError, OSError, ValueError) as error:
+        return 0, str(getattr(error, "reason", error))
+
+
+def environment(variables: Mapping[str, str], url: str) -> Iterator[MonitorFinding]:
+    """What the variables of an environment say of traces that would be sent from it.
+
+    Args:
+        variables: By name.
+        url: Of the server.
+    """
+    endpoint = variables.get(ENDPOINT, "")
+    if not endpoint:
+        yield MonitorFinding(
+            "endpoint", "look", f"{ENDPOINT} is not set in this environment",
+            f"where the app runs: export {ENDPOINT}={url}",
+        )  # fmt: skip
+    elif endpoint.rstrip("/") != url.rstrip("/").removesuffix("/monitor"):
+        yield MonitorFinding(
+            "endpoint", "look", f"{ENDPOINT} is {endpoint}, and not {url}",
+            "meant so if a collector stands between; else set it",
+        )  # fmt: skip
+    else:
+        yield MonitorFinding("endpoint", "right", f"{ENDPOINT} leads to the server")
+    if endpoint and variables.get(PROTOCOL, "") == "grpc":
+        yield MonitorFinding(
+            "protocol", "wrong", f"{PROTOCOL} is grpc, which the monitor does not speak",
+            f"export {PROTOCOL}=http/protobuf",
+        )  # fmt: skip
+    yield _content(variables.get(CONTENT, "").strip())
+    opted = variables.get(STABILITY, "")
+    if variables.get(CONTENT, "").strip().upper() in SENT and "gen_ai_latest" not in opted:
+        yield MonitorFinding(
+            "conventions", "look", f"{STABILITY} does not opt into the newest conventions",
+            f"OpenTelemetry's own instrumentations send no texts without "
+            f"export {STABILITY}=gen_ai_latest_experimental; others do not ask for it",
+        )  # fmt: skip
+
+
+def _content(value: str) -> MonitorFinding:
+    """What the variable says of the texts of questions, passages and answers."""
+    then = f"where the app runs: export {CONTENT}=SPAN_AND_EVENT"
+    if value.upper() in SENT:
+        return MonitorFinding("texts", "right", f"{CONTENT} is {value}: texts are sent")
+    if not value:
+        return MonitorFinding(
+            "texts", "look", f"{CONTENT} is not set here: most instrumentations send no texts", then
+        )
+    if value.lower() in ("true", "1"):
+        return MonitorFinding(
+            "texts", "wrong", f"{CONTENT} is {value}, the old value, which means none now", then
+        )
+    return MonitorFinding("texts", "wrong", f"{CONTENT} is {value}: no texts are sent", then)
+
+
+def _last_day(store: str) -> Iterator[MonitorFinding]:
+    from ragstone.monitor import open_store
+    from ragstone.monitor.following.status import monitor_status
+
+    now = time.time()
+    try:
+        opened = open_store(store, make=False)
+        with opened.database.reading() as run:
+            found = monitor_status(run, now)
+        opened.close()
+    except RagstoneError as error:
+        yield MonitorFinding("store", "wrong", error.text.splitlines()[0], "--store names another")
+        return
+    yield from said_of(found, now)
+
+
+def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
+    """What the last day of a store says."""
+    if found.last_trace_at is None:
+        yield MonitorFinding(
+            "traffic", "wrong", "nothing ever came",
+            "the first screen says how to send the first trace",
+        )  # fmt: skip
+        return
+    ago = (now - found.last_trace_at) / 60
+    if found.received:
+        yield MonitorFinding(
+            "traffic", "right",
+            f"{found.received:,} came in 24 hours, the last {ago:,.0f} min ago; "
+            f"{found.answers:,} answers",
+        )  # fmt: skip
+    else:
+        yield MonitorFinding(
+            "traffic", "wrong", f"nothing came in 24 hours, the last {ago / 60:,.0f} h ago",
+            "see whether the app runs, and where its exporter sends to",
+        )  # fmt: skip
+    if found.received and not found.answers and not found.waiting_to_fold:
+        yield MonitorFinding(
+            "answers", "wrong", "no answer was found in what came",
+            "its spans have neither questions nor answers; docs/watch.md says which attributes "
+            "are read",
+        )  # fmt: skip
+    if found.malformed:
+        yield MonitorFinding(
+            "malformed", "look", f"{found.malformed:,} could not be read",
+            "the page Malformed shows why",
+        )  # fmt: skip
+    if found.content:
+        there = found.content.get("there", 0.0)
+        ids = found.content.get("ids_only", 0.0)
+        words = f"{there:.0%} of traces came with their texts"
+        if found.set_variable:
+            yield MonitorFinding("content", "wrong", words, f"set {found.set_variable}")
+        elif ids >= MOSTLY:
+            yield MonitorFinding(
+                "content", "wrong", f"{ids:.0%} of traces name their passages by ids alone",
+                'name a file of passages in the file of rules: [corpus] file = "passages.jsonl"',
+            )  # fmt: skip
+        else:
+            yield MonitorFinding("content", "right", words)
+    if found.worker_alive:
+        yield MonitorFinding("worker", "right", "it is alive")
+    else:
+        yield MonitorFinding(
+            "worker", "wrong", "it gives no sign of life",
+            "ragstone monitor serve starts it; the page Log says why it ended",
+        )  # fmt: skip
+    judged, due = found.judged_last_hour, found.due_last_hour
+    words = f"{judged:,} judged of {due:,} that came due in the last hour"
+    late = due > 0 and judged == 0
+    yield MonitorFinding(
+        "judging", "wrong" if late else "right", words,
+        "the page Log says what keeps the judge" if late else "",
+    )  # fmt: skip

@@ -1,0 +1,287 @@
+"""Metric bands: a metric over time as the first screen of the monitor shows it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from math import floor, isfinite, log10
+
+from markupsafe import Markup
+
+from ragstone.monitor.numbers.metric_over_time import MeanInWindow, MetricOverTime
+from ragstone.monitor.numbers.page_facts import DeployMarker, MeanWithInterval, MetricNow
+from ragstone.monitor.store.raised import RaisedAlarm
+from ragstone.report import charts
+from ragstone.report.figures import counted, ends, number, percent
+from ragstone.report.page import Scale, Series, SeriesPoint
+from ragstone.report.words import words
+from ragstone.web.drawing import drawn, minus
+
+from .metric_names import said_metric
+from .moments import DAY, HOUR, MINUTE, length_in_words, shown_moment
+
+HIGH = 120
+"""Pixels of a band."""
+
+SETTLED = 0.15
+"""The share of a band, from its left, in which a confidence sequence is wide whatever comes."""
+
+FEWEST = 30
+
+GAP = 3
+"""Windows without a judged answer over which a line is not drawn."""
+
+TICKS = (
+    15 * MINUTE, 30 * MINUTE, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR, DAY, 2 * DAY, 5 * DAY,
+    10 * DAY,
+)  # fmt: skip
+MOST_TICKS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class FigureBeside:
+    """Another number of the same metric, such as its baseline."""
+
+    lead: str
+    value: str
+    interval: str
+
+
+@dataclass(frozen=True, slots=True)
+class BandRow:
+    """A window in the table."""
+
+    when: str
+    value: str
+    interval: str
+    n: str
+
+
+@dataclass(frozen=True, slots=True)
+class MetricBand:
+    """A metric over time.
+
+    Attributes:
+        metric: Its text form.
+        name: As it is said.
+        path: Of its answers, the worst first.
+        value: The mean now; empty if there is none.
+        interval: Of that.
+        n: On how much it rests, in words.
+        why: Why there is no value, or nothing drawn.
+        state: Shape and word; None if nothing can be said.
+        beside: Baseline, corrected mean and the like.
+        drawn: The picture; empty if there is none.
+        rows: The same numbers.
+    """
+
+    metric: str
+    name: str
+    path: str
+    value: str
+    interval: str
+    n: str
+    why: str
+    state: tuple[str, str] | None
+    beside: tuple[FigureBeside, ...]
+    drawn: Markup
+    rows: tuple[BandRow, ...]
+
+
+def metric_band(one: MetricNow, deploys: Sequence[DeployMarker], path: str) -> MetricBand:
+    """A metric of the first screen."""
+    now = one.window
+    value = "" if now is None or now.value is None else minus(number(now.value))
+    why = "no answer was judged in this time" if now is None else "no score in this window"
+    return MetricBand(
+        one.metric,
+        said_metric(one.metric),
+        path,
+        value,
+        "" if now is None else minus(ends(now.low, now.high)),
+        _rests_on(one.series, now),
+        why if not value else words(one.series.no_band or ""),
+        state_of(one),
+        tuple(_beside(one)),
+        band_drawn(one.series, one.alarms, deploys, bar=one.bar, base=base_of(one)),
+        tuple(_row(each) for each in reversed(one.series.windows) if each.n),
+    )
+
+
+def band_drawn(
+    series: MetricOverTime,
+    alarms: Sequence[RaisedAlarm],
+    deploys: Sequence[DeployMarker],
+    *,
+    bar: float | None,
+    base: float | None,
+) -> Markup:
+    """The picture of a metric over time; empty if nothing was judged."""
+    points = tuple(
+        SeriesPoint(
+            one.end,
+            one.value,
+            _end(one.band_low, series.range.low, one.value),
+            _end(one.band_high, series.range.high, one.value),
+        )
+        for one in series.windows
+        if one.value is not None
+    )
+    if not points:
+        return Markup()
+    scale, levels = _scale(series, points, [one for one in (bar, base) if one is not None])
+    begin, end = series.since, max(series.until, points[-1].at)
+    picture = Series(
+        points,
+        scale,
+        said_metric(series.metric),
+        base,
+        tuple((one.at, _short(one.version)) for one in deploys if begin <= one.at <= end),
+        bar,
+        tuple(
+            (max(one.since, begin), end if one.resolved_at is None else min(one.resolved_at, end))
+            for one in alarms
+            if one.since < end and (one.resolved_at is None or one.resolved_at > begin)
+        ),
+        Scale(begin, end),
+        max(series.step, 1e-9) * (GAP + 0.5),
+        levels,
+        tuple(time_ticks(begin, end)),
+    )
+    return drawn(charts.series(picture, HIGH))
+
+
+def time_ticks(begin: float, end: float) -> list[tuple[float, str]]:
+    """Moments to be written below a picture: full hours, or days, by this machine's clock."""
+    step = next((one for one in TICKS if (end - begin) / one <= MOST_TICKS), None)
+    if step is None:
+        step = floor((end - begin) / MOST_TICKS / DAY + 1) * DAY
+    first = datetime.fromtimestamp(begin, UTC).astimezone()
+    day = first.replace(hour=0, minute=0, second=0, microsecond=0)
+    at = day.timestamp() + ((begin - day.timestamp()) // step + 1) * step
+    found = []
+    while at <= end:
+        # Of days, midnight is meant, also where clocks were changed between two.
+        local = datetime.fromtimestamp(at, UTC).astimezone()
+        if step >= DAY:
+            local = (local + timedelta(hours=2)).replace(hour=0, minute=0)
+        found.append((local.timestamp(), local.strftime("%d %b" if step >= DAY else "%H:%M")))
+        at += step
+    return found
+
+
+def _end(band: float | None, range: float | None, value: float) -> float:
+    """An end of the band; where it has none, that of all values, or the value itself."""
+    for one in (band, range):
+        if one is not None and isfinite(one):
+            return one
+    return value
+
+
+def _scale(
+    series: MetricOverTime, points: Sequence[SeriesPoint], marks: Sequence[float]
+) -> tuple[Scale, tuple[float, ...]]:
+    """What is drawn of the range of values, and the levels with a line."""
+    settled = series.since + SETTLED * (series.until - series.since)
+    later = [one for one in points if one.at >= settled] or points
+    inside = [*(one.value for one in points), *marks]
+    inside += [end for one in later for end in (one.low, one.high)]
+    low, high = min(inside), max(inside)
+    if (series.range.low, series.range.high) == (0, 1):
+        step = 0.25
+    else:
+        wide = (high - low) or abs(high) or 1.0
+        ten = 10 ** floor(log10(wide))
+        step = next(one for one in (ten / 4, ten / 2, ten, 2 * ten, 5 * ten) if wide / one <= 4)
+    first, last = floor(low / step + 1e-9), -floor(-high / step + 1e-9)
+    if last - first < 2:
+        last, first = (last, last - 2) if low < (first + 0.5) * step else (first + 2, first)
+    if (series.range.low, series.range.high) == (0, 1):
+        first, last = max(0, first), min(4, last)
+        first = min(first, last - 2)
+        if first < 0:
+            first, last = 0, 2
+    levels = tuple(round(at * step, 10) for at in range(first, last + 1))
+    return Scale(levels[0], levels[-1]), levels
+
+
+def _short(version: str) -> str:
+    return version if len(version) <= 12 else f"{version[:11]}…"
+
+
+def base_of(one: MetricNow) -> float | None:
+    """The mean of the baseline run; None where what was before is earlier answers."""
+    return None if one.before.of is None else one.before.before.value
+
+
+def _rests_on(series: MetricOverTime, now: MeanInWindow | None) -> str:
+    if now is None:
+        return "0 judged"
+    parts = [f"{now.n:,} judged in {length_in_words(now.end - now.start)}"]
+    if now.n_undefined:
+        parts.append(f"{now.n_undefined:,} undefined")
+    if now.n_missing:
+        parts.append(f"{now.n_missing:,} missing")
+    if series.until - now.end > series.step:
+        parts.append(f"until {shown_moment(now.end, series.until).words}")
+    return ", ".join(parts)
+
+
+def state_of(one: MetricNow) -> tuple[str, str] | None:
+    """Shape and word of what can be said of a metric."""
+    less = one.series.range.better == "-"
+    found: dict[str, tuple[str, str]] = {
+        "below_bar": ("worse", "above its bar" if less else "below its bar"),
+        "above_bar": ("correct", "below its bar" if less else "above its bar"),
+        "as_before": ("equivalent", "as before"),
+        "better": ("better", "better than before"),
+        "worse": ("worse", "worse than before"),
+        "cannot_tell": ("cannot_tell", "cannot tell"),
+        "no_data": ("missing", "no data"),
+    }
+    return found.get(one.state)
+
+
+def _beside(one: MetricNow) -> list[FigureBeside]:
+    found = []
+    if one.bar is not None:
+        found.append(FigureBeside("bar", minus(number(one.bar)), ""))
+    # Of a few answers before these, the mean tells nothing that anybody should look at.
+    if one.before.before.value is not None and (one.before.of or one.before.before.n >= FEWEST):
+        lead = "before" if one.before.of is None else "baseline"
+        found.append(_beside_mean(lead, one.before.before))
+    if one.corrected is not None:
+        found.append(_beside_mean("judge", one.corrected.raw))
+        if one.corrected.corrected.value is not None:
+            found.append(_beside_mean("corrected", one.corrected.corrected))
+        found.append(
+            _beside_mean(f"{counted(one.corrected.labels.n, 'label')}", one.corrected.labels)
+        )
+    return found
+
+
+def _beside_mean(lead: str, one: MeanWithInterval) -> FigureBeside:
+    value = "–" if one.value is None else minus(number(one.value))
+    return FigureBeside(lead, value, "" if one.low is None else minus(ends(one.low, one.high)))
+
+
+def _row(one: MeanInWindow) -> BandRow:
+    return BandRow(
+        shown_moment(one.start).words,
+        "–" if one.value is None else minus(number(one.value)),
+        minus(ends(one.band_low, one.band_high)),
+        f"{one.n:,}",
+    )
+
+
+def caption(series: Sequence[MetricOverTime]) -> str:
+    """What the pictures show, in words."""
+    if not series:
+        return ""
+    one = series[0]
+    return (
+        f"Line: mean of the answers judged in {length_in_words(one.window)}, each weighted by how "
+        f"unlikely it was to be drawn. Band: {percent(one.level)} confidence sequence, which holds "
+        "at every moment together, so looking often does no harm. Dotted: baseline. Dashed: the "
+        "bar of a rule. Blue: deploys. Red: an alarm. What raises an alarm is a detector of its "
+        "own, quicker than the band."
+    )

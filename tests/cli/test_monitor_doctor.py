@@ -1,0 +1,99 @@
+"""``ragstone monitor doctor``: what is wrong, each with the next step."""
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from ragstone.cli.monitor_doctor import CONTENT, ENDPOINT, PROTOCOL, environment
+from ragstone.monitor.intake.app import make_intake
+from ragstone.monitor.intake.settings import IntakeSettings
+from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.store import MonitorStore, open_store
+
+from .conftest import Outcome
+
+Ragstone = Callable[..., Outcome]
+
+URL = "http://127.0.0.1:8431"
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[MonitorStore]:
+    found = open_store(tmp_path / "store")
+    yield found
+    found.close()
+
+
+@pytest.fixture
+def server(store: MonitorStore) -> Iterator[str]:
+    """A server that takes traces, with a token."""
+    taken = socket.create_server(("127.0.0.1", 0))
+    intake = make_intake(store, IntakeSettings(token="of-ours"))
+    running = uvicorn.Server(uvicorn.Config(intake, log_config=None, lifespan="off"))
+    thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]}, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{taken.getsockname()[1]}"
+    running.should_exit = True
+    thread.join()
+    intake.close()
+
+
+def states(found: list[dict[str, str]]) -> dict[str, str]:
+    return {one["what"]: one["state"] for one in found}
+
+
+def test_a_server_that_takes_traces_is_right_and_keeps_nothing_of_the_probe(
+    ragstone: Ragstone, server: str, store: MonitorStore
+) -> None:
+    found = ragstone("monitor", "doctor", "--json", "--url", server, "--token", "of-ours",
+                     "--store", store.place)  # fmt: skip
+    told = states(found.json)
+    assert (told["server"], told["traces"]) == ("right", "right")
+    with store.database.reading() as run:
+        assert run("SELECT count(*) FROM received") == [(0,)]
+        assert not counted(run, 0).get("kept")
+
+
+def test_a_missing_token_is_told_with_the_header_that_carries_it(
+    ragstone: Ragstone, server: str, store: MonitorStore
+) -> None:
+    found = ragstone("monitor", "doctor", "--url", server, "--store", store.place)
+    assert found.status == 1
+    assert "the token is missing or wrong" in found.out
+    assert "OTEL_EXPORTER_OTLP_HEADERS" in found.out
+
+
+def test_where_there_is_nothing_each_thing_has_its_next_step(
+    ragstone: Ragstone, tmp_path: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    found = ragstone("monitor", "doctor", "--json", "--url", f"http://127.0.0.1:{port}",
+                     "--store", str(tmp_path / "none"))  # fmt: skip
+    assert found.status == 1
+    wrong = [one for one in found.json if one["state"] == "wrong"]
+    assert {one["what"] for one in wrong} >= {"server", "store"}
+    assert all(one["then"] for one in wrong)
+
+
+@pytest.mark.parametrize(
+    ("value", "state"),
+    [("SPAN_AND_EVENT", "right"), ("event_only", "right"), ("true", "wrong"),
+     ("NO_CONTENT", "wrong"), ("", "look")],
+)  # fmt: skip
+def test_what_the_variable_of_texts_means_is_said(value: str, state: str) -> None:
+    found = {one.what: one for one in environment({CONTENT: value} if value else {}, URL)}
+    assert found["texts"].state == state
+    assert state == "right" or f"{CONTENT}=SPAN_AND_EVENT" in found["texts"].then
+
+
+def test_an_exporter_that_goes_elsewhere_or_speaks_grpc_is_noticed() -> None:
+    there = {ENDPOINT: "http://collector:4317", PROTOCOL: "grpc"}
+    found = {one.what: one.state for one in environment(there, URL)}
+    assert (found["endpoint"], found["protocol"]) == ("look", "wrong")
+    found = {one.what: one.state for one in environment({ENDPOINT: f"{URL}/"}, URL)}
+    assert found["endpoint"] == "right"
