@@ -9,6 +9,7 @@ import typer
 from . import options
 from .failures import guarded
 from .grouped import Grouped
+from .monitor_alarms import alarms, resolve, rules, silence
 from .monitor_doctor import doctor
 from .monitor_serve import serve
 from .output import print_json, say
@@ -31,6 +32,10 @@ DAY = 86_400
 
 monitor.command("serve")(guarded(serve))
 monitor.command("doctor")(guarded(doctor))
+monitor.command("alarms")(guarded(alarms))
+monitor.command("resolve")(guarded(resolve))
+monitor.command("silence")(guarded(silence))
+monitor.command("rules")(guarded(rules))
 
 
 @monitor.command("status")

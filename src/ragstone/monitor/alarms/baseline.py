@@ -25,6 +25,9 @@ from .rules import AlarmBar, BarSource
 LEVEL = 0.9
 """Of the interval, of which one end counts: that end holds with 95 %."""
 
+USUAL_MEAN = 0.85
+"""Of the first answers, as a share of the best, where a rule's delay is told before any came."""
+
 FEWEST = 30
 """Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
 
@@ -46,6 +49,29 @@ def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> Alarm
     if baseline.run is None:
         raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
     return _bar_of_run(rule, baseline.run, baseline.system, slice)
+
+
+def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
+    """The bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
+
+    Args:
+        rule: Any.
+        baseline: What margins are counted from.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks the metric or the system.
+    """
+    if rule.bar is not None:
+        return AlarmBar(rule.bar)
+    if baseline.run is not None:
+        return bar_of_run(rule, baseline, rule.slice if rule.value is not None else "")
+    low, high = rule.range.low, rule.range.high
+    good = round(baseline.answers * USUAL_MEAN)
+    best, worst = (high, low) if rule.better == "+" else (low, high)
+    scores = [WatchedScore(0, "", 0, 0, best, 1.0, None, "")] * good
+    return bar_of_first(
+        rule, [*scores, *[scores[0]._replace(value=worst)] * (baseline.answers - good)]
+    )
 
 
 def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:

@@ -9,21 +9,26 @@ from dataclasses import asdict
 from typing import Any, Literal
 
 from ragstone.database.database import Sql
-from ragstone.errors import InputError
+from ragstone.errors import InputError, UnknownName
 from ragstone.inert import on_one_line
 from ragstone.monitor.settings import MonitorSettings
+from ragstone.monitor.settings.rule import OWN_RULES
 from ragstone.monitor.store.arrivals import deploys_before
+from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.raised import (
     RaisedAlarm,
     add_alarm,
+    any_alarm_of,
     firing_alarms,
     last_alarm,
     raised_alarm,
+    silence,
     write_alarm,
 )
 from ragstone.monitor.store.store import MonitorStore
 
 from .detecting import Detection, Fall, Recovery
+from .slices import RULES
 
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
@@ -103,6 +108,27 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
         if not alarm.firing:
             return alarm
         return end(run, alarm, now, "by_hand", on_one_line(person)[:100])
+
+
+def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
+    """Tell nobody of a rule until then; a time that is past ends a silence.
+
+    Args:
+        store: Where it is kept.
+        rule: The name of a rule that is watched, or was.
+        until: Seconds since the epoch.
+        person: Who says so.
+
+    Raises:
+        UnknownName: No rule is called that.
+    """
+    with store.database.transaction() as run:
+        known = [*remembered(run, RULES, []), *OWN_RULES]
+        if rule not in known and not any_alarm_of(run, rule):
+            raise UnknownName(
+                "rule of this monitor", rule, known, hint=f"There are {', '.join(known)}."
+            )
+        silence(run, rule, until, on_one_line(person)[:100])
 
 
 def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float) -> None:

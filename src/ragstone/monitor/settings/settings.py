@@ -1,5 +1,6 @@
 """Settings: all that the one TOML file says, and what holds without one."""
 
+import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
@@ -31,7 +32,7 @@ from .rule import (
     read_rules,
 )
 from .table import SettingsTable
-from .tell import TellSettings, read_tells
+from .tell import EmailChannel, TellSettings, WebhookChannel, read_tells
 
 DEFAULT_RULES = (
     AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
@@ -87,6 +88,16 @@ class MonitorSettings:
     def sharing(self) -> int:
         """How many rules share the promise of the file."""
         return sum(rule.promise is None for rule in self.rules)
+
+    def unset_variables(self) -> tuple[str, ...]:
+        """The environment variables with secrets that the settings name and that are not set."""
+        named = list(self.write_back.headers_from.values()) if self.write_back else []
+        for one in self.tells:
+            if isinstance(one, WebhookChannel):
+                named += [one.url_from or "", one.secret_from or "", *one.headers_from.values()]
+            elif isinstance(one, EmailChannel):
+                named.append(one.password_from or "")
+        return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
 
     def with_options(
         self, *, judges: tuple[str, ...] = (), rate: float | None = None

@@ -84,6 +84,11 @@ def last_alarm(run: Sql, rule: str, slice: str) -> RaisedAlarm | None:
     return _raised(rows[0]) if rows else None
 
 
+def any_alarm_of(run: Sql, rule: str) -> bool:
+    """Whether a rule of this name ever raised one."""
+    return bool(run("SELECT 1 FROM alarms WHERE rule = ? LIMIT 1", rule))
+
+
 def add_alarm(
     run: Sql,
     rule: str,

@@ -1,0 +1,203 @@
+"""``ragstone monitor alarms``, ``resolve``, ``silence`` and ``rules``."""
+
+import getpass
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .output import print_json, say
+
+if TYPE_CHECKING:
+    from ragstone.monitor.settings import AlarmRule, MonitorSettings
+    from ragstone.monitor.store.raised import RaisedAlarm
+    from ragstone.monitor.store.store import MonitorStore
+
+Store = Annotated[
+    str,
+    typer.Option("--store", metavar="STORE", help="Where everything is kept: a folder, or an "
+                 "address postgresql://…"),
+]  # fmt: skip
+By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so. Default: you.")]
+SHOWN = 20
+
+
+def alarms(store: Store = "monitor", json: options.Json = False) -> None:
+    """Show the alarms, those that are firing first, and whether they could be told.
+
+    Exit status: 0 shown, 2 no such store.
+    """
+    from ragstone.monitor.store.raised import raised_alarms, silenced_until
+    from ragstone.monitor.store.telling import channel_standings
+
+    opened = _opened(store)
+    now = time.time()
+    with opened.database.reading() as run:
+        found = raised_alarms(run, SHOWN)
+        silenced = silenced_until(run, now)
+        channels = channel_standings(run)
+    opened.close()
+    if json:
+        print_json(
+            {
+                "alarms": [_plain(one) for one in found],
+                "silenced": {
+                    rule: {"until": until, "by": person}
+                    for rule, (until, person) in silenced.items()
+                },
+                "channels": [one._asdict() for one in channels],
+            }
+        )
+        return
+    if not found:
+        say("No alarm was raised yet.")
+    for one in found:
+        quiet = ", silenced" if one.rule in silenced else ""
+        say(f"{one.number}  {one.state}{quiet}  {_words(one)}")
+    for rule, (until, person) in sorted(silenced.items()):
+        say(f"silenced: {rule} until {_clock(until)}, by {person}")
+    for channel in channels:
+        if channel.error:
+            waiting = f"{channel.waiting} waiting, {channel.failed} given up"
+            say(f"channel {channel.channel}: {waiting}: {channel.error}")
+
+
+def resolve(
+    number: Annotated[int, typer.Argument(metavar="NUMBER", help="Of the alarm.")],
+    store: Store = "monitor",
+    by: By = "",
+) -> None:
+    """Call an alarm over. Its rule goes on watching: another fall is another alarm.
+
+    Exit status: 0 done, 2 no such alarm or store.
+    """
+    from ragstone.monitor.alarms.lifecycle import resolve_alarm
+
+    opened = _opened(store)
+    try:
+        alarm = resolve_alarm(opened, number, by or getpass.getuser(), time.time())
+    finally:
+        opened.close()
+    say(_words(alarm))
+
+
+def silence(
+    rule: Annotated[str, typer.Argument(metavar="RULE", help="The name of a rule; traffic and "
+                                        "judging are Ragstone's own.")],
+    length: Annotated[
+        str, typer.Option("--for", metavar="TIME", help="How long: 30min, 2h, 7d. 0s ends it.")
+    ],
+    store: Store = "monitor",
+    by: By = "",
+) -> None:  # fmt: skip
+    """Tell nobody of a rule for a while. Its alarms are raised and shown all the same.
+
+    One that still fires when the silence is over is told then.
+
+    Exit status: 0 done, 2 no such rule or store.
+    """
+    from ragstone.errors import InputError
+    from ragstone.monitor.alarms.lifecycle import silence_rule
+    from ragstone.monitor.moment import LENGTH, SECONDS
+
+    found = LENGTH.fullmatch(length.strip())
+    if found is None:
+        raise InputError(f"{length!r} is no length of time: write 30min, 2h or 7d.")
+    until = time.time() + float(found[1]) * SECONDS[found[2]]
+    opened = _opened(store)
+    try:
+        silence_rule(opened, rule, until, by or getpass.getuser())
+    finally:
+        opened.close()
+    ended = float(found[1]) == 0
+    say(f"{rule} is told again." if ended else f"{rule} is silenced until {_clock(until)}.")
+
+
+def rules(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Settings in TOML.")],
+    json: options.Json = False,
+) -> None:
+    """Check a file of settings, and say what each rule promises and how late it notices a fall.
+
+    The delays are simulated for the rule's own bar and promise.
+
+    Exit status: 0 it is right, 2 it has faults: all of them are told, each with its line.
+    """
+    from ragstone.monitor.settings import read_settings
+
+    settings = read_settings(file)
+    told = [_rule(settings, rule) for rule in settings.rules]
+    channels = [one.name for one in settings.tells]
+    unset = settings.unset_variables()
+    if json:
+        print_json({"rules": told, "channels": channels, "unset_variables": list(unset)})
+        return
+    say(f"{file} is right.")
+    for one in told:
+        say(f"\n{one['rule']}\n  {one['bar']}\n  {one['promise']}\n  {one['delay']}")
+    say(f"\nTold by: {', '.join(channels) or 'nobody; the screens show alarms'}.")
+    if unset:
+        say(f"Not set in this shell: {', '.join(unset)}.")
+
+
+def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
+    from ragstone.monitor.alarms.baseline import bar_beforehand
+    from ragstone.monitor.alarms.rules import shares_of
+    from ragstone.report.figures import number
+    from ragstone.web.parts.rule_delay import in_words, rule_delay, usual_fall
+
+    bar = bar_beforehand(rule, settings.baseline)
+    promise = rule.promise or settings.promise
+    shares = shares_of(settings, rule, 1)
+    rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
+    fall = usual_fall(rule, bar.value)
+    delay = rule_delay(rule, bar.value, fall, promise, shares, rate)
+    side = "below" if rule.better == "+" else "above"
+    where = f" where {rule.slice.replace('=', ' is ')}" if rule.value else ""
+    where = f" for each {rule.facet}" if rule.facet and not rule.value else where
+    made = {
+        "rule": "",
+        "run": f", from {settings.baseline.run} ({number(bar.limit or 0)} and the margin)",
+        "slice_of_run": "",
+        "first_answers": f", if the first {bar.n:,} judged answers have a mean of "
+        f"{number(bar.mean or 0)}" if bar.n else "",
+    }[bar.source]  # fmt: skip
+    if promise.false_alarms is None:
+        kept = f"false alarms lie {promise.answers:,} judged answers apart on average, or more"
+    else:
+        kept = (
+            f"no false alarm within {promise.answers:,} judged answers, with a probability of "
+            f"{100 * (1 - promise.false_alarms):g} %"
+        )
+    together = settings.sharing if rule.promise is None else 1
+    with_others = f", for {together} rules together" if together > 1 else ""
+    return {
+        "rule": rule.name,
+        "bar": f"{rule.metric}{where} {side} {number(bar.value)}{made}",
+        "promise": f"{kept}{with_others}",
+        "delay": in_words(delay, fall, 0),
+        "median": delay.median,
+        "p90": delay.p90,
+    }
+
+
+def _opened(store: str) -> "MonitorStore":
+    from ragstone.monitor import open_store
+
+    return open_store(store, make=False)
+
+
+def _plain(alarm: "RaisedAlarm") -> dict[str, Any]:
+    return {**alarm._asdict(), "text": _words(alarm)}
+
+
+def _words(alarm: "RaisedAlarm") -> str:
+    from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
+
+    return over_sentence(alarm) or alarm_sentence(alarm)
+
+
+def _clock(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at))
