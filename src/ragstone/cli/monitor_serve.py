@@ -44,6 +44,11 @@ def serve(
         typer.Option(metavar="P", help="Judge every answer with this probability, in place of what "
                      "FILE says. Default: 0.1."),
     ] = None,
+    tail: Annotated[
+        list[Path],
+        typer.Option(metavar="FILE.jsonl", help="Follow this file of JSON lines besides, also "
+                     "when it rotates; repeat for more."),
+    ] = [],  # noqa: B006
 ) -> None:  # fmt: skip
     """Take traces over OTLP, judge a sample, raise alarms, and show it all in a browser.
 
@@ -62,6 +67,7 @@ def serve(
         rules=rules,
         judge=judge,
         sample=sample,
+        tail=tail,
         told=_say,
     )
 

@@ -45,6 +45,7 @@ def serve_monitor(
     rules: Path | None = None,
     judge: Sequence[str] = (),
     sample: float | None = None,
+    tail: Sequence[Path] = (),
     told: Callable[[Served], None] = print,
 ) -> None:
     """Take traces, judge a sample of them and show what came, until the process is stopped.
@@ -57,6 +58,7 @@ def serve_monitor(
         rules: The file with all settings.
         judge: Who judges, in place of what the file says.
         sample: The probability with which every answer is drawn, in place of what the file says.
+        tail: Files of JSON lines that are followed besides.
         told: Called as soon as the port is taken.
 
     Raises:
@@ -87,7 +89,8 @@ def serve_monitor(
 
     access = listening.access()
     intake = make_intake(
-        opened, IntakeSettings(token=access.token, redaction=settings.redaction.open())
+        opened,
+        IntakeSettings(token=access.token, redaction=settings.redaction.open(), tails=tuple(tail)),
     )
     place = RunsFolder(
         opened.folder,
@@ -103,7 +106,7 @@ def serve_monitor(
     command = worker_command(store, rules=rules, judges=judge, rate=sample)
     worker = WorkerProcess(command, lambda one: _died(opened, one))
     alive = AliveWatch(opened, settings)
-    with logged_to(opened):
+    with logged_to(intake.writer.say):
         _say(opened, "info", f"ragstone monitor serve began at {listening.served.others}.")
         Timer(1, place.prepare).start()
         worker.start()

@@ -1,24 +1,24 @@
 """Store log: what the server would write to a terminal goes to the log in its store."""
 
 import logging
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from ragstone.errors import RagstoneError
-from ragstone.monitor.store.log import Level, log
-from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.log import Level
+
+Say = Callable[[Level, str], None]
+"""Writes a line some time. Whoever logs must not wait for the store: it may be what is broken."""
 
 NAMES = ("ragstone", "uvicorn.error")
 """The loggers whose words are kept."""
 
 
 class StoreLog(logging.Handler):
-    """Writes warnings and errors to the log of a store; never fails."""
+    """Writes warnings and errors to the log of a store; neither fails nor waits."""
 
-    def __init__(self, store: MonitorStore) -> None:
+    def __init__(self, say: Say) -> None:
         super().__init__(logging.WARNING)
-        self._store = store
+        self._say = say
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a line. Of an error its kind and its place, for its words may be a trace's."""
@@ -30,14 +30,13 @@ class StoreLog(logging.Handler):
                 trace = trace.tb_next
             where = f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
             text = f"{text}: {record.exc_info[0].__name__}{where}"
-        with suppress(RagstoneError), self._store.database.transaction() as run:
-            log(run, time.time(), level, text)
+        self._say(level, text)
 
 
 @contextmanager
-def logged_to(store: MonitorStore) -> Iterator[None]:
+def logged_to(say: Say) -> Iterator[None]:
     """Keep what is logged meanwhile in the store, and off the terminal."""
-    handler = StoreLog(store)
+    handler = StoreLog(say)
     loggers = [logging.getLogger(name) for name in NAMES]
     before = [one.propagate for one in loggers]
     for one in loggers:

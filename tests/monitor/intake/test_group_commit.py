@@ -79,6 +79,16 @@ class _Odd:
         return 1
 
 
+def test_what_is_said_is_in_the_log_and_nobody_waits_for_it(store: MonitorStore) -> None:
+    held = Held(store)
+    writer = GroupCommit(MonitorStore(held, store.folder, store.place))
+    writer.say("warning", "odd")
+    held.go.set()
+    writer.close()
+    with store.database.reading() as run:
+        assert [(line.level, line.text) for line in last_lines(run)] == [("warning", "odd")]
+
+
 def test_nothing_is_taken_after_the_end(store: MonitorStore) -> None:
     writer = GroupCommit(store)
     writer.close()

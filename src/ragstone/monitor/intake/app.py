@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -23,8 +22,6 @@ from .settings import IntakeSettings
 from .tail import TailedFile
 from .unpacking import NotPacked, TooLarge, unpacked
 from .waiting import WaitingPlace, WaitingRoom
-
-LOG = logging.getLogger(__name__)
 
 Scope = MutableMapping[str, Any]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -122,7 +119,6 @@ class IntakeApp:
             return
         except Exception as error:
             # It must not happen; what was sent is not acknowledged, and is sent again.
-            LOG.exception("%s", scope["path"])
             self.writer.note({"failed": 1}, line=_place(error))
             reply = refusal(503, AWAY, json=headers.is_json)
         self._replies[reply.status] += 1
@@ -241,7 +237,6 @@ class IntakeApp:
             return
         except Exception as error:
             # A body that nobody foresaw: it would fail again.
-            LOG.exception("A body could not be read.")
             self.writer.note({"failed": 1}, line=_place(error))
             answer(self._refused(refusal(400, "The body could not be read.", json=form.json)))
             return

@@ -3,7 +3,6 @@
 A commit with full sync costs as much for a thousand rows as for one.
 """
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
@@ -18,8 +17,6 @@ from ragstone.monitor.store.log import Level, log
 from ragstone.monitor.store.received import insert_malformed, insert_received
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.received import Malformed, TracePart
-
-LOG = logging.getLogger(__name__)
 
 LARGEST_GROUP = 32_000_000
 """Bytes in one transaction, so that nobody waits long for a turn."""
@@ -121,6 +118,12 @@ class GroupCommit:
                 self._say("error", line)
             self._turn.notify()
 
+    def say(self, level: Level, line: str) -> None:
+        """Write a line to the log some time. It neither waits nor fails."""
+        with self._turn:
+            self._say(level, line)
+            self._turn.notify()
+
     def close(self) -> None:
         """Write what waits, take no more, and end."""
         with self._turn:
@@ -210,14 +213,12 @@ class GroupCommit:
         return None
 
     def _failed(self, error: Exception) -> None:
-        if isinstance(error, StoreAway):
-            if not self.is_away:
-                LOG.error("%s", error)
-                self._say("error", f"{error}")
-            self.is_away = True
-        else:
-            LOG.error("Intake failed.", exc_info=error)
+        """Say it once. Not by the log of the process, which may be kept in the same store."""
+        if not isinstance(error, StoreAway):
             self._say("error", f"What came could not be written: {type(error).__name__}.")
+        elif not self.is_away:
+            self.is_away = True
+            self._say("error", f"{error}")
 
 
 def write_taken(run: Sql, now: float, group: Sequence[Taken], counts: Mapping[str, int]) -> None:
