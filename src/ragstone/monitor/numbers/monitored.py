@@ -16,6 +16,7 @@ from ragstone.monitor.store.store import MonitorStore
 
 from .against import SettledMean, side_by_side
 from .baseline_run import baseline_mean
+from .corrected_now import corrected_now
 from .metric_over_time import Facet, MeanInWindow, MetricOverTime
 from .over_time import in_windows, read_grid
 from .page_facts import (
@@ -116,7 +117,7 @@ def _metric_now(
         bar=bar,
         series=series,
         before=beside,
-        corrected=None,
+        corrected=corrected_now(run, metric, grid.since, grid.until, slice, stretch),
         alarms=own,
     )
 

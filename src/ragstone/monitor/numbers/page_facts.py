@@ -67,9 +67,10 @@ class CorrectedNow:
 
     Attributes:
         raw: By the judge alone.
-        corrected: By people's labels of some of these answers; it is for one look.
+        corrected: By people's labels of some of these answers; its interval is for one look, so
+            settle when to look before labels come.
         labels: The mean of people's labels alone, with an interval that holds at every look while
-            labels come in.
+            labels come in, exactly; None where the metric has no bounds.
         why: Why there is no corrected mean, as a reason.
     """
 

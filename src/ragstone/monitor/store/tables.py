@@ -40,6 +40,7 @@ TABLES = (
     "probability DOUBLE PRECISION NOT NULL, version TEXT, source TEXT NOT NULL, "
     "again INTEGER NOT NULL, UNIQUE (example, metric, source))",
     "CREATE INDEX scores_over_time ON scores (metric, at)",
+    "CREATE INDEX scores_of_people ON scores (metric, at) WHERE source = 'people'",
     "CREATE INDEX scores_in_order ON scores (metric, number)",
     "CREATE TABLE judged (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
     "text_hash TEXT NOT NULL, judge TEXT NOT NULL, judgements TEXT NOT NULL)",
