@@ -12,6 +12,7 @@ baseline_run      what was before in a finished run
 deploys           a metric before and after a deploy
 corrected_now     a metric corrected by people's labels
 features          what of an answer's inputs and outputs may drift
+sessions_over_time  figures of whole conversations, in windows
 drift             whether these are still what they were
 judge_drift       whether a judge says of the same answers what it said at first
 monitored         all that the first screen shows
