@@ -336,6 +336,19 @@ def test_where_nothing_comes_at_all_only_that_is_an_alarm(quiet: Monitored) -> N
     assert [one.rule for one in quiet.idle(2 * HOUR)] == ["traffic"]
 
 
+def test_after_a_silence_a_rule_waits_anew_for_its_first_score(quiet: Monitored) -> None:
+    quiet.settings = replace(WATCHFUL, rules=(RULE,))
+    for _ in range(30):
+        quiet.answers(1.0)
+        quiet.traces(1, gap=0)
+        quiet.watch()
+    quiet.idle(2 * HOUR)
+    quiet.traces(14)
+    assert [(one.rule, one.state) for one in quiet.alarms()] == [("traffic", "resolved")]
+    quiet.traces(3)
+    assert [one.rule for one in quiet.alarms()] == ["traffic", "faith"]
+
+
 def test_a_budget_that_is_used_up_for_the_hour_is_no_silence(quiet: Monitored) -> None:
     judging = replace(WATCHFUL.judging, answers_an_hour=60)
     quiet.settings = replace(WATCHFUL, rules=(RULE,), judging=judging)

@@ -22,6 +22,9 @@ from .lifecycle import JUDGING_STOPPED, NO_DATA, WORSE, end, fire
 from .rules import facet_of
 
 AWAKE = "awake"
+EXPECTED = "scores_expected"
+"""Since when scores can be expected: answers come, and are judged."""
+
 ASLEEP = 300.0
 """Seconds without a look after which the monitor itself was away, when nothing could come."""
 
@@ -134,6 +137,7 @@ def watch_scores(
         excused: Whether nothing came, or nothing was judged, which is an alarm of its own.
     """
     rules = {rule.name: rule for rule in settings.rules}
+    expected = _expected(run, now, excused=excused)
     wanted = set()
     for name, slice in slices:
         rule = rules[name]
@@ -143,7 +147,8 @@ def watch_scores(
         times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS)
         if slice and rule.value is None and len(times) < FEWEST:
             continue
-        quiet = _quiet(times, settings, awake, _least_wait(run, settings, rule.metric, times))
+        least = _least_wait(run, settings, rule.metric, times)
+        quiet = _quiet(times, settings, max(awake, expected), least)
         if not quiet.over_at(now):
             _end(run, name, slice, "data_again", now)
         elif not excused:
@@ -156,6 +161,14 @@ def watch_scores(
         stays = (alarm.rule, alarm.slice) in wanted or alarm.rule in (TRAFFIC, *still)
         if alarm.kind == NO_DATA and not stays:
             end(run, alarm, now, "rule_changed")
+
+
+def _expected(run: Sql, now: float, *, excused: bool) -> float:
+    """Since when scores can be expected: what comes after a silence has to be judged first."""
+    if excused:
+        keep(run, EXPECTED, now)
+        return now
+    return float(remembered(run, EXPECTED, 0.0))
 
 
 def _quiet(
