@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
+from ragstone.errors import RagstoneError
 from ragstone.wording import worded
 
 from .store.kept import keep, remembered
@@ -55,7 +56,7 @@ class WriteBack:
         return f"WriteBack({self.url!r}, {sorted(self.headers)})"
 
 
-class NotTaken(Exception):
+class NotTaken(RagstoneError):
     """The receiver did not take a batch; it is sent again later."""
 
 
