@@ -41,7 +41,7 @@ def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: Mon
     writer = GroupCommit(store, now=lambda: 60.0)
     one = Taken(
         [TracePart("t", "example", b"x", 1)],
-        [Malformed("not_json", b"y")],
+        [Malformed("body_not_json", b"y")],
         {"received": 2},
         {"position": {"offset": 7}},
     )
@@ -50,7 +50,7 @@ def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: Mon
     writer.close()
     with store.database.reading() as run:
         assert remembered(run, "position") == {"offset": 7}
-        assert run("SELECT at, why FROM malformed") == [(60.0, "not_json")]
+        assert run("SELECT at, why FROM malformed") == [(60.0, "body_not_json")]
         assert counted(run, 60, 120) == {"received": 2, "refused": 3}
 
 

@@ -8,6 +8,7 @@ import pytest
 from ragstone.examples import as_record
 from ragstone.monitor.traces import (
     ReceivedBody,
+    Redaction,
     SpanLimits,
     TracedExample,
     UnreadableBody,
@@ -131,7 +132,7 @@ def test_a_line_that_is_no_json_is_put_aside() -> None:
     read = read_examples(text.encode(), now=NOW)
     assert read.spans == 2
     assert [(one.why, one.body) for one in read.malformed] == [
-        ("not_json", b"{half"), ("not_json", b"text"),
+        ("body_not_json", b"{half"), ("body_not_json", b"text"),
     ]  # fmt: skip
 
 
@@ -147,3 +148,14 @@ def test_limits_hold_for_examples_too() -> None:
     read = read_examples(json.dumps(given).encode(), limits=limits)
     assert [one.why for one in read.malformed] == ["span_too_long", "too_many_in_body"]
     assert fold(read.parts).examples[0].example.answer == "aaaaa… [cut]"
+
+
+def test_the_reason_of_a_faulty_example_keeps_no_secret() -> None:
+    body = json.dumps({"question": "q", "contexts": "ann@example.org", "history": 7, "answer": 5})
+    read = read_examples(body.encode(), redaction=Redaction(), limits=SpanLimits(), now=0.0)
+    (aside,) = read.malformed
+    assert aside.why.startswith("faulty_example?")
+    body = json.dumps({"question": "q", "answer": "a", "contexts": [{"id": ["ann@example.org"]}]})
+    read = read_examples(body.encode(), redaction=Redaction(), limits=SpanLimits(), now=0.0)
+    assert [one for one in read.malformed if "ann" in one.why or b"ann" in one.body] == []
+    assert len(read.malformed) == 1

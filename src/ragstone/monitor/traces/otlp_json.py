@@ -48,7 +48,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], most: int) -> ReadJso
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
-        raise UnreadableBody("The body is no JSON.", "not_json") from None
+        raise UnreadableBody("The body is no JSON.", "body_not_json") from None
     if b"\\ud" in body or b"\\uD" in body:
         given = _whole_texts(given)
     found = ReadJson(TracesData() if kind == "spans" else LogsData())

@@ -75,7 +75,7 @@ def read_examples(
             malformed.append(Malformed("too_many_in_body", b""))
             continue
         if not isinstance(given, Mapping):
-            malformed.append(put_aside("not_json", _redacted(str(given), redaction)))
+            malformed.append(put_aside("body_not_json", _redacted(str(given), redaction)))
             continue
         part = _part(given, reader, redaction, limits, now)
         if isinstance(part, TracePart):
@@ -94,7 +94,7 @@ def _items(body: bytes) -> list[Any]:
     try:
         text = body.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise UnreadableBody("The body is no text in UTF-8.", "not_json") from None
+        raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
     try:
         whole = decode(text)
         return whole if isinstance(whole, list) else [whole]
@@ -102,7 +102,8 @@ def _items(body: bytes) -> list[Any]:
         items = [_line(line) for line in text.split("\n") if line.strip()]
     if not any(isinstance(one, dict) for one in items):
         raise UnreadableBody(
-            "The body is neither a JSON object, nor a list of them, nor JSON lines.", "not_json"
+            "The body is neither a JSON object, nor a list of them, nor JSON lines.",
+            "body_not_json",
         )
     return items
 
@@ -132,7 +133,8 @@ def _part(
     example = reader.read(record, 1, problems)
     if example is None or problems:
         first = problems[0]
-        why = reason("faulty_example", field=first.field, expected=first.expected, got=first.got)
+        got = first.got if redaction is None else redaction.redact(first.got)
+        why = reason("faulty_example", field=first.field, expected=first.expected, got=got)
         return put_aside(why, _redacted(written, redaction))
     id = example.id if named else None
     if redaction is not None:

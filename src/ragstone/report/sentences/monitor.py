@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from .facts import Sentence, plain
 
 SENTENCES: Mapping[str, Sentence] = {
-    "not_json": plain("it is no JSON"),
+    "body_not_json": plain("it is no JSON"),
     "not_otlp": plain("it is not what OTLP sends"),
     "bad_trace_id": plain("the trace's id is not 16 bytes, or all of them are zero"),
     "bad_span_id": plain("a span's id is not 8 bytes, or all of them are zero"),
