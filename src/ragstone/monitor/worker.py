@@ -21,6 +21,7 @@ from .alarms.watch import watch
 from .following.assessing import GuardChecking
 from .following.folding import Folding
 from .following.judging import Judging
+from .following.people import People
 from .following.retried import Retried
 from .following.sampling import Sampling
 from .following.status import HEARTBEAT
@@ -94,6 +95,7 @@ class MonitorWorker:
                 ("Checking answers", assessing.step),
                 ("Drawing answers", sampling.step),
                 ("Summing up scores", Summing(store, now).step),
+                ("Taking over labels", People(store, now).step),
                 ("Watching for alarms", self._watch),
                 ("The sign of life", self._beat),
             )

@@ -7,7 +7,7 @@ from ragstone.database.database import Sql
 
 from .rows import in_pages, marks
 
-ScoreSource = Literal["guard", "sample", "backfill"]
+ScoreSource = Literal["guard", "sample", "backfill", "people"]
 ScoreStatus = Literal["value", "undefined", "missing"]
 
 
