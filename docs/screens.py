@@ -5,7 +5,7 @@
     python docs/screens.py STORE monitor
 
 RUNS is a folder with runs, RUN the name of one of them, evaluated from data of several systems; for
-labelling, the bundled data. STORE is that of a monitor, such as examples/watched fills.
+labelling, the bundled data. STORE is the folder of a monitor.
 Needs chromium. The pictures are written to docs/screens.
 """
 

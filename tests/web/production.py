@@ -190,7 +190,7 @@ def house(run: Sql, now: float, *, hostile: bool) -> None:
         "alarms",
         rule=name,
         slice=f"{name}={name}" if hostile else "",
-        kind="quality",
+        kind="worse",
         state="firing",
         since=now - WORSE,
         fired_at=now - FIRED,

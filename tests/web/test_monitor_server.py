@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -101,3 +102,16 @@ def test_faults_of_the_settings_are_told_before_anything_is_made(tmp_path: Path)
     with pytest.raises(InputError, match=r"rules\.toml:2"):
         serve_monitor(str(tmp_path / "store"), rules=rules)
     assert not (tmp_path / "store").exists()
+
+
+def test_a_file_that_is_named_to_be_followed_is_taken_in(tmp_path: Path) -> None:
+    (tmp_path / "answers.jsonl").write_bytes(EXAMPLE + b"\n")
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[tail]\nfiles = ["answers.jsonl"]\n')
+    store = tmp_path / "store"
+    with started(store, "--rules", str(rules)):
+        for _ in range(600):
+            if received(store):
+                break
+            time.sleep(0.1)
+        assert received(store) == 1

@@ -258,6 +258,7 @@ def series(one: Series, height: int = 150) -> str:
     for piece in _pieces(one):
         if len(piece) == 1 and one.gap is not None:
             at, value = _share(piece[0].at, time), down(piece[0].value)
+            body += _line(at, at, down(piece[0].low), down(piece[0].high), "lone")
             body += f'<circle class="dot" cx="{_figure(at)}%" cy="{_figure(value)}" r="2"/>'
     if one.base is not None:
         body += _line(0, 100, down(one.base), down(one.base), "ref")

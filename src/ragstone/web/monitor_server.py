@@ -90,7 +90,9 @@ def serve_monitor(
     access = listening.access()
     intake = make_intake(
         opened,
-        IntakeSettings(token=access.token, redaction=settings.redaction.open(), tails=tuple(tail)),
+        IntakeSettings(
+            token=access.token, redaction=settings.redaction.open(), tails=(*settings.tail, *tail)
+        ),
     )
     place = RunsFolder(
         opened.folder,

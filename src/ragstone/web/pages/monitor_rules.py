@@ -7,7 +7,7 @@ from math import isfinite
 
 from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
-from ragstone.monitor.alarms.rules import share_of
+from ragstone.monitor.alarms.rules import share_of, shares_of
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.rule import OWN_RULES, metric_range
 from ragstone.monitor.store.raised import raised_alarms, silence, silenced_until
@@ -144,7 +144,7 @@ def _shown(
     silenced: Mapping[str, tuple[float, str]],
 ) -> ShownRule:
     promise = rule.promise or settings.promise
-    shares = 1 if rule.promise else max(1, settings.sharing)
+    shares = max(1, shares_of(settings, rule, 1))
     bar = _bar_at(rule)
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
@@ -163,7 +163,7 @@ def _shown(
         rule.name,
         said_metric(rule.metric) + _of_slice(rule),
         _bar_words(rule, settings),
-        _promise_words(promise, shares),
+        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing)),
         "an alarm too" if rule.no_data == "alarm" else "ignored",
         said,
         tuple(firing.get(rule.name, ())),
