@@ -49,16 +49,9 @@ def test_the_promise_is_divided_evenly_by_the_rules_that_share_it() -> None:
     assert watched(settings, own, AlarmBar(0.1)).limit == pytest.approx(1_000 / 0.01)
 
 
-def test_the_shares_of_ever_more_slices_add_up_to_no_more_than_that_of_the_rule() -> None:
-    settings = MonitorSettings(rules=(BY_LANGUAGE,))
-    shares = [1 / shares_of(settings, BY_LANGUAGE, number) for number in range(1, 2_000)]
-    assert shares[:3] == [1 / 2, 1 / 6, 1 / 12]
-    assert sum(shares) == pytest.approx(1 - 1 / 2_000)
-
-
-def test_a_rule_for_one_value_of_a_facet_keeps_its_share() -> None:
-    one = replace(BY_LANGUAGE, value="de")
-    assert shares_of(MonitorSettings(rules=(one,)), one, 1) == 1
+def test_the_slices_of_a_rule_share_its_part_evenly() -> None:
+    settings = MonitorSettings(rules=(PLAIN, BY_LANGUAGE))
+    assert shares_of(settings, BY_LANGUAGE, 5) == 10
 
 
 def test_a_promise_of_a_distance_multiplies_it_by_the_shares() -> None:
@@ -139,7 +132,9 @@ def test_new_slices_are_watched_in_the_order_in_which_they_come(store: MonitorSt
     with store.database.transaction() as run:
         give(run, "faithfulness", [1.0, 1.0], facets={"language": "aa"})
     assert [one.slice for one in at_work(store, settings)][2:] == ["language=aa"]
-    assert at_work(store, settings)[0].limit == pytest.approx(2 * 10_000 / 0.05)
+    limits = [one.limit for one in at_work(store, settings)]
+    assert limits == pytest.approx([3 * 10_000 / 0.05] * 3)
+    assert [one.limit for one in first] == pytest.approx([2 * 10_000 / 0.05] * 2)
 
 
 def test_a_facet_with_very_many_values_does_not_grow_without_end(store: MonitorStore) -> None:

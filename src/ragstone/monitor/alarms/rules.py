@@ -17,7 +17,7 @@ EDGE = 0.001
 alarm, or none ever."""
 
 MOST_SLICES = 200
-"""Slices of a rule that are watched. The later one comes, the more evidence it wants."""
+"""Slices of a rule that are watched. The more there are, the more evidence each of them wants."""
 
 RECOVERY = AlarmPromise(0.05, 200)
 """For each alarm: the probability that it is called over, within so many judged answers, although
@@ -120,21 +120,20 @@ def limit_for(promise: AlarmPromise, shares: int) -> float:
     return promised_limit(promise.false_alarms, promise.answers, detectors=shares)
 
 
-def shares_of(settings: MonitorSettings, rule: AlarmRule, number: int) -> int:
-    """Of how many shares of its promise the ``number``-th slice of a rule has one.
+def shares_of(settings: MonitorSettings, rule: AlarmRule, slices: int = 1) -> int:
+    """Of how many shares of its promise each slice of a rule has one.
 
-    A promise is divided evenly by the rules that have it together. Of a rule's part the k-th slice
-    has 1 / (k (k + 1)), which adds up to 1 however many slices come; a rule that watches one
-    slice gives it all.
+    A promise is divided evenly by the rules that have it together, and a rule's part by the slices
+    that came so far. When another one comes, all want more evidence from then on. As each look adds
+    at most one over its limit to the false alarms that are expected, of the next ``answers`` looks
+    of all slices no more are expected, at any time, than the promise allows.
 
     Args:
         settings: With all rules.
         rule: One of them.
-        number: Of the slice, from 1.
+        slices: How many it watches.
     """
-    together = settings.sharing if rule.promise is None else 1
-    several = rule.facet is not None and rule.value is None
-    return together * (number * (number + 1) if several else 1)
+    return slices * (settings.sharing if rule.promise is None else 1)
 
 
 def watched(
@@ -144,11 +143,12 @@ def watched(
     *,
     slice: str = "",
     number: int = 1,
+    slices: int = 1,
     begun: int = 0,
 ) -> WatchedSlice:
-    """A rule at work on its ``number``-th slice."""
+    """A rule at work on its ``number``-th slice of so many."""
     promise = rule.promise or settings.promise
-    limit = limit_for(promise, shares_of(settings, rule, number))
+    limit = limit_for(promise, shares_of(settings, rule, slices))
     # The guard checks every answer.
     least = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
     return WatchedSlice(rule, slice, number, bar, limit, least, begun)

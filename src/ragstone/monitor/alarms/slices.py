@@ -4,6 +4,7 @@ What was settled once stays: the number of a slice, and a bar that was counted f
 answers.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -60,10 +61,7 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
         if known["overfull"]:
             overfull.append(rule.name)
         try:
-            at_work = [
-                _at_work(run, settings, rule, slice, number, known["begun"])
-                for number, slice in enumerate(known["slices"], 1)
-            ]
+            at_work = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
         except InputError as error:
             broken.append((rule.name, str(error)))
             # Its detectors know nothing then: it begins with what comes once it is well.
@@ -110,8 +108,9 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 
 
 def _at_work(
-    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, number: int, begun: int
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
 ) -> WatchedSlice | LearningSlice:
+    slices, begun = known["slices"], known["begun"]
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)
     elif settings.baseline.run is not None:
@@ -122,7 +121,10 @@ def _at_work(
             return settled
         bar, last = settled
         begun = max(begun, last)
-    return watched(settings, rule, bar, slice=slice, number=number, begun=begun)
+    return watched(
+        settings, rule, bar,
+        slice=slice, number=slices.index(slice) + 1, slices=len(slices), begun=begun,
+    )  # fmt: skip
 
 
 def _first_answers(

@@ -7,6 +7,7 @@ from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.log import log
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.wording import worded
 
 from .detecting import Detection, detect
 from .lifecycle import end_what_nobody_watches, follow
@@ -92,13 +93,4 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
             log(run, now, "error", f"The rule {name} cannot be watched: {why}")
     for anew in detection.anew:
         where = f" in {anew.slice}" if anew.slice else ""
-        log(run, now, "info", f"The rule {anew.rule}{where} begins anew: {_why(anew.why)}.")
-
-
-def _why(code: str) -> str:
-    words = {
-        "rule_changed": "it was changed",
-        "judge_changed": "the judge is another",
-        "rule_gone": "it is gone",
-    }
-    return words.get(code, code)
+        log(run, now, "info", f"The rule {anew.rule}{where} begins anew: {worded(anew.why)}.")
