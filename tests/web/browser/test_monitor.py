@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.web.production import a_day
 
@@ -125,7 +126,7 @@ def test_all_reading_works_without_script(serve: Serve, day: Path, chromium: obj
     page.goto(serve(day) + "/monitor")
     page.select_option("#metric", "faithfulness")
     page.click("text=Show")
-    assert page.locator(".mon").count() == 1
+    expect(page.locator(".mon")).to_have_count(1)
     page.locator("#numbers-1 summary").click()
     assert page.locator("#numbers-1 tbody tr").count() > 3
     context.close()

@@ -144,7 +144,7 @@ def _shown(
     silenced: Mapping[str, tuple[float, str]],
 ) -> ShownRule:
     promise = rule.promise or settings.promise
-    shares = max(1, shares_of(settings, rule, 1))
+    shares = max(1, shares_of(settings, rule))
     bar = _bar_at(rule)
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
