@@ -11,6 +11,7 @@ from .failures import guarded
 from .grouped import Grouped
 from .monitor_alarms import alarms, resolve, rules, silence
 from .monitor_doctor import doctor
+from .monitor_keeping import backfill, forget
 from .monitor_serve import serve
 from .output import print_json, say
 
@@ -36,6 +37,8 @@ monitor.command("alarms")(guarded(alarms))
 monitor.command("resolve")(guarded(resolve))
 monitor.command("silence")(guarded(silence))
 monitor.command("rules")(guarded(rules))
+monitor.command("backfill")(guarded(backfill))
+monitor.command("forget")(guarded(forget))
 
 
 @monitor.command("status")

@@ -46,7 +46,26 @@ class Database(Protocol):
         """Let go of the connections."""
 
 
-def open_database(place: str | Path, layout: DatabaseLayout) -> Database:
+class KeptDatabase(Database, Protocol):
+    """A database that is opened for good, not for one look."""
+
+    def size(self) -> int:
+        """Bytes that it takes up.
+
+        Raises:
+            StoreAway: The database cannot be used.
+        """
+
+    def compact(self) -> None:
+        """Leave no trace of what was deleted: in a file its bytes are gone, and a server may write
+        over them.
+
+        Raises:
+            StoreAway: The database cannot be used.
+        """
+
+
+def open_database(place: str | Path, layout: DatabaseLayout) -> KeptDatabase:
     """The database in a file, or at an address ``postgresql://…``; made where it is missing.
 
     Raises:

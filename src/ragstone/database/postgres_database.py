@@ -1,5 +1,6 @@
 """PostgreSQL database: a server that several machines share."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from threading import RLock
@@ -15,6 +16,7 @@ from .postgres_address import is_readable, unreadable, without_password
 if TYPE_CHECKING:
     from psycopg import Connection
 
+_CREATES = re.compile("CREATE TABLE ([a-z_]+)")
 UNKNOWN = "\N{REPLACEMENT CHARACTER}"
 
 
@@ -142,6 +144,23 @@ class PostgresDatabase:
     def reading(self) -> Iterator[Sql]:
         with self._within(self._reader) as run:
             yield run
+
+    def size(self) -> int:
+        tables = self._tables()
+        with self.reading() as run:
+            return sum(
+                int(run("SELECT pg_total_relation_size(CAST(? AS regclass))", one)[0][0])
+                for one in tables
+            )
+
+    def compact(self) -> None:
+        line = self._writer
+        with line.lock, postgres_in_words(self.name, self._layout, self._broken):
+            for one in self._tables():
+                line.open().execute(f"VACUUM {one}")
+
+    def _tables(self) -> list[str]:
+        return [found[1] for one in self._layout.tables if (found := _CREATES.match(one))]
 
     def close(self) -> None:
         # Not while another thread is using them.

@@ -54,6 +54,27 @@ class SqliteDatabase:
         with self._reads, self._within(self._reader, "BEGIN") as run:
             yield run
 
+    def size(self) -> int:
+        with self.reading() as run:
+            ((pages,),) = run("PRAGMA page_count")
+            ((free,),) = run("PRAGMA freelist_count")
+            ((page,),) = run("PRAGMA page_size")
+        return int((pages - free) * page)
+
+    def compact(self) -> None:
+        with self._writes:
+            try:
+                self._writer.execute("VACUUM")
+                # The log of writes still has what was deleted, until it is emptied.
+                emptied = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            except sqlite3.Error as error:
+                raise sqlite_fault(error, self._file, self._layout) from error
+        if emptied[0]:
+            raise StoreAway(
+                f"{self.name}: another program reads it all the while, so that what was deleted is "
+                "still in its log of writes. Run the same command again."
+            )
+
     def close(self) -> None:
         # SQLite crashes where a connection is closed that another thread is using.
         with self._writes, self._reads:

@@ -16,32 +16,44 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .exporting import export
+    from .following.backfill import BackfillPlan, begin_backfill, plan_backfill
+    from .following.forgetting import Forgotten, forget
     from .following.status import MonitorStatus, monitor_status
     from .intake.recorder import Recorder, record, start_recorder
     from .settings import MonitorSettings, read_settings
     from .store.store import MonitorStore, open_store
 
 _ROOMS = {
+    "BackfillPlan": "following.backfill",
+    "Forgotten": "following.forgetting",
     "MonitorSettings": "settings",
     "MonitorStatus": "following.status",
     "MonitorStore": "store.store",
     "Recorder": "intake.recorder",
+    "begin_backfill": "following.backfill",
     "export": "exporting",
+    "forget": "following.forgetting",
     "monitor_status": "following.status",
     "open_store": "store.store",
+    "plan_backfill": "following.backfill",
     "read_settings": "settings",
     "record": "intake.recorder",
     "start_recorder": "intake.recorder",
 }
 
 __all__ = [
+    "BackfillPlan",
+    "Forgotten",
     "MonitorSettings",
     "MonitorStatus",
     "MonitorStore",
     "Recorder",
+    "begin_backfill",
     "export",
+    "forget",
     "monitor_status",
     "open_store",
+    "plan_backfill",
     "read_settings",
     "record",
     "start_recorder",

@@ -18,10 +18,12 @@ from time import time
 
 from .alarms.telling.sending import wait_until_told
 from .alarms.watch import watch
+from .following.anchoring import Anchoring
 from .following.assessing import GuardChecking
 from .following.folding import Folding
 from .following.judging import Judging
 from .following.people import People
+from .following.retention import Retention
 from .following.retried import Retried
 from .following.sampling import Sampling
 from .following.status import HEARTBEAT
@@ -97,11 +99,16 @@ class MonitorWorker:
                 ("Summing up scores", Summing(store, now).step),
                 ("Taking over labels", People(store, now).step),
                 ("Watching for alarms", self._watch),
+                ("Keeping house", Retention(store, settings.retention, now).step),
                 ("The sign of life", self._beat),
             )
         ]
         self._judging = Judging(store, settings.judging, now)
-        self._judging_step = Retried("Judging", self._judging.step, store, now)
+        anchoring = Anchoring(store, settings.judging, now=now)
+        self._judges = [
+            Retried("Judging", self._judging.step, store, now),
+            Retried("Judging the anchors", anchoring.step, store, now),
+        ]
         self._beaten = self._watched = 0.0
         self._stopping = Event()
 
@@ -110,8 +117,8 @@ class MonitorWorker:
         return sum(one.step() for one in self._steps)
 
     def judge(self) -> int:
-        """Judge a batch; gives how many examples it had."""
-        return self._judging_step.step()
+        """Judge a batch, and the anchors where it is time; gives how many examples that were."""
+        return sum(one.step() for one in self._judges)
 
     def run(self) -> None:
         """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ragstone.database.database import Database, Sql
+from ragstone.database.database import KeptDatabase, Sql
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.worker import MonitorWorker
@@ -23,7 +23,7 @@ from ragstone.monitor.worker import MonitorWorker
 class Mortal:
     """A database whose user dies in one of its transactions."""
 
-    database: Database
+    database: KeptDatabase
     left: int
 
     def __getattr__(self, name: str) -> Any:
@@ -41,7 +41,7 @@ class Mortal:
 def main() -> None:
     place, transactions, now = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     store = open_store(place)
-    mortal = cast(Database, Mortal(store.database, transactions))
+    mortal = cast(KeptDatabase, Mortal(store.database, transactions))
     settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
     worker = MonitorWorker(replace(store, database=mortal), settings, now=lambda: now)
     for _ in range(3):

@@ -18,6 +18,7 @@ class Held:
         self.go, self.begun, self.n = Event(), Event(), 0
         self.fails = False
         self.reading, self.close = store.database.reading, store.database.close
+        self.size, self.compact = store.database.size, store.database.compact
 
     @contextmanager
     def transaction(self) -> Iterator[Sql]:

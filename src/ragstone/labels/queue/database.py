@@ -5,7 +5,7 @@ One writes at a time, so that no item is given out twice.
 
 from pathlib import Path
 
-from ragstone.database.database import Database, open_database
+from ragstone.database.database import Database, KeptDatabase, open_database
 from ragstone.database.layout import DatabaseLayout
 
 from .address import FILE
@@ -60,7 +60,7 @@ LabelDatabase = Database
 """What keeps the labels."""
 
 
-def open_labels(place: str | Path) -> LabelDatabase:
+def open_labels(place: str | Path) -> KeptDatabase:
     """The labels in a folder, a file, or at an address ``postgresql://…``; created where missing.
 
     Raises:

@@ -5,7 +5,7 @@ from os import PathLike, fspath
 from pathlib import Path
 
 from ragstone.argument import argument
-from ragstone.database.database import Database, open_database
+from ragstone.database.database import KeptDatabase, open_database
 from ragstone.database.postgres_address import POSTGRES
 from ragstone.errors import InputError
 from ragstone.private import private_folder
@@ -26,7 +26,7 @@ class MonitorStore:
         place: The folder or the address ``postgresql://…``, which also holds people's labels.
     """
 
-    database: Database
+    database: KeptDatabase
     folder: Path
     place: str
 

@@ -1,0 +1,129 @@
+"""Backfill: a past window is judged, after it was said how many answers and for how much."""
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from time import time
+from typing import Any
+from uuid import uuid4
+
+from ragstone.argument import argument
+from ragstone.errors import InputError
+from ragstone.judges.names import is_without_model
+from ragstone.monitor.settings.judging import LEAST_RATE, JudgingSettings
+from ragstone.monitor.store.backfilled import (
+    PlannedExample,
+    draw_between,
+    draws_between,
+    some_records,
+)
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.run.forecast import forecast_of
+from ragstone.run.request import Request
+
+from .sampling import lot
+
+ASKED = 50
+"""Answers whose questions to models are made and counted, to tell the price of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillPlan:
+    """What judging a past window comes to.
+
+    Attributes:
+        id: What the draw rests on: the same plan draws the same answers.
+        since: The window's first moment, in seconds since the epoch.
+        until: The first that is not in it.
+        rate: The probability with which each answer is drawn.
+        answers: How many there are.
+        drawn: How many of them were drawn before.
+        to_judge: How many more are judged.
+        calls: Calls of models that this takes; 0 without a model.
+        usd: What they cost, in US dollars; None where a price is not known.
+    """
+
+    id: str
+    since: float
+    until: float
+    rate: float
+    answers: int
+    drawn: int
+    to_judge: int
+    calls: int
+    usd: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def plan_backfill(
+    store: MonitorStore,
+    judging: JudgingSettings,
+    since: float,
+    until: float,
+    sample: float,
+    *,
+    id: str = "",
+) -> BackfillPlan:
+    """Say what judging a past window comes to; nothing is drawn or sent.
+
+    Args:
+        store: Where the answers are.
+        judging: The metrics and judges.
+        since: The window's first moment, in seconds since the epoch.
+        until: The first that is not in it.
+        sample: The probability with which each of its answers is drawn, from .05 to 1.
+        id: What the draw rests on; empty: something new.
+
+    Raises:
+        InputError: The probability or the window cannot be used.
+    """
+    if not LEAST_RATE <= sample <= 1:
+        raise InputError(
+            f"{argument('sample', sample)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
+            "or 1 for all answers of the window."
+        )
+    if until <= since:
+        raise InputError("The window ends before it begins: nothing can be in it.")
+    id = id or uuid4().hex
+    with store.database.reading() as run:
+        window = draws_between(run, since, until)
+        chosen = [one for one in window.others if is_drawn(id, one, sample)]
+        some = some_records(run, chosen[:ASKED])
+    calls, usd = _price(judging, some, len(chosen))
+    answers, drawn = len(window.others) + window.drawn, window.drawn
+    return BackfillPlan(id, since, until, sample, answers, drawn, len(chosen), calls, usd)
+
+
+def begin_backfill(
+    store: MonitorStore, plan: BackfillPlan, *, now: Callable[[], float] = time
+) -> int:
+    """Draw as planned; what is drawn is judged within the budget. Gives how many that are.
+
+    An answer is then in the sample with probability 1 - (1 - p)(1 - q), where p is the one with
+    which it had been drawn, and q that of this draw; the scores of the window are kept with it.
+    """
+    with store.database.transaction() as run:
+        return draw_between(
+            *(run, now(), plan.since, plan.until, plan.rate),
+            lambda example: is_drawn(plan.id, example, plan.rate),
+        )
+
+
+def is_drawn(id: str, example: str, rate: float) -> bool:
+    """Whether the draw of this name has an example."""
+    return lot(f"backfill {id}", example) < rate
+
+
+def _price(
+    judging: JudgingSettings, sample: list[PlannedExample], n: int
+) -> tuple[int, float | None]:
+    """Calls of models, and their cost, for so many answers as these."""
+    if not sample or all(map(is_without_model, judging.judges)):
+        return 0, 0.0
+    records = [json.loads(one.record) for one in sample]
+    found = forecast_of(Request(records, metrics=judging.metrics, judge=judging.judges)).total
+    each = n / len(sample)
+    return round(found.calls * each), None if found.usd is None else found.usd * each

@@ -1,0 +1,111 @@
+"""Forgetting: what is known of a session or a person goes, to the last byte that is ours."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import time
+
+from ragstone.argument import argument
+from ragstone.database.postgres_address import POSTGRES
+from ragstone.errors import InputError
+from ragstone.labels.queue.address import FILE as LABELS
+from ragstone.labels.queue.database import open_labels
+from ragstone.labels.queue.forgetting import forget_items
+from ragstone.monitor.store.batches import current_batch, keep_batch
+from ragstone.monitor.store.erased import (
+    erase_malformed,
+    erase_traces,
+    erased,
+    traces_of,
+    unlink_alarms,
+)
+from ragstone.monitor.store.kept import remembered
+from ragstone.monitor.store.store import MonitorStore
+
+from .anchoring import ANCHORS
+from .folding import Folding
+from .judging import FOLDER, REPLIES
+from .status import HEARTBEAT, SILENT
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What went.
+
+    Attributes:
+        traces: With all that came of them.
+        examples: With all that was said of them.
+        labelled: Items of queues that showed them, with what people said.
+        malformed: Pieces that were put aside.
+        in_work: Whether some of them are being judged at this moment: their texts go as soon as
+            that ends.
+    """
+
+    traces: int
+    examples: int
+    labelled: int
+    malformed: int
+    in_work: bool
+
+
+def forget(
+    store: MonitorStore,
+    *,
+    session: str | None = None,
+    user: str | None = None,
+    now: Callable[[], float] = time,
+) -> Forgotten:
+    """Remove all traces with an answer in a session, or to a user.
+
+    The bytes are gone from the store, its log of writes and the folders of judging. In PostgreSQL
+    they are free for the server to write over.
+
+    Args:
+        store: Where they are.
+        session: The conversation's id.
+        user: The user's id, as the traces have it.
+        now: Seconds since the epoch.
+
+    Raises:
+        InputError: Neither is named.
+    """
+    if not session and not user:
+        raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
+    # What is not folded yet has no session: afterwards it has.
+    Folding(store, now=now).fold_all()
+    with store.database.transaction() as run:
+        traces = traces_of(run, session=session or None, person=user or None)
+        examples = erase_traces(run, traces)
+        malformed = erase_malformed(run, [session or "", user or ""])
+        unlink_alarms(run, examples)
+        erased(run)
+        batch = current_batch(run)
+        beat = remembered(run, HEARTBEAT)
+        at_work = beat is not None and now() - beat["at"] < SILENT
+        held = batch is not None and not batch.examples.keys().isdisjoint(examples)
+        if held and not at_work:
+            keep_batch(run, None)
+    folder = store.folder / FOLDER
+    if held and batch is not None and not at_work:
+        shutil.rmtree(folder / batch.id, ignore_errors=True)
+    for one in (folder / REPLIES, store.folder / ANCHORS):
+        shutil.rmtree(one, ignore_errors=True)
+    labelled = _labels_of(store, examples)
+    store.database.compact()
+    return Forgotten(len(traces), len(examples), labelled, malformed, held and at_work)
+
+
+def _labels_of(store: MonitorStore, examples: list[str]) -> int:
+    """Remove the examples from people's queues, where the store has any."""
+    if not store.place.startswith(POSTGRES) and not (Path(store.place) / LABELS).is_file():
+        return 0
+    labels = open_labels(store.place)
+    try:
+        with labels.transaction() as run:
+            n = forget_items(run, examples)
+        if n:
+            labels.compact()
+    finally:
+        labels.close()
+    return n
