@@ -257,6 +257,9 @@ FACTS = tuple(value for value in list(globals().values()) if isinstance(value, T
 
 LISTS = frozenset(beginning for fact in FACTS for beginning in fact.lists)
 
+PEOPLE = frozenset((*SESSION.names, *USER.names))
+"""Names of ids that tell people and their conversations apart."""
+
 RESOURCE = frozenset(
     name for fact in (SESSION, USER, VERSION, SYSTEM, ENVIRONMENT) for name in fact.names
 )

@@ -9,7 +9,7 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from .messages import change_texts
-from .names import RESOURCE, SCORE_EVENT
+from .names import PEOPLE, RESOURCE, SCORE_EVENT
 from .otlp_json import read_json
 from .received import (
     CUT,
@@ -22,7 +22,7 @@ from .received import (
     put_aside,
     received,
 )
-from .redaction import Redaction
+from .redaction import Redaction, hashed_id
 from .wire import inside, repeated
 
 _YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
@@ -184,12 +184,24 @@ class _Reading:
         """The bytes of a message, redacted and with no text that is too long."""
         changed = False
         if self._likely(raw):
-            change_texts(message, self._redact)
+            self._redact_in(message)
             changed = True
         if len(raw) > self._limits.attribute_length:
             change_texts(message, self._cut)
             changed = True
         return message.SerializeToString() if changed else raw
+
+    def _redact_in(self, message: Any) -> None:
+        """Redact all texts; an id of a session or a user that holds a secret becomes its hash."""
+        ids = [
+            (one.value, one.value.string_value)
+            for one in getattr(message, "attributes", ())
+            if one.key in PEOPLE and one.value.WhichOneof("value") == "string_value"
+        ]
+        change_texts(message, self._redact)
+        for value, id in ids:
+            if value.string_value != id:
+                value.string_value = hashed_id(id)
 
     def _redact(self, text: str) -> str:
         return self._redaction.redact(text) if self._likely(text.encode()) else text

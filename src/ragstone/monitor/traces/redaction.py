@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from operator import is_not
 from typing import Any
 
@@ -73,6 +74,13 @@ class Redaction:
             return text if redacted is given else json.dumps(redacted, ensure_ascii=False)
         return self._plain(text)
 
+    def redact_id(self, id: str) -> str:
+        """The id, or a hash of it if it holds what is taken out.
+
+        As a mark it would be the id of many, who could not be told apart, nor forgotten alone.
+        """
+        return id if self.redact(id) == id else hashed_id(id)
+
     def redact_in(self, value: Any) -> Any:
         """A JSON value with all of its texts and keys redacted; the same if there is nothing."""
         if isinstance(value, str):
@@ -114,6 +122,11 @@ class Redaction:
                 text, [found.span() for found in pattern.finditer(text) if found[0]], mark
             )
         return text
+
+
+def hashed_id(id: str) -> str:
+    """What stands for an id that is not kept: the same for the same id."""
+    return blake2b(id.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _spelled(text: str) -> str:

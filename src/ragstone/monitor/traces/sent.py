@@ -138,8 +138,8 @@ def _part(
         return put_aside(why, _redacted(written, redaction))
     id = example.id if named else None
     if redaction is not None:
-        id = None if id is None else _clean_id(id, redaction)
-        known |= {name: _clean_id(known[name], redaction) for name in _SPANS if name in known}
+        id = None if id is None else redaction.redact_id(id)
+        known |= {name: redaction.redact_id(known[name]) for name in _NAMED if name in known}
     trace = known.get("trace") or id or blake2b(written.encode(), digest_size=16).hexdigest()
     kept = {
         **known,
@@ -154,15 +154,8 @@ def _part(
     return TracePart(trace, "example", json.dumps(kept, ensure_ascii=False).encode(), 1)
 
 
-_SPANS = ("trace", "span")
-_IDS = (*_SPANS, "key")
-
-
-def _clean_id(id: str, redaction: Redaction) -> str:
-    """The id, or a hash of it if it holds what is taken out: as a mark it would be that of many."""
-    if redaction.redact(id) == id:
-        return id
-    return blake2b(id.encode("utf-8", "replace"), digest_size=16).hexdigest()
+_NAMED = ("trace", "span", "session", "user")
+_IDS = (*_NAMED, "key")
 
 
 def _redacted(text: str, redaction: Redaction | None) -> bytes:
