@@ -26,6 +26,8 @@ from traffic import BATCH, SPANS, packed, trace_id
 from ragstone.monitor.store.store import open_store
 
 SENDERS = 4
+PATIENCE = 120
+"""Seconds; a busy machine is far below it."""
 CALM = 0.3
 """Seconds between two kills, at least; as long again at most."""
 
@@ -104,21 +106,23 @@ def kept(place: str, kills: int, seed: int, postgres: PostgresServer | None = No
         one.start()
     draw = random.Random(seed)
     restarts = 0
-    for number in range(kills):
+    try:
+        for number in range(kills):
+            _until_more(sendings)
+            time.sleep(CALM * (1 + draw.random()))
+            if postgres is not None and number % 3 == 2:
+                postgres.stop("immediate")
+                postgres.start()
+                restarts += 1
+            else:
+                server.kill()
+                server.start()
         _until_more(sendings)
-        time.sleep(CALM * (1 + draw.random()))
-        if postgres is not None and number % 3 == 2:
-            postgres.stop("immediate")
-            postgres.start()
-            restarts += 1
-        else:
-            server.kill()
-            server.start()
-    _until_more(sendings)
-    over.set()
-    for one in threads:
-        one.join()
-    server.kill()
+    finally:
+        over.set()
+        for one in threads:
+            one.join()
+        server.kill()
     acknowledged = [first for sending in sendings for first in sending.acknowledged]
     return KeptTraces(
         len(acknowledged) * BATCH,
@@ -155,22 +159,26 @@ def missing(place: str, acknowledged: list[int]) -> int:
 def _until_more(sendings: list[Sending]) -> None:
     """Wait until each sender was told once more that its traces are kept."""
     before = [len(one.acknowledged) for one in sendings]
+    end = time.monotonic() + PATIENCE
     while any(len(one.acknowledged) <= n for one, n in zip(sendings, before, strict=True)):
+        if time.monotonic() > end:
+            raise TimeoutError(f"Nothing was acknowledged for {PATIENCE} s.")
         time.sleep(0.01)
 
 
 def _send(port: int, number: int, over: threading.Event, sending: Sending) -> None:
     first = number * BATCH
     while not over.is_set():
-        body = packed(first)
-        while (status := _status(port, body)) != 200:
-            sending.repeated += 1
-            if status not in (0, 429, 503):
-                sending.others.append(status)
-                return
-            time.sleep(0.05)
-        sending.acknowledged.append(first)
-        first += SENDERS * BATCH
+        status = _status(port, packed(first))
+        if status == 200:
+            sending.acknowledged.append(first)
+            first += SENDERS * BATCH
+            continue
+        sending.repeated += 1
+        if status not in (0, 429, 503):
+            sending.others.append(status)
+            return
+        time.sleep(0.05)
 
 
 def _status(port: int, body: bytes) -> int:

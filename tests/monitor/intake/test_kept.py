@@ -18,7 +18,18 @@ if TYPE_CHECKING:
     from postgres import PostgresServer
 
 KEPT, SERVER, TRAFFIC = script("intake_kept"), script("intake_server"), script("traffic")
-INTAKE = script("intake")
+INTAKE, POSTGRES = script("intake"), script("postgres")
+
+
+@pytest.fixture
+def own_postgres() -> Iterator["PostgresServer"]:
+    """A server that other tests do not need, for it is killed."""
+    pytest.importorskip("psycopg")
+    try:
+        with POSTGRES.postgres_server() as server:
+            yield server
+    except POSTGRES.NoPostgres as error:
+        pytest.skip(str(error))
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
@@ -28,7 +39,7 @@ def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     server: PostgresServer | None = None
     place = str(tmp_path / "store")
     if where == "postgres":
-        server = request.getfixturevalue("postgres")
+        server = request.getfixturevalue("own_postgres")
         place = server.database()
     found = KEPT.kept(place, 3, 0, server)
     assert found.kills + found.restarts == 3
