@@ -34,7 +34,9 @@ class PostgresServer:
         """Start it, and wait until it answers."""
         options = f"-k {self._folder} -c listen_addresses=''"
         log = str(self._folder / "log")
-        self._run("pg_ctl", "-D", str(self.data), "-l", log, "-o", options, "-w", "start")
+        # After a kill it replays what was written, which takes a while on a busy machine.
+        waits = ("-w", "-t", "300")
+        self._run("pg_ctl", "-D", str(self.data), "-l", log, "-o", options, *waits, "start")
 
     def stop(self, mode: str = "fast") -> None:
         """Stop it; ``immediate`` is as if the machine had lost its power."""

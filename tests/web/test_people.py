@@ -67,7 +67,8 @@ def guarded(tmp_path: Path) -> Place:
     return Place(tmp_path, OWNER)
 
 
-PARTS = {"queue": ("one", "two"), "run": ("r",), "suite": ("s",), "item": ("1",), "id": ("e1",)}
+PARTS = {"queue": ("one", "two"), "run": ("r",), "suite": ("s",), "item": ("1",), "id": ("e1",),
+         "number": ("1",), "session": ("s1",)}  # fmt: skip
 OWN = {"/annotate/one", "/annotate/one/1", "/a/leave"}
 TO_ADJUDICATE = {"/annotate/one/adjudicate", "/annotate/one/adjudicate/1"}
 

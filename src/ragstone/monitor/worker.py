@@ -28,6 +28,7 @@ from .following.retried import Retried
 from .following.sampling import Sampling
 from .following.status import HEARTBEAT
 from .following.summing import Summing
+from .following.writing_back import WritingBack
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.kept import keep
 from .store.store import MonitorStore, open_store
@@ -109,6 +110,8 @@ class MonitorWorker:
             Retried("Judging", self._judging.step, store, now),
             Retried("Judging the anchors", anchoring.step, store, now),
         ]
+        sending = WritingBack(store, settings.write_back, now)
+        self._sending = Retried("Writing scores back", sending.step, store, now)
         self._beaten = self._watched = 0.0
         self._stopping = Event()
 
@@ -120,10 +123,15 @@ class MonitorWorker:
         """Judge a batch, and the anchors where it is time; gives how many examples that were."""
         return sum(one.step() for one in self._judges)
 
+    def send(self) -> int:
+        """Write scores back, if that is asked for and it is time; gives how many that were."""
+        return self._sending.step()
+
     def run(self) -> None:
         """Work until ``stop``, then drain. Slow judges keep nothing else waiting."""
         judging = Thread(target=self._judge_on, daemon=True)
         judging.start()
+        Thread(target=self._send_on, daemon=True).start()
         while not self._stopping.is_set():
             if not self.step():
                 self._stopping.wait(PAUSE)
@@ -147,6 +155,11 @@ class MonitorWorker:
     def _judge_on(self) -> None:
         while not self._stopping.is_set():
             self.judge()
+            self._stopping.wait(JUDGING_PAUSE)
+
+    def _send_on(self) -> None:
+        while not self._stopping.is_set():
+            self.send()
             self._stopping.wait(JUDGING_PAUSE)
 
     def _watch(self) -> int:

@@ -21,6 +21,7 @@ from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
 from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.store import MonitorStore, open_store
+from ragstone.monitor.traces.redaction import hashed_id
 from ragstone.testing import ScriptedModel
 from tests.monitor.following.arriving import receive, receive_answers, rows, spans_of_answer
 from tests.monitor.following.clock import Clock
@@ -197,3 +198,13 @@ def test_scores_that_come_after_are_not_passed_over_by_who_reads_them_by_number(
 def test_a_session_or_a_user_has_to_be_named(store: MonitorStore) -> None:
     with pytest.raises(InputError, match="session"):
         forget(store)
+
+
+def test_a_user_whose_address_is_kept_as_a_hash_is_forgotten_by_the_address(
+    store: MonitorStore,
+) -> None:
+    clock = Clock()
+    put(store, clock, person=hashed_id("ann@example.org"))
+    assert forget(store, user="ben@example.org", now=clock).examples == 0
+    assert forget(store, user="ann@example.org", now=clock).examples == 2
+    assert len(rows(store, "SELECT example FROM examples")) == 1

@@ -6,8 +6,9 @@ import pytest
 
 from ragstone.monitor import write_back as writing
 from ragstone.monitor.following.writing_back import WritingBack
-from ragstone.monitor.settings import WriteBackSettings
+from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.worker import MonitorWorker
 from ragstone.monitor.write_back import NotTaken, WriteBack
 from tests.monitor.stored import put_example, put_score
 
@@ -81,3 +82,20 @@ def test_nothing_goes_anywhere_unasked(store: MonitorStore, sink: Sink) -> None:
     put_score(store, "a", "m1", 1.0)
     assert WritingBack(store, None, lambda: NOW).step() == 0
     assert sink.bodies == []
+
+
+def test_the_worker_sends_and_logs_what_a_receiver_refuses(store: MonitorStore, sink: Sink) -> None:
+    clock = [NOW]
+    settings = MonitorSettings(write_back=WriteBackSettings("http://h/v1/logs"))
+    worker = MonitorWorker(store, settings, now=lambda: clock[0])
+    put_example(store, "a", NOW)
+    put_score(store, "a", "m1", 1.0)
+    sink.is_open = False
+    assert worker.send() == 0
+    with store.database.reading() as run:
+        ((text,),) = run("SELECT text FROM lines WHERE level = 'error'")
+    assert text.startswith("Writing scores back failed (closed)")
+    sink.is_open = True
+    clock[0] += 2
+    assert worker.send() == 1
+    assert len(sink.bodies) == 1

@@ -22,6 +22,7 @@ from ragstone.monitor.store.erased import (
 )
 from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.traces.redaction import hashed_id
 
 from .anchoring import ANCHORS
 from .folding import Folding
@@ -75,7 +76,7 @@ def forget(
     # What is not folded yet has no session: afterwards it has.
     Folding(store, now=now).fold_all()
     with store.database.transaction() as run:
-        traces = traces_of(run, session=session or None, person=user or None)
+        traces = traces_of(run, sessions=_kept_as(session), people=_kept_as(user))
         examples = erase_traces(run, traces)
         malformed = erase_malformed(run, [session or "", user or ""])
         unlink_alarms(run, examples)
@@ -94,6 +95,11 @@ def forget(
     labelled = _labels_of(store, examples)
     store.database.compact()
     return Forgotten(len(traces), len(examples), labelled, malformed, held and at_work)
+
+
+def _kept_as(id: str | None) -> tuple[str, ...]:
+    """How an id is kept: as it was sent, or as its hash where it held what is taken out."""
+    return (id, hashed_id(id)) if id else ()
 
 
 def _labels_of(store: MonitorStore, examples: list[str]) -> int:

@@ -71,13 +71,14 @@ def trim_before(run: Sql, at: float) -> None:
     run("DELETE FROM malformed WHERE at < ?", at)
 
 
-def traces_of(run: Sql, *, session: str | None, person: str | None) -> list[str]:
-    """The traces with an answer in a session, or to a person."""
-    rows = run(
-        "SELECT DISTINCT trace FROM examples WHERE session = ? OR person = ? ORDER BY trace",
-        session, person,
-    )  # fmt: skip
-    return [trace for (trace,) in rows]
+def traces_of(run: Sql, *, sessions: Collection[str], people: Collection[str]) -> list[str]:
+    """The traces with an answer in one of the sessions, or to one of the people."""
+    found = set[str]()
+    for column, names in (("session", sessions), ("person", people)):
+        for name in names:
+            rows = run(f"SELECT DISTINCT trace FROM examples WHERE {column} = ?", name)
+            found.update(trace for (trace,) in rows)
+    return sorted(found)
 
 
 def erase_malformed(run: Sql, names: Iterable[str]) -> int:
