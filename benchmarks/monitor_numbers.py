@@ -4,9 +4,11 @@
 
 First a day of scores of ten metrics in a SQLite store: how long it takes to sum them up once, and
 then a metric's 240 windows, of all traffic and of a slice, and while the last ten minutes are not
-summed up yet. Then pages of 24 windows of 400 answers that come: how often all windows hold at all
-looks, one after each answer, and how wide the sequence is at the end, beside the interval for one
-look. Answers of which a guard doubts are worse; they are judged with another probability.
+summed up yet; and how long the whole first screen takes. Then pages of 24 windows of 400 answers
+that come: how often all windows hold at all looks, one after each answer, and how wide the sequence
+is at the end, beside the interval for one look. Answers of which a guard doubts are worse; they are
+judged with another probability. Last, how often a stretch of answers is called better or worse than
+a run that was as good, at any of twenty looks.
 """
 
 import argparse
@@ -14,20 +16,28 @@ import random
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.decisions.scored import ValueRange
+from ragstone.monitor.numbers.against import side_by_side
 from ragstone.monitor.numbers.metric_over_time import Facet
+from ragstone.monitor.numbers.monitored import monitored
 from ragstone.monitor.numbers.over_time import over_time
+from ragstone.monitor.numbers.stretch import Stretch
+from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.score_sums import sum_up
 from ragstone.monitor.store.store import MonitorStore, open_store
+from ragstone.stats.interval import Interval
 from ragstone.stats.watching.session_effect import session_effect
 from ragstone.stats.watching.weighted_sums import WeightedSums
 from ragstone.stats.watching.window_intervals import window_intervals
 from ragstone.stats.watching.window_sequences import window_sequences
+from ragstone.stats.wilson import wilson
 
 Floats = NDArray[np.float64]
 
@@ -47,6 +57,7 @@ def main() -> None:
         speed(store, asked.scores)
         store.close()
     coverage(asked.pages)
+    beside(asked.pages)
 
 
 def speed(store: MonitorStore, n: int) -> None:
@@ -79,7 +90,13 @@ def speed(store: MonitorStore, n: int) -> None:
     with store.database.transaction() as run:
         run("UPDATE scores SET value = 1 WHERE at > ?", DAY - 600)
     _timed("with ten minutes not summed up", store, None)
-    print(f"all {len(METRICS)} metrics: {_all(store):.0f} ms")
+    settings = MonitorSettings(rules=())
+    took = []
+    for _ in range(5):
+        begun = time.perf_counter()
+        monitored(store, settings, DAY)
+        took.append(1000 * (time.perf_counter() - begun))
+    print(f"the first screen with {len(METRICS)} metrics: {min(took):.0f} to {max(took):.0f} ms")
 
 
 def _timed(what: str, store: MonitorStore, slice: Facet | None) -> None:
@@ -89,13 +106,6 @@ def _timed(what: str, store: MonitorStore, slice: Facet | None) -> None:
         over_time(store, METRICS[0], since=0, until=DAY, slice=slice)
         took.append(1000 * (time.perf_counter() - begun))
     print(f"{what}: {min(took):.1f} to {max(took):.1f} ms")
-
-
-def _all(store: MonitorStore) -> float:
-    begun = time.perf_counter()
-    for metric in METRICS:
-        over_time(store, metric, since=0, until=DAY)
-    return 1000 * (time.perf_counter() - begun)
 
 
 @dataclass(frozen=True)
@@ -210,6 +220,41 @@ def _sums(one: Page, weights: Floats, looks: list[int]) -> WeightedSums:
         so_far(squares * x * x),
         np.full(len(n), 1 / one.probabilities.min()),
     )
+
+
+@dataclass(frozen=True)
+class RunRate:
+    """A rate of a run."""
+
+    successes: int
+    n: int
+
+    @property
+    def value(self) -> float:
+        return self.successes / self.n
+
+    def once(self, level: float) -> Interval | None:
+        return wilson(self.successes, self.n, level=level)
+
+
+def beside(draws: int) -> None:
+    """How often a difference is found where there is none, or missed by its interval."""
+    print("\nrate  run of  found at a look  interval missed at a look")
+    scale = ValueRange(0, 1, "+", rate=True)
+    for rate, n in product((0.5, 0.8, 0.97), (50, 250, 1000)):
+        found, missed = 0, 0
+        for seed in range(draws):
+            rng = np.random.default_rng(seed)
+            before = RunRate(int(rng.binomial(n, rate)), n)
+            x = (rng.random(2000) < rate).astype(float)
+            looks = [
+                side_by_side(Stretch(scale, WeightedSums.of(x[:k]), 1.0), before, of=None,
+                             margin=None)
+                for k in range(100, 2001, 100)
+            ]  # fmt: skip
+            found += any(one.verdict != "cannot_tell" for one in looks)
+            missed += any(not (one.low or 0) <= 0 <= (one.high or 0) for one in looks)
+        print(f"{rate:4} {n:7}{found / draws:17.3f}{missed / draws:27.3f}", flush=True)
 
 
 if __name__ == "__main__":

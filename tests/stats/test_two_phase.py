@@ -83,13 +83,12 @@ def test_it_holds_as_often_as_it_says_where_both_phases_are_unequal(truth: float
     assert np.mean(held) >= 0.93
 
 
-def test_sessions_make_it_wider() -> None:
-    f, y = [1, 0] * 20, [1, 0] * 10
-    one = estimate(f, [1.0] * 40, list(range(20)), y, [2.0] * 20)
-    other = estimate(f, [1.0] * 40, list(range(20)), y, [2.0] * 20, design_effect=2.0)
-    assert one.interval is not None
-    assert other.interval is not None
-    assert other.interval.low < one.interval.low
+def test_sessions_that_are_alike_count_for_fewer_labels() -> None:
+    # As by hand above, with twice the variance of half as many labels.
+    found = estimate([1, 1, 0, 0], [2.0] * 4, [0, 2], [1, 0], [4, 4], design_effect=2.0)
+    assert found.interval is not None
+    expected = heavy_wilson_ends(0.5, 1 / 8, rows=1, df=1)
+    assert [found.interval.low, found.interval.high] == pytest.approx(expected)
 
 
 def test_without_bounds_it_is_a_t_interval_or_none_where_nothing_varies() -> None:

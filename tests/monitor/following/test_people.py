@@ -7,13 +7,16 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
+from ragstone.decisions.sampling.asked_labels import task_labels, with_choices
+from ragstone.decisions.sampling.example_items import data_items
+from ragstone.decisions.sampling.make_queue import make_queue
 from ragstone.examples import Example, as_record
 from ragstone.examples.example import Context
 from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import ItemAnswers
+from ragstone.labels.queue.form import ItemAnswers, QueueForm
 from ragstone.labels.queue.queue import Queue
 from ragstone.monitor.following.people import EVERY, People
-from ragstone.monitor.labelling import DRAWN, drawn_for_people, send_to_people
+from ragstone.monitor.labelling import DRAWN, TASKS, drawn_for_people, send_to_people
 from ragstone.monitor.store.listed import listed_by_ids
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
@@ -107,6 +110,17 @@ def test_answers_that_are_gone_have_none(judged: MonitorStore) -> None:
         run("DELETE FROM examples WHERE example = ?", id)
     assert People(judged, Clock()).step() == 0
     assert rows(judged, SAID) == []
+
+
+def test_labels_of_answers_that_were_not_drawn_by_chance_do_not_count(store: MonitorStore) -> None:
+    put(store, [(0.0, 1.0)], metric=METRIC)
+    one = Example("e0", "e0", "rag", "Where?", (Context("c", "In Paris.", 1),), "In Paris.")
+    form = QueueForm(DRAWN, with_choices(task_labels(TASKS)), "here", chosen="the worst")
+    with labels_of(store) as labels:
+        make_queue(labels, form, data_items([one], form.asked, None))
+    say(store, 1, "yes")
+    assert People(store, Clock()).step() == 0
+    assert rows(store, SAID) == []
 
 
 def test_without_a_queue_of_drawn_answers_there_is_nothing_to_do(store: MonitorStore) -> None:

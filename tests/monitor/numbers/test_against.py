@@ -77,6 +77,22 @@ def test_without_a_margin_nothing_is_equivalent() -> None:
     assert found.verdict == "cannot_tell"
 
 
+def test_equivalent_takes_two_one_sided_tests() -> None:
+    now, before = stretch(1600, 2000), Rate(1600, 2000)
+
+    def reach(level: float) -> float:
+        always, once = now.always(level), before.once(level)
+        assert always is not None
+        assert once is not None
+        found = unpaired_difference(0.8, always, 0.8, once, level=level)
+        return max(-found.low, found.high)
+
+    between = (reach(0.9) + reach(0.95)) / 2
+    assert side_by_side(now, before, of=None, margin=between).verdict == "equivalent"
+    closer = reach(0.9) - 0.0001
+    assert side_by_side(now, before, of=None, margin=closer).verdict == "cannot_tell"
+
+
 def test_of_many_comparisons_each_has_to_be_the_surer() -> None:
     now, before = stretch(700, 1000), Rate(800, 1000)
     assert side_by_side(now, before, of=None, margin=None).verdict == "worse"

@@ -145,6 +145,16 @@ def test_without_a_run_it_is_compared_with_the_day_before(store: MonitorStore) -
     assert worse.before.low < -0.3
 
 
+def test_of_many_metrics_each_has_to_be_the_surer(store: MonitorStore) -> None:
+    put(store, day(0.9, since=NOW - 2 * DAY, gap=240))
+    put(store, day(0.8, gap=240), prefix="f")
+    others = [f"guard_{chr(97 + k // 26)}{chr(97 + k % 26)}" for k in range(39)]
+    alone = monitored(store, NO_RULES, NOW, metrics=["faithfulness"]).metrics[0]
+    among = monitored(store, NO_RULES, NOW, metrics=["faithfulness", *others]).metrics[0]
+    assert (alone.state, among.state) == ("worse", "cannot_tell")
+    assert (alone.before.low, alone.before.high) == (among.before.low, among.before.high)
+
+
 def test_as_before_is_equivalent_by_the_margin_of_the_rule(store: MonitorStore) -> None:
     put(store, day(0.9, since=NOW - 2 * DAY, gap=20))
     put(store, day(0.9, gap=20), prefix="f")

@@ -46,7 +46,8 @@ def side_by_side(
         family: How many comparisons are looked at together.
 
     Source: Newcombe (1998) and Zou & Donner (2008) for the interval; Schuirmann (1987) for
-    equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks.
+    equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks,
+    which is a little less than it says where what was before has 50 answers or fewer.
     """
     interval = _difference(now, before, 1 - ALPHA / family)
     shown = _difference(now, before, 1 - ALPHA)

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from ragstone.database.database import Sql
 from ragstone.errors import InputError
 from ragstone.monitor.alarms.baseline import bar_of_run
+from ragstone.monitor.alarms.lifecycle import WORSE
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
-from ragstone.monitor.store.alarm_stretches import WORSE, alarms_firing_after
+from ragstone.monitor.store.alarm_stretches import alarms_firing_after
 from ragstone.monitor.store.deployed import deployed
 from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.raised import RaisedAlarm

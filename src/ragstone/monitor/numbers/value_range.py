@@ -1,5 +1,7 @@
 """Value range: where the values of a monitored metric lie."""
 
+from functools import lru_cache
+
 from ragstone.decisions.scored import ValueRange
 from ragstone.errors import RagstoneError
 from ragstone.monitor.settings.rule import GUARD, metric_range
@@ -7,10 +9,12 @@ from ragstone.monitor.settings.rule import GUARD, metric_range
 CONFIDENCE = "guard_confidence"
 
 
+@lru_cache(maxsize=1024)
 def value_range(metric: str) -> ValueRange:
     """The range of a metric's values, and which end is better; nothing is known of a strange one.
 
-    All that the guard says of an answer is 0 or 1, but for its confidence.
+    All that the guard says of an answer is 0 or 1, but for its confidence. Kept, for a name that is
+    no metric is looked for among all packages that are installed.
     """
     try:
         found = metric_range(metric)

@@ -6,9 +6,6 @@ from ragstone.database.database import Sql
 
 from .raised import RaisedAlarm
 
-WORSE = "worse"
-"""The kind of an alarm that is about a mean, and not about silence."""
-
 
 def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
     """The alarms that were firing at this time or later, the first that fired first."""
