@@ -30,6 +30,7 @@ PAGES = (
     "/monitor/examples",
     "/monitor/examples?where=guard_ok:0..0",
     "/monitor/examples?where=faithfulness&alarm=1",
+    "/monitor/drift",
     "/monitor/rules",
     "/monitor/alarms/1",
     "/monitor/alarms/2",

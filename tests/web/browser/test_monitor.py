@@ -19,6 +19,7 @@ PAGES = {
     "no answer": "/monitor/examples?version=v99",
     "an answer": "/monitor/examples/00239",
     "a conversation": "/monitor/sessions/chat-0",
+    "drift": "/monitor/drift",
     "rules": "/monitor/rules",
     "an alarm": "/monitor/alarms/1",
     "the log": "/monitor/log",

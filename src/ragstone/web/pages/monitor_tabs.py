@@ -5,6 +5,7 @@ HERE = "Monitor"
 MONITOR_TABS = (
     ("/monitor", "Overview"),
     ("/monitor/examples", "Answers"),
+    ("/monitor/drift", "Drift"),
     ("/monitor/rules", "Rules"),
     ("/monitor/log", "Log"),
 )
