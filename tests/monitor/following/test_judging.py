@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.models.chat import ChatFailure, ChatRequest, Trouble
+from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import FOLDER, Judging, judged_run
@@ -200,16 +200,16 @@ def test_an_example_that_breaks_the_judge_is_found_and_set_aside(
     assert why == "judging_failed?error=ValueError"
 
 
-@pytest.mark.parametrize("trouble", ["unreachable", "server_error"])
+@pytest.mark.parametrize("trouble", [ChatFailure("unreachable", "nobody there"), "no JSON"])
 def test_when_all_judges_are_away_the_batch_waits_and_is_paid_for_once(
-    trouble: Trouble, store: MonitorStore, clock: Clock
+    trouble: Said, store: MonitorStore, clock: Clock
 ) -> None:
     receive_answers(store, clock.at, range(6))
     follow(store, clock)
     away = True
 
     def script(request: ChatRequest) -> Said:
-        return ChatFailure(trouble, "nobody there") if away else good(request)
+        return trouble if away else good(request)
 
     model = ScriptedModel(script)
     one = judging(store, clock, model)
