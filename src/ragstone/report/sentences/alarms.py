@@ -44,8 +44,18 @@ def _where(facts: Facts) -> str:
 
 
 def _spoken(facts: Facts) -> str:
-    """The metric as it is said."""
-    return facts["metric"].replace("_", " ")
+    """The metric as it is said, which for the guard's checks is a share."""
+    metric = facts["metric"]
+    said = metric.removeprefix("guard_").replace("_", " ")
+    if said == metric.replace("_", " "):
+        return said
+    if said == "ok":
+        return "the share that passes all checks"
+    return (
+        "the guard's confidence"
+        if said == "confidence"
+        else f"the share that passes the check of {said}"
+    )
 
 
 def _since(facts: Facts) -> str:
