@@ -364,7 +364,7 @@ def test_a_budget_that_is_used_up_for_the_hour_is_no_silence(quiet: Monitored) -
 
 
 def due(run: Sql, at: float) -> None:
-    run("INSERT INTO draws VALUES (?, ?, 0.1, 'due', ?, '', 'sample', 0)", f"d{at}", at, at)
+    run("INSERT INTO draws VALUES (?, ?, 0.1, 'due', ?, '', 'sample', 0, NULL)", f"d{at}", at, at)
 
 
 def test_answers_that_wait_for_an_hour_are_an_alarm(monitored: Monitored) -> None:

@@ -12,6 +12,8 @@ from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import Judging
 from ragstone.monitor.following.sampling import Sampling, lot
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
+from ragstone.monitor.store.backfilled import PassedOver
+from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.following.arriving import receive_answers, rows
 from tests.monitor.following.clock import Clock
@@ -35,7 +37,7 @@ def test_a_plan_tells_what_a_backfill_does_and_each_answer_has_its_probability(
     plan = plan_backfill(store, LOCAL, 0, ALWAYS, 0.5)
     assert (plan.answers, plan.drawn, plan.calls, plan.usd) == (60, before, 0, 0.0)
     assert rows(store, "SELECT DISTINCT probability FROM draws") == [(0.25,)]
-    assert plan_backfill(store, LOCAL, 0, ALWAYS, 0.5, id=plan.id) == plan
+    assert plan_backfill(store, LOCAL, 0, ALWAYS, 0.5) == plan
     assert begin_backfill(store, plan, now=clock) == plan.to_judge > 10
     assert rows(store, "SELECT DISTINCT probability FROM draws") == [(0.625,)]
     judging.step()
@@ -55,7 +57,7 @@ def test_only_the_window_is_drawn_from(store: MonitorStore) -> None:
                 "'h', '{}')",
                 name, at,
             )  # fmt: skip
-            run("INSERT INTO draws VALUES (?, 0, 0.1, 'out', 0, 'h', 'sample', 0)", name)
+            run("INSERT INTO draws VALUES (?, 0, 0.1, 'out', 0, 'h', 'sample', 0, NULL)", name)
     plan = plan_backfill(store, LOCAL, 20, 30, 1.0)
     assert (plan.answers, plan.to_judge) == (1, 1)
     begin_backfill(store, plan)
@@ -73,10 +75,29 @@ def test_a_mean_over_both_draws_is_right_by_the_combined_probability() -> None:
     means = []
     for seed in range(repeats):
         first = np.array([lot(str(seed), str(one)) for one in range(n)]) < chance
-        second = np.array([is_drawn(str(seed), str(one), 0.3) for one in range(n)])
+        second = np.array(
+            [is_drawn(str(seed), PassedOver(str(one), chance[one], None), 0.3) for one in range(n)]
+        )
         weights = (first | second) / both
         means.append((weights * score).sum() / weights.sum())
     assert abs(np.mean(means) - score.mean()) < 4 * np.std(means) / sqrt(repeats) + 0.002
+
+
+def test_the_turns_of_a_session_stay_together_when_more_of_a_window_is_drawn() -> None:
+    chances, rate, n = (0.1, 0.4, 0.2), 0.3, 20_000
+    complete = 0
+    for session in range(n):
+        own = lot("seed", str(session))
+        in_window = (False, True, True)
+        drawn = [
+            own < chance or (here and is_drawn("seed", PassedOver("t", chance, own), rate))
+            for chance, here in zip(chances, in_window, strict=True)
+        ]
+        complete += all(drawn)
+    turns = [DrawnTurn("a", 0.1, 0.7), DrawnTurn("b", 1 - 0.6 * 0.7, 0.7)]
+    turns.append(DrawnTurn("c", 1 - 0.8 * 0.7, 0.7))
+    assert probability_of_all(turns) == 0.1
+    assert complete / n == pytest.approx(0.1, abs=4 * sqrt(0.09 / n))
 
 
 def test_a_probability_that_would_weigh_too_much_is_refused(store: MonitorStore) -> None:

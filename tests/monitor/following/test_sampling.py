@@ -1,5 +1,6 @@
 """Examples are drawn by chances that are known, and the chances keep to the budget."""
 
+from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
@@ -15,6 +16,7 @@ from ragstone.monitor.following.sampling import (
     probability,
 )
 from ragstone.monitor.settings.judging import GuardStep, JudgingSettings, SamplingSettings
+from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.following.arriving import (
     FALSE,
@@ -179,3 +181,94 @@ def test_a_judged_example_is_due_again_where_its_text_changed_and_one_passed_ove
     all_of(sampling)
     assert rows(store, DRAWS) == before
     assert rows(store, "SELECT DISTINCT text_hash FROM draws") == [("other",)]
+
+
+def put_turns(
+    store: MonitorStore, at: float, session: str, confidences: Sequence[float | None]
+) -> None:
+    """The turns of a session, each assessed, to be drawn."""
+    with store.database.transaction() as run:
+        for k, confidence in enumerate(confidences):
+            name = f"{session}-{k}"
+            run(
+                "INSERT INTO examples VALUES (?, 't', '', ?, ?, 1, ?, NULL, NULL, 's', '{}', 'h', "
+                "'{}')",
+                name, at + k, at + k, session,
+            )  # fmt: skip
+            run("INSERT INTO assessed VALUES (?, ?, 'h', 1, ?, '{}')", name, at, confidence)
+            run("INSERT INTO to_do VALUES (?, 'draw', ?)", name, at)
+
+
+def test_the_turns_of_a_session_are_drawn_together_each_with_its_own_probability(
+    store: MonitorStore, clock: Clock
+) -> None:
+    for session in range(300):
+        put_turns(store, clock.at, f"s{session}", [0.9] * 4 + [0.1])
+    settings = SamplingSettings(0.1, {}, (GuardStep(0.5, 0.6),))
+    all_of(Sampling(store, settings, now=clock))
+    drawn: dict[tuple[bool, ...], int] = {}
+    for session in range(300):
+        found = rows(
+            store, "SELECT probability, state FROM draws WHERE example LIKE ? ORDER BY example",
+            f"s{session}-%",
+        )  # fmt: skip
+        assert [chance for chance, _ in found] == [0.1] * 4 + [0.6]
+        which = tuple(state == "due" for _, state in found)
+        drawn[which] = drawn.get(which, 0) + 1
+    complete, none, last = (True,) * 5, (False,) * 5, (*(False,) * 4, True)
+    assert set(drawn) == {complete, last, none}
+    assert drawn[complete] == pytest.approx(30, abs=4 * sqrt(300 * 0.09))
+    assert drawn[last] == pytest.approx(150, abs=4 * sqrt(75))
+
+
+def test_the_weighted_mean_of_complete_sessions_is_that_of_all() -> None:
+    random = np.random.default_rng(8)
+    n, repeats = 400, 300
+    # Of sessions that go wrong the guard doubts turns more often, and each has its own length.
+    rates = random.beta(2, 1, n)
+    lengths = random.integers(1, 9, n)
+    turns = [
+        [DrawnTurn("", 0.1 if random.random() < rate else 0.6, None) for _ in range(length)]
+        for rate, length in zip(rates, lengths, strict=True)
+    ]
+    figure = random.binomial(lengths, rates) / lengths
+    means = []
+    for seed in range(repeats):
+        weights = np.zeros(n)
+        for session, drawn in enumerate(turns):
+            own = lot(str(seed), str(session))
+            if all(own < one.probability for one in drawn):
+                weights[session] = 1 / probability_of_all(one._replace(lot=own) for one in drawn)
+        means.append((weights * figure).sum() / n)
+    assert np.mean(means) == pytest.approx(figure.mean(), abs=4 * np.std(means) / sqrt(repeats))
+
+
+def test_what_a_session_has_due_takes_nothing_from_the_chance_of_its_next_turn(
+    store: MonitorStore, clock: Clock
+) -> None:
+    """Else its probability would follow from the lot with which it is compared."""
+    sampling = Sampling(
+        store, SamplingSettings(1.0), JudgingSettings(answers_an_hour=10), now=clock
+    )
+    put_turns(store, clock.at, "first", [None])
+    all_of(sampling)
+    chances = {}
+    for state in ("due", "out"):
+        with store.database.transaction() as run:
+            run("UPDATE draws SET state = ? WHERE example = 'first-0'", state)
+            run("DELETE FROM examples WHERE session = 'first' AND example <> 'first-0'")
+            run("DELETE FROM draws WHERE example <> 'first-0'")
+            kept = run("SELECT value FROM kept WHERE name = 'sampling_load'")
+            run(
+                "INSERT INTO examples VALUES ('first-1', 't', '', ?, ?, 1, 'first', NULL, NULL, "
+                "'s', '{}', 'h', '{}')",
+                clock.at, clock.at,
+            )  # fmt: skip
+            run("INSERT INTO to_do VALUES ('first-1', 'draw', ?)", clock.at)
+        all_of(sampling)
+        with store.database.transaction() as run:
+            run("UPDATE kept SET value = ? WHERE name = 'sampling_load'", kept[0][0])
+        ((chances[state],),) = rows(
+            store, "SELECT probability FROM draws WHERE example = 'first-1'"
+        )
+    assert chances["due"] == chances["out"] < 1

@@ -22,6 +22,7 @@ def converse(
     probability: float = 1.0,
     out: int | None = None,
     abstains: float = 0.0,
+    lot: float | None = None,
     version: str = "v1",
 ) -> None:
     """A session with a turn a minute; the turn ``out`` was not drawn. The last one may abstain."""
@@ -36,8 +37,8 @@ def converse(
             state = "out" if out == k else "judged"
             run(
                 "INSERT INTO draws (example, at, probability, state, due_at, text_hash, source, "
-                "tries) VALUES (?, 0, ?, ?, 0, '', 'sample', 0)",
-                id, probability, state,
+                "tries, lot) VALUES (?, 0, ?, ?, 0, '', 'sample', 0, ?)",
+                id, probability, state, lot,
             )  # fmt: skip
             if out == k:
                 run("DELETE FROM scores WHERE example = ?", id)
@@ -83,6 +84,15 @@ def test_sessions_weigh_by_the_chance_that_all_their_turns_were_drawn(store: Mon
     (found,) = sessions_over_time(store, "faithfulness", since=0, until=HOUR, windows=1)
     assert (found.sessions, found.left_out) == (2, 1)
     assert found.mean_of_turns.value == pytest.approx(4 / 5)
+
+
+def test_a_session_whose_turns_had_one_lot_weighs_by_the_least_of_their_chances(
+    store: MonitorStore,
+) -> None:
+    converse(store, "a", 0, [1.0, 1.0, 1.0], probability=0.5, lot=0.3)
+    converse(store, "b", 0, [0.0, 0.0])
+    (found,) = sessions_over_time(store, "faithfulness", since=0, until=HOUR, windows=1)
+    assert found.mean_of_turns.value == pytest.approx(2 / 3)
 
 
 def test_for_resolved_the_last_turn_alone_has_to_be_drawn(store: MonitorStore) -> None:

@@ -5,13 +5,13 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from time import time
 from typing import Any
-from uuid import uuid4
 
 from ragstone.argument import argument
 from ragstone.errors import InputError
 from ragstone.judges.names import is_without_model
 from ragstone.monitor.settings.judging import LEAST_RATE, JudgingSettings
 from ragstone.monitor.store.backfilled import (
+    PassedOver,
     PlannedExample,
     draw_between,
     draws_between,
@@ -21,7 +21,7 @@ from ragstone.monitor.store.store import MonitorStore
 from ragstone.run.forecast import forecast_of
 from ragstone.run.request import Request
 
-from .sampling import lot
+from .sampling import kept_seed, lot, sampling_seed
 
 ASKED = 50
 """Answers whose questions to models are made and counted, to tell the price of all."""
@@ -32,7 +32,6 @@ class BackfillPlan:
     """What judging a past window comes to.
 
     Attributes:
-        id: What the draw rests on: the same plan draws the same answers.
         since: The window's first moment, in seconds since the epoch.
         until: The first that is not in it.
         rate: The probability with which each answer is drawn.
@@ -43,7 +42,6 @@ class BackfillPlan:
         usd: What they cost, in US dollars; None where a price is not known.
     """
 
-    id: str
     since: float
     until: float
     rate: float
@@ -64,8 +62,6 @@ def plan_backfill(
     since: float,
     until: float,
     sample: float,
-    *,
-    id: str = "",
 ) -> BackfillPlan:
     """Say what judging a past window comes to; nothing is drawn or sent.
 
@@ -75,7 +71,6 @@ def plan_backfill(
         since: The window's first moment, in seconds since the epoch.
         until: The first that is not in it.
         sample: The probability with which each of its answers is drawn, from .05 to 1.
-        id: What the draw rests on; empty: something new.
 
     Raises:
         InputError: The probability or the window cannot be used.
@@ -87,14 +82,14 @@ def plan_backfill(
         )
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
-    id = id or uuid4().hex
     with store.database.reading() as run:
         window = draws_between(run, since, until)
-        chosen = [one for one in window.others if is_drawn(id, one, sample)]
+        seed = kept_seed(run)
+        chosen = [one.example for one in window.others if is_drawn(seed, one, sample)]
         some = some_records(run, chosen[:ASKED])
     calls, usd = _price(judging, some, len(chosen))
     answers, drawn = len(window.others) + window.drawn, window.drawn
-    return BackfillPlan(id, since, until, sample, answers, drawn, len(chosen), calls, usd)
+    return BackfillPlan(since, until, sample, answers, drawn, len(chosen), calls, usd)
 
 
 def begin_backfill(
@@ -104,17 +99,25 @@ def begin_backfill(
 
     An answer is then in the sample with probability 1 - (1 - p)(1 - q), where p is the one with
     which it had been drawn, and q that of this draw; the scores of the window are kept with it.
+    It keeps its lot, so the turns of a session are still all drawn if that is less than the least
+    of their probabilities.
     """
     with store.database.transaction() as run:
+        seed = sampling_seed(run)
         return draw_between(
             *(run, now(), plan.since, plan.until, plan.rate),
-            lambda example: is_drawn(plan.id, example, plan.rate),
+            lambda one: is_drawn(seed, one, plan.rate),
         )
 
 
-def is_drawn(id: str, example: str, rate: float) -> bool:
-    """Whether the draw of this name has an example."""
-    return lot(f"backfill {id}", example) < rate
+def is_drawn(seed: str, one: PassedOver, rate: float) -> bool:
+    """Whether an answer that was passed over is drawn now: so many of them are.
+
+    Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with
+    exactly this rate.
+    """
+    own = lot(seed, one.example) if one.lot is None else one.lot
+    return own < 1 - (1 - one.probability) * (1 - rate)
 
 
 def _price(

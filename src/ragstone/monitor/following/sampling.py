@@ -2,9 +2,12 @@
 
 The probability is settled before the draw, by what the settings say and by how much may be judged
 within an hour; it is kept with the draw, and every estimate weighs by it.
+
+An answer is drawn if its lot is less than its probability. The turns of a session have one lot
+together: all of them are drawn if it is less than the least of their probabilities.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from math import exp
@@ -18,9 +21,11 @@ from ragstone.monitor.settings.judging import (
     SamplingSettings,
 )
 from ragstone.monitor.store.draws import (
+    DrawState,
     NewDraw,
     ToDraw,
     due_before,
+    due_of_sessions,
     next_to_draw,
     write_draws,
 )
@@ -91,23 +96,32 @@ class Sampling:
             waiting = next_to_draw(run, PAGE)
             seed = sampling_seed(run)
             load = _load(run, now)
-            share = self._share(run, load, now)
+            shares = self._shares(run, load, now, [one.session for one in waiting])
             wanted = [self.settings.probability(one.facets, one.confidence) for one in waiting]
             draws = [
-                _draw(one, probability(rate, share), seed)
+                _draw(one, probability(rate, shares[one.session]), seed)
                 for one, rate in zip(waiting, wanted, strict=True)
             ]
             write_draws(run, now, draws, [one.example for one in waiting])
             keep(run, LOAD, asdict(load.then(now, sum(wanted))))
         return len(waiting)
 
-    def _share(self, run: Sql, load: SamplingLoad, now: float) -> float:
-        """The share of what the settings want for which there is a budget."""
+    def _shares(
+        self, run: Sql, load: SamplingLoad, now: float, sessions: Sequence[str]
+    ) -> dict[str, float]:
+        """For each session the share of what the settings want for which there is a budget.
+
+        Its own turns that are due do not count: they are there because of its lot, and what is
+        drawn next with the same lot must have a probability that does not follow from that.
+        """
         most = affordable(self.judging, remembered(run, COST))
         expected = load.an_hour(now)
         if most is None or not expected:
-            return 1.0
-        return min(1.0, max(0.0, most - due_before(run, now)) / expected)
+            return dict.fromkeys(sessions, 1.0)
+        due, own = due_before(run, now), due_of_sessions(run, now, sessions)
+        return {
+            one: min(1.0, max(0.0, most - due + own.get(one, 0)) / expected) for one in sessions
+        }
 
 
 def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None:
@@ -138,19 +152,24 @@ def probability(wanted: float, share: float) -> float:
     return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
 
 
-def lot(seed: str, example: str) -> float:
-    """A number from 0 to 1 that an example draws, always the same one."""
-    drawn = blake2b(f"{seed}\0{example}".encode("utf-8", "replace"), digest_size=8).digest()
+def lot(seed: str, session: str) -> float:
+    """A number from 0 to 1 that a session draws, or an answer without one: always the same."""
+    drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
     return int.from_bytes(drawn) / 2**64
 
 
 def sampling_seed(run: Sql) -> str:
     """What all draws of a store rest on; made when it is first needed."""
-    seed = remembered(run, SEED)
-    if seed is None:
+    seed = kept_seed(run)
+    if not seed:
         seed = token_hex(16)
         keep(run, SEED, seed)
-    return str(seed)
+    return seed
+
+
+def kept_seed(run: Sql) -> str:
+    """The same, empty where nothing was drawn yet; within a reading."""
+    return str(remembered(run, SEED, ""))
 
 
 def _load(run: Sql, now: float) -> SamplingLoad:
@@ -159,5 +178,6 @@ def _load(run: Sql, now: float) -> SamplingLoad:
 
 
 def _draw(one: ToDraw, chance: float, seed: str) -> NewDraw:
-    drawn = lot(seed, one.example) < chance
-    return NewDraw(one.example, chance, "due" if drawn else "out", one.text_hash)
+    own = lot(seed, one.session)
+    state: DrawState = "due" if own < chance else "out"
+    return NewDraw(one.example, chance, state, one.text_hash, own)

@@ -10,6 +10,7 @@ from ragstone.argument import argument
 from ragstone.decisions.scored import ValueRange
 from ragstone.errors import InputError
 from ragstone.monitor.settings.rule import GUARD
+from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
 from ragstone.monitor.store.session_turns import ScoredTurn, session_turns
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionValues, TurnScores
@@ -58,7 +59,7 @@ def sessions_over_time(
     """Figures of the sessions of a stretch of time, by when their last turn was.
 
     A session counts where all its turns were drawn to be judged, with a weight of one over the
-    probability of that, the product of theirs; the guard checks every turn. What is not judged yet,
+    probability of that; the guard checks every turn. What is not judged yet,
     or failed, is missing, and bounds the figures. Sessions are independent.
 
     Args:
@@ -168,13 +169,18 @@ def _of(
 
 def _weights(turns: Sequence[ScoredTurn], *, every: bool) -> dict[str, float]:
     """The weight of each session all of whose turns were drawn."""
-    found: dict[str, float] = {}
+    if every:
+        return {turn.session: 1.0 for turn in turns}
+    found: dict[str, list[DrawnTurn]] = {}
     out = set()
     for turn in turns:
-        probability = 1.0 if every else turn.probability
-        if not every and (turn.state == "out" or probability is None):
+        if turn.state == "out" or turn.probability is None:
             out.add(turn.session)
-            continue
-        assert probability is not None
-        found[turn.session] = found.get(turn.session, 1.0) / probability
-    return {session: weight for session, weight in found.items() if session not in out}
+        else:
+            drawn = DrawnTurn(turn.example, turn.probability, turn.lot)
+            found.setdefault(turn.session, []).append(drawn)
+    return {
+        session: 1 / probability_of_all(drawn)
+        for session, drawn in found.items()
+        if session not in out
+    }

@@ -8,6 +8,7 @@ log      what the monitor says of its own work
 slots    stretches of two minutes, and which of them are summed up anew
 score_sums      what weighted means need of scores, by slot and slice
 session_scores  scores with the sessions of their answers
+drawn_together  the probability with which all turns of a session are judged
 session_turns   what was measured of each turn of sessions
 scored_metrics  which metrics there are, and by what they can be sliced
 labelled_scores    what the judge and what people said of the same answers

@@ -10,20 +10,34 @@ from .rows import marks
 
 
 class WindowDraws(NamedTuple):
-    """Of the answers of a window, how many were drawn before, and the ids of the others."""
+    """Of the answers of a window, how many were drawn before, and the others."""
 
     drawn: int
-    others: list[str]
+    others: list["PassedOver"]
+
+
+class PassedOver(NamedTuple):
+    """An answer that was not drawn. ``lot`` is not less than ``probability``; None where it is not
+    kept."""
+
+    example: str
+    probability: float
+    lot: float | None
 
 
 def draws_between(run: Sql, since: float, until: float) -> WindowDraws:
     """What was drawn of a window."""
     rows = run(
-        "SELECT d.example, d.state FROM examples e JOIN draws d ON d.example = e.example "
+        "SELECT d.example, d.state, d.probability, d.lot FROM examples e "
+        "JOIN draws d ON d.example = e.example "
         "WHERE e.at >= ? AND e.at < ? AND e.settled = 1 ORDER BY d.example",
         since, until,
     )  # fmt: skip
-    others = [example for example, state in rows if state == "out"]
+    others = [
+        PassedOver(example, probability, lot)
+        for example, state, probability, lot in rows
+        if state == "out"
+    ]
     return WindowDraws(len(rows) - len(others), others)
 
 
@@ -45,14 +59,19 @@ def some_records(run: Sql, examples: Sequence[str]) -> list[PlannedExample]:
 
 
 def draw_between(
-    run: Sql, now: float, since: float, until: float, rate: float, drawn: Callable[[str], bool]
+    run: Sql,
+    now: float,
+    since: float,
+    until: float,
+    rate: float,
+    drawn: Callable[[PassedOver], bool],
 ) -> int:
-    """Draw again among the answers of a window; gives how many more are due.
+    """Draw more of the answers of a window; gives how many more are due.
 
-    An answer is in the sample if either draw has it, and that is the probability that is kept of
-    every answer of the window, and of the scores that some have already.
+    The probability of every answer of the window rises to that of being in one of two draws, and so
+    does that of the scores that some have already.
     """
-    due = [one for one in draws_between(run, since, until).others if drawn(one)]
+    due = [one.example for one in draws_between(run, since, until).others if drawn(one)]
     window = "(SELECT example FROM examples WHERE at >= ? AND at < ? AND settled = 1)"
     run(
         f"UPDATE draws SET probability = 1 - (1 - probability) * (1 - ?) WHERE example IN {window}",

@@ -10,16 +10,18 @@ from typing import Literal, NamedTuple
 from ragstone.database.database import Sql
 
 from .counts import count
-from .rows import marks
+from .rows import in_pages, marks
 from .to_do import DRAW, done
 
 DrawState = Literal["out", "due", "judged", "failed", "shed"]
 
 
 class ToDraw(NamedTuple):
-    """An example that may be drawn; ``confidence`` is the guard's."""
+    """An example that may be drawn; ``confidence`` is the guard's, ``session`` is its own id where
+    it has none."""
 
     example: str
+    session: str
     text_hash: str
     confidence: float | None
     facets: Mapping[str, str]
@@ -32,20 +34,22 @@ class NewDraw(NamedTuple):
     probability: float
     state: DrawState
     text_hash: str
+    lot: float
 
 
 def next_to_draw(run: Sql, most: int) -> list[ToDraw]:
     """The examples that wait longest."""
     rows = run(
-        "SELECT e.example, e.text_hash, a.confidence FROM to_do t JOIN examples e "
-        "ON e.example = t.example LEFT JOIN assessed a ON a.example = t.example "
+        "SELECT e.example, coalesce(e.session, e.example), e.text_hash, a.confidence "
+        "FROM to_do t JOIN examples e ON e.example = t.example "
+        "LEFT JOIN assessed a ON a.example = t.example "
         "WHERE t.step = ? ORDER BY t.at, t.example LIMIT ?",
         DRAW, most,
     )  # fmt: skip
     facets = facets_of(run, [example for example, *_ in rows])
     return [
-        ToDraw(example, text_hash, confidence, facets.get(example, {}))
-        for example, text_hash, confidence in rows
+        ToDraw(example, session, text_hash, confidence, facets.get(example, {}))
+        for example, session, text_hash, confidence in rows
     ]
 
 
@@ -85,8 +89,11 @@ def write_draws(run: Sql, now: float, draws: Sequence[NewDraw], about: Collectio
     }
     new = [one for one in draws if one.example in there and one.example not in known]
     run.many(
-        "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0)",
-        [(one.example, now, one.probability, one.state, now, one.text_hash) for one in new],
+        "INSERT INTO draws VALUES (?, ?, ?, ?, ?, ?, 'sample', 0, ?)",
+        [
+            (one.example, now, one.probability, one.state, now, one.text_hash, one.lot)
+            for one in new
+        ],
     )
     changed = [
         (now, one.text_hash, one.example)
@@ -108,3 +115,18 @@ def due_before(run: Sql, at: float) -> int:
     """How many are to be judged by then."""
     ((n,),) = run("SELECT count(*) FROM draws WHERE state = 'due' AND due_at <= ?", at)
     return int(n)
+
+
+def due_of_sessions(run: Sql, at: float, sessions: Collection[str]) -> dict[str, int]:
+    """How many of each of some sessions are to be judged by then; 0 are left out."""
+    found: dict[str, int] = {}
+    for page in in_pages(sorted(set(sessions))):
+        found.update(
+            run(
+                "SELECT e.session, count(*) FROM examples e JOIN draws d ON d.example = e.example "
+                f"WHERE e.session IN ({marks(page)}) AND d.state = 'due' AND d.due_at <= ? "
+                "GROUP BY e.session",
+                *page, at,
+            )
+        )  # fmt: skip
+    return found

@@ -16,6 +16,7 @@ class ScoredTurn(NamedTuple):
         status: ``value``, ``undefined`` or ``missing``; None where it was not judged.
         probability: With which it was drawn to be judged; None where that is not settled yet.
         state: Of its draw.
+        lot: Which decided that, of its session or its own; None where it is not kept.
     """
 
     session: str
@@ -25,6 +26,7 @@ class ScoredTurn(NamedTuple):
     status: str | None
     probability: float | None
     state: str | None
+    lot: float | None
 
 
 def session_turns(
@@ -46,8 +48,8 @@ def session_turns(
         "AND f.value = ?)"
     )
     rows = run(
-        "SELECT e.session, e.example, e.at, s.value, s.status, d.probability, d.state "
-        "FROM examples e LEFT JOIN scores s ON s.example = e.example AND s.metric = ? "
+        "SELECT e.session, e.example, e.at, s.value, s.status, d.probability, d.state, "
+        "d.lot FROM examples e LEFT JOIN scores s ON s.example = e.example AND s.metric = ? "
         "AND s.source <> 'people' LEFT JOIN draws d ON d.example = e.example "
         "WHERE e.at < ? AND e.session IN (SELECT o.session FROM examples o WHERE o.at >= ? "
         f"AND o.at < ? AND o.session IS NOT NULL{has}) ORDER BY e.session, e.at, e.example",

@@ -31,7 +31,7 @@ TABLES = (
     "text_hash TEXT NOT NULL, ok INTEGER, confidence DOUBLE PRECISION, assessment TEXT NOT NULL)",
     "CREATE TABLE draws (example TEXT PRIMARY KEY, at DOUBLE PRECISION NOT NULL, "
     "probability DOUBLE PRECISION NOT NULL, state TEXT NOT NULL, due_at DOUBLE PRECISION NOT NULL, "
-    "text_hash TEXT NOT NULL, source TEXT NOT NULL, tries INTEGER NOT NULL)",
+    "text_hash TEXT NOT NULL, source TEXT NOT NULL, tries INTEGER NOT NULL, lot DOUBLE PRECISION)",
     "CREATE INDEX draws_due ON draws (due_at) WHERE state = 'due'",
     "CREATE INDEX draws_at ON draws (at)",
     "CREATE TABLE scores (number {serial}, example TEXT NOT NULL, metric TEXT NOT NULL, "
@@ -76,8 +76,10 @@ through which row it has, ``waiting`` that more may come. ``to_do`` says what co
 example: to be assessed by the guard's checks, or to be drawn or not.
 
 ``draws`` says of each example with which probability it was drawn to be judged, and how far that
-is: out, due, judged, failed or shed. A score's weight is one over its probability. ``again``: the
-example had been judged before and its text changed, so no detector counts it twice.
+is: out, due, judged, failed or shed. It was drawn if its lot, which the turns of a session share,
+is less than that; where none is kept, it had one of its own. A score's weight is one over its
+probability. ``again``: the example had been judged before and its text changed, so no detector
+counts it twice.
 """
 
 LAYOUT = DatabaseLayout(
