@@ -1,33 +1,44 @@
 """Labelling: answers of production that people are to label.
 
-Two queues, for what their labels tell differs. ``production`` has answers that were drawn by
-chance from those that were judged, each with the probability of that: their labels stand for all
+Two sorts of queues, for what their labels tell differs. ``production`` has answers that were drawn
+by chance from those that were judged, each with the probability of that: their labels stand for all
 traffic, and correct the judge's means. ``production-chosen`` has those that somebody picked: their
 labels tell what is wrong there, and nothing of a mean.
+
+People are asked what settles the metrics that are judged, of the claims and statements that the
+judge found. Where a queue lacks a question, by metrics that are judged since, the next one of its
+sort is begun: ``production-2``.
 """
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-import numpy as np
-
-from ragstone.decisions.sampling.asked_labels import task_labels, with_choices
-from ragstone.decisions.sampling.example_items import data_items
+from ragstone.decisions.sampling.asked_labels import (
+    instructions_of,
+    labels_settling,
+    task_labels,
+    with_choices,
+)
+from ragstone.decisions.sampling.example_items import Propositions, data_items
 from ragstone.decisions.sampling.make_queue import make_queue, placed
-from ragstone.errors import InputError
-from ragstone.judgements import Grounding
+from ragstone.errors import InputError, UnknownName
+from ragstone.examples.labels import FIELDS, PROPOSITIONS
+from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase
-from ragstone.labels.queue.form import QueueForm
+from ragstone.labels.queue.form import AskedLabel, QueueForm
 from ragstone.labels.queue.queue import Queue, queues
+from ragstone.metrics import Metric, parse_metric
 
 from .following.kept_example import kept_example
+from .following.sampling import lot
 from .store.listed import ListedExample
 
 DRAWN, PICKED = "production", "production-chosen"
 
-TASKS = (Grounding.name,)
-"""What people are asked of each answer, where the queue does not say otherwise."""
+OF_PEOPLE = "people"
+"""Makes the lots of this draw others than those by which it is drawn what is judged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +56,58 @@ class SentToPeople:
     of: int
 
 
+def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    """What people are asked, so that their labels settle these metrics, as far as labels can.
+
+    Args:
+        metrics: Their text forms.
+
+    Returns:
+        Nothing where people's labels settle none of them.
+    """
+    found = [label for name in metrics for label in labels_of_metric(name)]
+    return with_choices(tuple(dict.fromkeys(found)))
+
+
+def labels_of_metric(metric: str) -> list[AskedLabel]:
+    """What people must say for a metric; nothing where their labels do not settle it."""
+    known = known_metric(metric)
+    return [] if known is None else labels_settling(known)
+
+
+def known_metric(name: str) -> Metric | None:
+    """The metric of a text form; None where it is not loaded, such as one of a user's file."""
+    try:
+        return parse_metric(name)
+    except (InputError, UnknownName):
+        return None
+
+
+def drawn_queues(database: LabelDatabase) -> list[QueueForm]:
+    """The queues whose answers were drawn by chance, the oldest first."""
+    return [one for one in _of_sort(database, DRAWN) if not one.chosen]
+
+
+def drawn_before(database: LabelDatabase, metrics: Sequence[str]) -> frozenset[str]:
+    """The answers that are in the queue to which drawn ones are sent.
+
+    Args:
+        database: The store of labels.
+        metrics: That are judged.
+    """
+    form, is_new = _form(database, DRAWN, labels_for(metrics), "")
+    if is_new:
+        return frozenset()
+    return frozenset(id for id, _ in Queue(database, form.name).places().values())
+
+
 def send_to_people(
     labels: LabelDatabase,
     examples: Sequence[ListedExample],
     *,
     source: str,
+    metrics: Sequence[str],
+    judgements: Mapping[str, Any],
     probabilities: Mapping[str, float] | None = None,
     chosen: str = "",
     by: str = "",
@@ -60,12 +118,16 @@ def send_to_people(
         labels: The store of labels.
         examples: The answers.
         source: What the store of the monitor is called.
-        probabilities: With which each was drawn from all traffic; None: somebody picked them.
+        metrics: That are judged, of which follows what is asked.
+        judgements: What the judge said of each answer, as rows by kind.
+        probabilities: With which each was drawn from all traffic, also of those that are in the
+            queue since an earlier draw; None: somebody picked them.
         chosen: By what they were picked, in words.
         by: Who sends them.
 
     Raises:
-        InputError: There is no answer with a text, or the queue cannot be made.
+        InputError: There is no answer with a text, nothing that people can say, or the queue
+            cannot be made.
     """
     texts = [one for one in examples if one.record.get("answer")]
     if not texts:
@@ -73,35 +135,100 @@ def send_to_people(
             "None of these answers came with its text, so nobody can label them. "
             "`ragstone monitor doctor` says how texts are sent."
         )
-    name = PICKED if probabilities is None else DRAWN
-    there = next((one for one in queues(labels) if one.name == name), None)
-    how = "" if probabilities is not None else chosen or "somebody picked them in the monitor"
-    form = there or QueueForm(name, with_choices(task_labels(TASKS)), source, chosen=how)
-    items = data_items(
-        [kept_example(json.dumps(one.record)) for one in texts], form.asked, probabilities
-    )
-    if there is None:
-        queue = make_queue(labels, form, items)
-        return SentToPeople(name, len(texts), len(examples))
-    queue = Queue(labels, name)
+    asked = labels_for(metrics)
+    if not asked and probabilities is not None:
+        raise InputError(
+            f"People's labels settle none of the metrics that are judged: {', '.join(metrics)}. "
+            "Judge one that they do, such as faithfulness, or choose the answers yourself."
+        )
+    asked = asked or with_choices(task_labels([Grounding.name]))
+    sort = PICKED if probabilities is None else DRAWN
+    form, is_new = _form(labels, sort, asked, source)
+    if probabilities is None:
+        how = chosen or "somebody picked them in the monitor"
+        form = replace(form, chosen=form.chosen or how)
+    items = [
+        one
+        for one in data_items(
+            [kept_example(json.dumps(one.record)) for one in texts],
+            form.asked,
+            probabilities,
+            _propositions(judgements),
+        )
+        if one.parts
+    ]
+    if is_new:
+        make_queue(labels, form, items)
+        return SentToPeople(form.name, len(items), len(examples))
+    queue = Queue(labels, form.name)
     added = queue.extend(placed(queue.form, items), by)
-    return SentToPeople(name, added, len(examples))
+    queue.drawn_again(probabilities or {})
+    return SentToPeople(form.name, added, len(examples))
 
 
 def drawn_for_people(
-    judged: Mapping[str, float], n: int, rng: np.random.Generator
+    judged: Mapping[str, float], n: int, there: Collection[str] = ()
 ) -> dict[str, float]:
     """Answers drawn by chance from those that were judged.
 
+    Each answer has a number of its own, evenly spread over 0 to 1, for ever: those with the
+    smallest are drawn. So who draws again reaches further, and the farthest reach alone says how
+    likely an answer was to be among all that were drawn.
+
     Args:
         judged: The answers, each with the probability with which it was drawn to be judged.
-        n: How many are wanted.
-        rng: Draws them.
+        n: How many are wanted that are not there.
+        there: Those that earlier draws brought.
 
     Returns:
-        For each that was drawn the probability that it is among them, of all traffic.
+        For each within reach, also of those there, the probability that it is drawn, of all
+        traffic.
+
+    Source: Ohlsson (1995), "Coordination of samples using permanent random numbers"; the
+    probability is that of priority sampling, Duffield, Lund & Thorup (2007).
     """
-    ids = sorted(judged)
-    n = min(n, len(ids))
-    taken = rng.choice(len(ids), size=n, replace=False)
-    return {ids[at]: judged[ids[at]] * n / len(ids) for at in taken.tolist()}
+    numbers = {id: lot(OF_PEOPLE, id) for id in judged}
+    left = sorted(number for id, number in numbers.items() if id not in there)
+    reach = left[n] if n < len(left) else 1.0
+    return {id: judged[id] * reach for id in sorted(judged) if numbers[id] < reach}
+
+
+def _form(
+    labels: LabelDatabase, sort: str, asked: tuple[AskedLabel, ...], source: str
+) -> tuple[QueueForm, bool]:
+    """The form of the newest queue of a sort, or of a new one where that lacks a question."""
+    there = _of_sort(labels, sort)
+    if there and _questions(asked) <= _questions(there[-1].asked):
+        return there[-1], False
+    name = f"{sort}-{len(there) + 1}" if there else sort
+    guidelines = {one: instructions_of(asked, one)[0] for one in languages()}
+    return QueueForm(name, asked, source, together=True, guidelines=guidelines), True
+
+
+def _questions(asked: Sequence[AskedLabel]) -> set[tuple[str, str]]:
+    return {(one.label, one.unit) for one in asked}
+
+
+def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
+    return [
+        one
+        for one in queues(database)
+        if one.name == sort
+        or (one.name.startswith(f"{sort}-") and one.name.removeprefix(f"{sort}-").isdecimal())
+    ]
+
+
+def _propositions(judgements: Mapping[str, Any]) -> Propositions:
+    """Number and text of the claims and statements of each answer, of the judge who spoke first."""
+    return {
+        unit: {id: _listed(said.get(FIELDS[unit], ())) for id, said in judgements.items()}
+        for unit in PROPOSITIONS
+    }
+
+
+def _listed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    found: dict[int, str] = {}
+    for row in rows:
+        if not row.get("reference"):
+            found.setdefault(row["index"], row["text"])
+    return [(str(at + 1), text) for at, text in sorted(found.items())]

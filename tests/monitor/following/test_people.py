@@ -1,22 +1,22 @@
 """What people label of drawn answers becomes scores beside the judge's."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-import numpy as np
 import pytest
 
-from ragstone.decisions.sampling.asked_labels import task_labels, with_choices
+from ragstone.database.database import Sql
 from ragstone.decisions.sampling.example_items import data_items
 from ragstone.decisions.sampling.make_queue import make_queue
+from ragstone.errors import InputError
 from ragstone.examples import Example, as_record
 from ragstone.examples.example import Context
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import ItemAnswers, QueueForm
 from ragstone.labels.queue.queue import Queue
 from ragstone.monitor.following.people import EVERY, People
-from ragstone.monitor.labelling import DRAWN, TASKS, drawn_for_people, send_to_people
+from ragstone.monitor.labelling import DRAWN, drawn_queues, labels_for, send_to_people
 from ragstone.monitor.store.listed import listed_by_ids
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
@@ -51,19 +51,32 @@ def judged(store: MonitorStore) -> MonitorStore:
             record = json.dumps(as_record(one))
             run("UPDATE examples SET record = ? WHERE example = ?", record, id)
     with labels_of(store) as labels, store.database.reading() as run:
-        drawn = drawn_for_people(dict.fromkeys(ids, 0.5), 2, np.random.default_rng(0))
-        send_to_people(labels, listed_by_ids(run, list(drawn)), source="here", probabilities=drawn)
+        send(labels, run, ids[:2], dict.fromkeys(ids[:2], 0.25))
     return store
+
+
+def send(
+    labels: LabelDatabase,
+    run: Sql,
+    ids: Sequence[str],
+    probabilities: Mapping[str, float] | None,
+    metrics: Sequence[str] = (METRIC,),
+) -> str:
+    """The queue to which these are sent."""
+    return send_to_people(
+        *(labels, listed_by_ids(run, ids)),
+        source="here",
+        metrics=metrics,
+        judgements={},
+        probabilities=probabilities,
+    ).queue
 
 
 def say(store: MonitorStore, number: int, unsupported: str) -> str:
     """Ann labels an item; the id of its example."""
     with labels_of(store) as labels:
         queue = Queue(labels, DRAWN)
-        answers = {
-            "support_present": "yes", "unsupported_claim_present": unsupported,
-            "contradicted_claim_present": "no", "source_cited": "no", "fabricated_source": "no",
-        }  # fmt: skip
+        answers = {"unsupported_claim_present": unsupported}
         queue.fill("ann", number, ItemAnswers({("answer", ""): answers}))
         return queue.item(number).id
 
@@ -115,7 +128,7 @@ def test_answers_that_are_gone_have_none(judged: MonitorStore) -> None:
 def test_labels_of_answers_that_were_not_drawn_by_chance_do_not_count(store: MonitorStore) -> None:
     put(store, [(0.0, 1.0)], metric=METRIC)
     one = Example("e0", "e0", "rag", "Where?", (Context("c", "In Paris.", 1),), "In Paris.")
-    form = QueueForm(DRAWN, with_choices(task_labels(TASKS)), "here", chosen="the worst")
+    form = QueueForm(DRAWN, labels_for([METRIC]), "here", chosen="the worst")
     with labels_of(store) as labels:
         make_queue(labels, form, data_items([one], form.asked, None))
     say(store, 1, "yes")
@@ -129,6 +142,58 @@ def test_without_a_queue_of_drawn_answers_there_is_nothing_to_do(store: MonitorS
     with labels_of(store):
         pass
     assert People(store, Clock()).step() == 0
+
+
+def test_what_is_asked_follows_from_the_metrics_that_are_judged() -> None:
+    def asked(*metrics: str) -> set[tuple[str, str]]:
+        return {(one.label, one.unit) for one in labels_for(metrics)}
+
+    assert asked(METRIC) == {("unsupported_claim_present", "answer")}
+    assert asked("faithfulness", "context_precision", "mrr", "abstention") == {
+        ("support", "claim"),
+        ("topically_relevant", "context"),
+        ("response_type", "answer"),
+    }
+    assert asked("bleu", "no_metric_of_ours") == set()
+
+
+def test_a_queue_that_lacks_a_question_is_followed_by_another(judged: MonitorStore) -> None:
+    with labels_of(judged) as labels, judged.database.reading() as run:
+        drawn = {"e3": 0.25}
+        assert send(labels, run, ["e3"], drawn) == DRAWN
+        assert send(labels, run, ["e3"], drawn, ["abstention"]) == f"{DRAWN}-2"
+        assert send(labels, run, ["e3"], drawn, [METRIC, "abstention"]) == f"{DRAWN}-3"
+        assert send(labels, run, ["e2"], drawn, ["abstention"]) == f"{DRAWN}-3"
+        assert send(labels, run, ["e3"], None, [METRIC]) == "production-chosen"
+        assert [one.name for one in drawn_queues(labels)] == [
+            *(DRAWN, f"{DRAWN}-2", f"{DRAWN}-3"),
+        ]
+
+
+def test_a_newer_queue_counts_once_it_has_as_many_labels(judged: MonitorStore) -> None:
+    put(judged, [(60.0 * k, 0.0) for k in range(4)], metric="abstention")
+    clock = Clock()
+    people = People(judged, clock)
+    say(judged, 1, "yes")
+    people.step()
+    assert {row[1] for row in rows(judged, SAID)} == {METRIC}
+    with labels_of(judged) as labels, judged.database.reading() as run:
+        send(labels, run, ["e2", "e3"], {"e2": 0.3, "e3": 0.3}, ["abstention"])
+        Queue(labels, f"{DRAWN}-2").fill(
+            "ann", 1, ItemAnswers({("answer", ""): {"response_type": "abstain"}})
+        )
+    clock.wait(EVERY)
+    assert people.step() == 1
+    assert [row[1:4] for row in rows(judged, SAID)] == [("abstention", 1.0, 0.15)]
+
+
+def test_drawn_answers_are_refused_where_labels_settle_nothing(judged: MonitorStore) -> None:
+    with labels_of(judged) as labels, judged.database.reading() as run:
+        with pytest.raises(InputError, match="settle none of the metrics that are judged: bleu"):
+            send(labels, run, ["e3"], {"e3": 0.5}, ["bleu"])
+        assert send(labels, run, ["e3"], None, ["bleu"]) == "production-chosen"
+        asked = [one.label for one in Queue(labels, "production-chosen").form.asked]
+        assert "unsupported_claim_present" in asked
 
 
 def test_the_worker_takes_labels_over(judged: MonitorStore) -> None:

@@ -64,7 +64,7 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
     Raises:
         InputError: Neither labels nor a metric, or a name that a column of the sheet has.
     """
-    needed = _needed(metric) if isinstance(metric, Metric) else []
+    needed = labels_settling(metric) if isinstance(metric, Metric) else []
     if not labels:
         if metric is None:
             raise InputError(
@@ -82,6 +82,37 @@ def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[As
         units = [one.unit for one in needed if one.label == label]
         asked += [AskedLabel(label, unit) for unit in units or [_usual_unit(label)]]
     return tuple(asked)
+
+
+def labels_settling(metric: Metric) -> list[AskedLabel]:
+    """What people must say for the metric's rule; nothing where it needs more than people's word.
+
+    The outcome of an answer is one word, which is asked for itself.
+
+    Args:
+        metric: Any.
+
+    Returns:
+        The labels, by what of an example they are about.
+    """
+    if isinstance(metric, RubricScore):
+        return [AskedLabel(f"rating.{metric.criterion}", "answer")]
+    if isinstance(metric, AspectVerdict):
+        return [AskedLabel(f"critique.{metric.aspect}", "answer")]
+    by_people = HumanJudge().asks | answered_by("counting")
+    if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
+        return []
+    facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
+    facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
+    found = []
+    for name in (name for name in ASKS if name in metric.asks):
+        ask, kind = ASKS[name], kind_of(name)
+        for column in kind.filled_by(ask):
+            if ask.over is not None and column.label:
+                fact = column.fact or column.name
+                if kind.about == "proposition" or (ask.over, fact) in facts:
+                    found.append(AskedLabel(column.label, ask.over.unit))
+    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
 
 
 def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
@@ -154,31 +185,6 @@ def instructions_of(
         instructions_for_people(kind, columns, language, folder) for kind, columns in kinds.items()
     ]
     return "\n".join(parts), tuple(notes)
-
-
-def _needed(metric: Metric) -> list[AskedLabel]:
-    """What people must say for the metric's rule; nothing where it needs more than people's word.
-
-    The outcome of an answer is one word, which is asked for itself.
-    """
-    if isinstance(metric, RubricScore):
-        return [AskedLabel(f"rating.{metric.criterion}", "answer")]
-    if isinstance(metric, AspectVerdict):
-        return [AskedLabel(f"critique.{metric.aspect}", "answer")]
-    by_people = HumanJudge().asks | answered_by("counting")
-    if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
-        return []
-    facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
-    facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
-    found = []
-    for name in (name for name in ASKS if name in metric.asks):
-        ask, kind = ASKS[name], kind_of(name)
-        for column in kind.filled_by(ask):
-            if ask.over is not None and column.label:
-                fact = column.fact or column.name
-                if kind.about == "proposition" or (ask.over, fact) in facts:
-                    found.append(AskedLabel(column.label, ask.over.unit))
-    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
 
 
 def _usual_unit(label: str) -> Unit:

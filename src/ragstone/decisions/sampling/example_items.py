@@ -56,19 +56,22 @@ def data_items(
     examples: Iterable[Example],
     asked: Sequence[AskedLabel],
     probabilities: Mapping[str, float] | None = None,
+    propositions: Propositions | None = None,
 ) -> list[QueueItem]:
-    """The examples of data, with the claims and statements that it lists.
+    """The examples of data, with their claims and statements.
 
     Args:
         examples: In their order.
         asked: From ``labels_asked``.
         probabilities: That a sample contains them.
+        propositions: Number and text of the claims and statements of each; None: those that the
+            data list.
     """
     there = list(examples)
-    propositions = {
+    found = propositions or {
         unit: {one.id: _listed(one.labels.get(FIELDS[unit])) for one in there} for unit in UNITS[2:]
     }
-    return list(_items(there, asked, propositions, probabilities or {}))
+    return list(_items(there, asked, found, probabilities or {}))
 
 
 def _listed(given: object) -> list[tuple[str, str]]:
@@ -117,7 +120,8 @@ def _item(
         parts += [ItemPart("context", str(one.rank), one.text or "") for one in contexts]
     for unit in UNITS[2:]:
         if unit in units:
-            parts += [ItemPart(unit, *one) for one in propositions[unit].get(example.id, ())]
+            listed = propositions.get(unit, {}).get(example.id, ())
+            parts += [ItemPart(unit, *one) for one in listed]
     return QueueItem(
         number, example.id, shown, tuple(parts), probability, question=example.question_id
     )

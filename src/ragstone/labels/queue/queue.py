@@ -146,6 +146,19 @@ class Queue:
             _note(run, self.name, self._at, by, "extended", f"{count} items")
         return count
 
+    def drawn_again(self, probabilities: Mapping[str, float]) -> None:
+        """Raise the probabilities of examples for which a draw reached further.
+
+        Args:
+            probabilities: That the samples drawn so far contain them, by example; a lower one than
+                is known changes nothing.
+        """
+        with self._database.transaction() as run:
+            run.many(
+                "UPDATE items SET probability = ? WHERE queue = ? AND id = ? AND probability < ?",
+                [(p, self.name, id, p) for id, p in probabilities.items()],
+            )
+
     def limit(self, most: int | None, by: str = "") -> None:
         """Give out this many examples, all without a number; what was given out stays so.
 

@@ -1,33 +1,55 @@
 """People: what people's labels of drawn answers make of the metrics, as scores beside the judge's.
 
-Only labels of the queue whose answers were drawn by chance count. A metric's value by people is its
-own rule over their judgements; where these do not settle it, there is none.
+Only labels of queues whose answers were drawn by chance count. A metric's value by people is its
+own rule over their judgements; where these do not settle it, there is none. Labels of one queue are
+taken, for each has draws of its own: the newest, once it has enough of them.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from time import time
-from typing import Any
 
 from ragstone.database.postgres_address import POSTGRES
+from ragstone.decisions.calibrating.people import people_scores
+from ragstone.examples.labels import PROPOSITIONS
 from ragstone.labels.queue.address import FILE, StoreAddress
-from ragstone.labels.queue.queue import queues
-from ragstone.labels.queue.records import queue_records
+from ragstone.labels.queue.database import LabelDatabase
+from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.snapshot import labels_as_they_are
 from ragstone.labels.queue.work import queue_version
-from ragstone.monitor.labelling import DRAWN
+from ragstone.labels.read import labels_in_queue
+from ragstone.labels.table import LabelTable
+from ragstone.monitor.labelling import drawn_queues, known_metric
 from ragstone.monitor.settings.rule import GUARD
 from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.labelled_examples import ExampleToScore, examples_to_score
 from ragstone.monitor.store.scored_metrics import scored_metrics
 from ragstone.monitor.store.scores import NewScore, ScoredExample, write_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.run.evaluate import evaluate
+
+from .kept_example import kept_example
 
 EVERY = 60.0
 TAKEN = "labels_taken"
+
+ENOUGH = 30
+"""Labelled answers from which on a queue counts in place of older ones that have more."""
+
+
+@dataclass(frozen=True)
+class LabelledAnswers:
+    """What people said of the answers of one queue.
+
+    Attributes:
+        table: Their labels.
+        chances: With which probability each labelled answer was drawn and labelled.
+        units: How many claims and statements of each people were asked about.
+    """
+
+    table: LabelTable
+    chances: Mapping[str, float]
+    units: Mapping[str, Mapping[str, int]]
 
 
 class People:
@@ -50,64 +72,79 @@ class People:
         if now < self._next:
             return 0
         self._next = now + EVERY
-        said, version = self._labelled()
-        chances = {row["id"]: float(row["inclusion_probability"]) for row in said}
+        if self._labels.is_file and not Path(self._labels.place).is_file():
+            return 0
         with self._store.database.reading() as run:
             metrics = [one for one in scored_metrics(run) if not GUARD.fullmatch(one)]
-            known = [version, metrics]
-            if not chances or not metrics or remembered(run, TAKEN) == known:
+            taken = remembered(run, TAKEN)
+        with labels_as_they_are(self._labels) as database:
+            names = [] if database is None else [one.name for one in drawn_queues(database)]
+            if database is None or not names or not metrics:
                 return 0
-            examples = examples_to_score(run, list(chances))
-        scores = scores_by_people(examples, said, metrics) if examples else []
+            with database.reading() as run:
+                known = [[list(queue_version(run, name)) for name in names], metrics]
+            if known == taken:
+                return 0
+            queues = [labelled_answers(database, name) for name in names]
+        ids = sorted({id for one in queues for id in one.chances})
+        if not ids:
+            return 0
+        labelled = that_counts(queues)
+        with self._store.database.reading() as run:
+            examples = examples_to_score(run, sorted(labelled.chances))
+        scores = scores_by_people(examples, labelled, metrics)
         with self._store.database.transaction() as run:
-            kept = {one.example: one for one in examples_to_score(run, list(chances))}
             of = {
-                name: ScoredExample(one.at, one.version, chances[name])
-                for name, one in kept.items()
+                one.example: ScoredExample(
+                    one.at, one.version, labelled.chances.get(one.example, 1.0)
+                )
+                for one in examples_to_score(run, ids)
             }
             there = [one for one in scores if one.example in of]
             write_scores(run, now, "people", there, of, ("people",))
             keep(run, TAKEN, known)
         return len({one.example for one in there})
 
-    def _labelled(self) -> tuple[list[dict[str, Any]], list[int]]:
-        """What was said of drawn answers, as rows of labels; and what changes with more."""
-        if self._labels.is_file and not Path(self._labels.place).is_file():
-            return [], []
-        with labels_as_they_are(self._labels) as database:
-            if database is None or all(one.name != DRAWN for one in queues(database)):
-                return [], []
-            with database.reading() as run:
-                version = queue_version(run, DRAWN)
-            rows = [row for row in queue_records(database, DRAWN) if row["inclusion_probability"]]
-        return rows, list(version)
+
+def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
+    """What people said of the answers of a queue so far."""
+    queue, table = Queue(database, name), labels_in_queue(database, name)
+    chances = dict(
+        table.counted.drop_nulls("inclusion_probability")
+        .select("example_id", "inclusion_probability")
+        .iter_rows()
+    )
+    units: dict[str, dict[str, int]] = {unit: {} for unit in PROPOSITIONS}
+    for id, parts in queue.places().values():
+        for unit, _ in parts:
+            if unit in units:
+                units[unit][id] = units[unit].get(id, 0) + 1
+    return LabelledAnswers(table, chances, units)
+
+
+def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
+    """The queue whose labels count, of those given from the oldest on."""
+    _, _, found = max((min(len(one.chances), ENOUGH), at, one) for at, one in enumerate(queues))
+    return found
 
 
 def scores_by_people(
-    examples: Sequence[ExampleToScore], said: Sequence[Mapping[str, Any]], metrics: Sequence[str]
+    examples: Sequence[ExampleToScore], labelled: LabelledAnswers, metrics: Sequence[str]
 ) -> list[NewScore]:
     """The scores that people's judgements settle.
 
     Args:
         examples: That were labelled.
-        said: Rows of labels, of these and perhaps of others.
+        labelled: What was said of these, and perhaps of others.
         metrics: Their text forms.
     """
-    there = {one.example for one in examples}
-    with TemporaryDirectory() as folder:
-        data, labels = Path(folder) / "examples.jsonl", Path(folder) / "labels.jsonl"
-        data.write_text("".join(f"{one.record}\n" for one in examples), encoding="utf-8")
-        labels.write_text(
-            "".join(f"{json.dumps(row)}\n" for row in said if row["id"] in there),
-            encoding="utf-8",
-        )
-        run = evaluate(data, metrics=metrics, judge=[f"human:{labels}"])
-        found = run.scores()
+    # Labels that came with an answer were the judge's to read, and are no draw of ours.
+    there = [replace(kept_example(one.record), labels={}) for one in examples]
+    found = people_scores(
+        there, labelled.table, [known_metric(one) or one for one in metrics], labelled.units
+    )
     return [
-        NewScore(
-            row["example_id"], row["metric"], row["value"], row["status"], row["reason"] or "",
-            row["label"], "people",
-        )
-        for row in found.iter_rows(named=True)
-        if row["status"] == "value"
-    ]  # fmt: skip
+        NewScore(id, metric, value, "value", "", None, "people")
+        for id, metric, value in found.iter_rows()
+        if id in labelled.chances
+    ]

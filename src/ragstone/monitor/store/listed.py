@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from ragstone.database.database import Sql
 
+from .rows import in_pages, marks
+
 COLUMNS = "e.example, e.trace, e.span, e.at, e.session, e.version, e.system, e.record, e.facts"
 
 
@@ -133,11 +135,13 @@ def one_listed(run: Sql, example: str) -> ListedExample | None:
 
 def listed_by_ids(run: Sql, examples: Sequence[str]) -> list[ListedExample]:
     """The examples of these ids, in their order."""
-    if not examples:
-        return []
-    marks = ", ".join("?" * len(examples))
-    rows = run(f"SELECT {COLUMNS} FROM examples e WHERE e.example IN ({marks})", *examples)
-    found = {one.id: one for one in map(_example, rows)}
+    found = {
+        row[0]: _example(row)
+        for page in in_pages(examples)
+        for row in run(
+            f"SELECT {COLUMNS} FROM examples e WHERE e.example IN ({marks(page)})", *page
+        )
+    }
     return [found[id] for id in dict.fromkeys(examples) if id in found]
 
 
@@ -154,10 +158,9 @@ def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedSco
     """The scores of examples, by example; the newest of each metric and source."""
     found: dict[str, list[ListedScore]] = {one: [] for one in examples}
     if examples:
-        marks = ", ".join("?" * len(examples))
         for id, *row in run(
             "SELECT example, metric, value, status, reason, label, judge, probability, source, "
-            f"judged_at FROM scores WHERE example IN ({marks}) ORDER BY metric, source",
+            f"judged_at FROM scores WHERE example IN ({marks(examples)}) ORDER BY metric, source",
             *examples,
         ):
             found[id].append(ListedScore(*row))
@@ -193,22 +196,39 @@ def judgements_listed(run: Sql, example: str) -> Any:
     return json.loads(rows[0][0]) if rows else None
 
 
+def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
+    """What judges said of each example, as rows by kind; those that were not judged are left out.
+
+    What was said of another text than the example has now does not count.
+    """
+    return {
+        id: json.loads(judgements)
+        for page in in_pages(examples)
+        for id, judgements in run(
+            "SELECT j.example, j.judgements FROM judged j JOIN examples e ON e.example = j.example "
+            f"AND e.text_hash = j.text_hash WHERE j.example IN ({marks(page)})",
+            *page,
+        )
+    }
+
+
 def draw_listed(run: Sql, example: str) -> tuple[float, str] | None:
     """With which probability an example was drawn to be judged, and how far that is."""
     rows = run("SELECT probability, state FROM draws WHERE example = ?", example)
     return (float(rows[0][0]), str(rows[0][1])) if rows else None
 
 
-def probabilities_listed(run: Sql, examples: Sequence[str]) -> dict[str, float]:
-    """With which probability each example was drawn; those that were not are left out."""
-    if not examples:
-        return {}
-    marks = ", ".join("?" * len(examples))
-    rows = run(
-        f"SELECT example, probability FROM draws WHERE example IN ({marks}) AND state <> 'out'",
-        *examples,
-    )
-    return {id: float(probability) for id, probability in rows}
+def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
+    """With which probability each example was drawn; those that were not judged are left out."""
+    return {
+        id: float(probability)
+        for page in in_pages(examples)
+        for id, probability in run(
+            "SELECT example, probability FROM draws "
+            f"WHERE example IN ({marks(page)}) AND state = 'judged'",
+            *page,
+        )
+    }
 
 
 def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:

@@ -1,16 +1,16 @@
 """Monitor annotate: answers of production are sent to people who label them."""
 
-from collections.abc import Mapping
-
-import numpy as np
+from collections.abc import Mapping, Sequence
 
 from ragstone.errors import InputError
-from ragstone.monitor.labelling import drawn_for_people, send_to_people
+from ragstone.monitor.labelling import drawn_before, drawn_for_people, send_to_people
+from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.listed import (
     ListedExample,
+    judged_probabilities,
+    judgements_of,
     listed_by_ids,
     listed_ids,
-    probabilities_listed,
 )
 from ragstone.web.asked import Asked, queue_path
 from ragstone.web.runs_folder import RunsFolder
@@ -22,10 +22,13 @@ from .monitor_examples import filter_of
 MOST = 2_000
 """Answers that are sent at once."""
 
+MOST_DRAWN = 100_000
+"""Answers from which some are drawn, the newest."""
+
 CHOSEN = "example "
 """Begins the name of the box of an answer."""
 
-RANDOM = 100
+RANDOM = 50
 
 
 def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
@@ -41,11 +44,7 @@ def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
     watching = place.watching()
     take = form.get("take", "")
     if take == "random":
-        found, probabilities = _drawn(watching, asked, form)
-        sent = send_to_people(
-            place.labels(), found, source=watching.store.database.name, probabilities=probabilities
-        )
-        return Elsewhere(queue_path(sent.queue, "progress"))
+        return _sent(place, watching, *_drawn(place, watching, asked, form))
     words = ""
     if one := asked.one("example"):
         ids = [one]
@@ -62,12 +61,37 @@ def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
         found = listed_by_ids(run, ids[:MOST])
     if not found:
         raise NotThere("There is no such answer, or no longer.")
-    sent = send_to_people(place.labels(), found, source=watching.store.database.name, chosen=words)
+    return _sent(place, watching, found, None, words)
+
+
+def _sent(
+    place: RunsFolder,
+    watching: Watching,
+    found: Sequence[ListedExample],
+    probabilities: Mapping[str, float] | None,
+    chosen: str = "",
+) -> Elsewhere:
+    with watching.reading() as run:
+        judgements = judgements_of(run, [one.id for one in found])
+    sent = send_to_people(
+        place.labels(),
+        found,
+        source=watching.store.database.name,
+        metrics=metrics_judged(watching),
+        judgements=judgements,
+        probabilities=probabilities,
+        chosen=chosen,
+    )
     return Elsewhere(queue_path(sent.queue, "progress"))
 
 
+def metrics_judged(watching: Watching) -> tuple[str, ...]:
+    """What is judged of the answers that are drawn."""
+    return (watching.settings or DEFAULTS).judging.metrics
+
+
 def _drawn(
-    watching: Watching, asked: Asked, form: Mapping[str, str]
+    place: RunsFolder, watching: Watching, asked: Asked, form: Mapping[str, str]
 ) -> tuple[list[ListedExample], dict[str, float]]:
     text = form.get("n", "")
     n = int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 else RANDOM
@@ -77,15 +101,14 @@ def _drawn(
             "Answers that are chosen by their scores are not drawn by chance: take the condition "
             "on a metric away, or send them all."
         )
+    there = drawn_before(place.labels(), metrics_judged(watching))
     with watching.reading() as run:
-        ids = listed_ids(run, wanted.where, 100_000)
-        judged: dict[str, float] = {}
-        for at in range(0, len(ids), 500):
-            judged |= probabilities_listed(run, ids[at : at + 500])
+        judged = judged_probabilities(run, listed_ids(run, wanted.where, MOST_DRAWN))
         if not judged:
             raise InputError("None of these answers was judged yet.")
-        drawn = drawn_for_people(judged, min(n, MOST), np.random.default_rng())
-        found: list[ListedExample] = []
-        for at in range(0, len(drawn), 500):
-            found += listed_by_ids(run, [*drawn][at : at + 500])
+        drawn = drawn_for_people(judged, min(n, MOST), there)
+        new = [id for id in drawn if id not in there]
+        if not new:
+            raise InputError("All judged answers of this time were sent to people before.")
+        found = listed_by_ids(run, new)
     return found, drawn
