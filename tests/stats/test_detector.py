@@ -119,6 +119,12 @@ def test_where_the_limit_grows_on_the_way_each_look_counts_with_its_own() -> Non
     assert 0.1 < expected <= 5 / 8 + 5 / 20
 
 
+def test_evidence_that_is_exactly_the_limit_is_an_alarm() -> None:
+    state, _ = Detector(0.5, 1e9).step(Detector(0.5, 1e9).start(), [0.0, 0.2])
+    _, found = Detector(0.5, evidence(state)).step(Detector(0.5, 1e9).start(), [0.0, 0.2])
+    assert [(one.number, one.evidence) for one in found] == [(2, evidence(state))]
+
+
 def test_better_answers_than_the_bar_raise_fewer_alarms() -> None:
     detector = Detector(0.7, promised_limit(0.2, 12))
 

@@ -23,6 +23,14 @@ def test_where_every_answer_is_alike_the_delay_is_that_of_the_detector() -> None
     assert delay.noticed == 1
 
 
+def test_a_fall_is_noticed_where_the_evidence_is_exactly_the_limit() -> None:
+    healthy = Traffic.seen([0.9])
+    fallen = healthy.with_mean(0.9 - 0.3).scores.tolist() * 5
+    state, _ = Detector(0.8, 1e9).step(Detector(0.8, 1e9).start(), fallen)
+    detector = Detector(0.8, float(np.sum(state.evidence)))
+    assert expected_delay(detector, healthy, 0.3, before=0, draws=10).median == 5
+
+
 def test_the_delay_is_that_of_detectors_that_look_at_drawn_answers() -> None:
     detector = Detector(0.85, promised_limit(0.05, 10_000))
     delays = []

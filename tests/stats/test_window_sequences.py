@@ -1,5 +1,6 @@
 """Sequences of windows hold for all windows and at every look, together."""
 
+from dataclasses import replace
 from math import exp, log
 
 import numpy as np
@@ -71,6 +72,19 @@ def test_only_how_weights_compare_matters() -> None:
     rng = np.random.default_rng(2)
     x, w = rng.random(50), rng.random(50) + 0.1
     assert ends(x, w) == pytest.approx(ends(x, 7 * w))
+
+
+def test_the_largest_weight_of_any_window_counts_for_all() -> None:
+    x = (np.arange(60) % 4 > 0).astype(float)
+    plain, heavy = WeightedSums.of(x), WeightedSums.of(x, np.where(x > 0, 1.0, 10.0))
+    names = ("n", "w", "wx", "ww", "wwx", "wwxx", "most")
+    both = WeightedSums(
+        *(np.concatenate([getattr(plain, one), getattr(heavy, one)]) for one in names)
+    )
+    lows, _ = window_sequences(both, windows=2)
+    alone = replace(plain, most=np.array([10.0]))
+    assert lows[0] == window_sequences(alone, windows=2)[0][0]
+    assert lows[0] < window_sequences(plain, windows=2)[0][0] - 0.01
 
 
 def test_where_less_is_better_the_ends_are_mirrored() -> None:

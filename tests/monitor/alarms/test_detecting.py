@@ -1,5 +1,6 @@
 """Detectors over a store: each score is looked at once, whatever happens in between."""
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.detector_states import kept_detectors
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.report.words import words
+from ragstone.stats.watching.detector import DetectorState
 
 RULE = AlarmRule("grounded", "faithfulness", bar=0.8)
 ALL = WatchedSlice(RULE, "", 1, AlarmBar(0.8), limit=1000.0)
@@ -211,6 +213,76 @@ def test_another_judge_begins_anew_and_one_that_stands_in_is_not_looked_at(
     (anew,) = after.anew
     assert words(anew.why) == "the judge was local and is new now"
     assert after.standings[0].looks == 8
+
+
+def test_what_came_before_a_rule_changed_is_not_looked_at(store: MonitorStore) -> None:
+    put(store, HEALTHY)
+    looked(store)
+    put(store, FALLEN)
+    (standing,) = looked(store, replace(ALL, bar=AlarmBar(0.9))).standings
+    assert (standing.looks, standing.fallen) == (0, False)
+
+
+def test_the_other_direction_begins_anew_though_the_bar_is_in_the_middle(
+    store: MonitorStore,
+) -> None:
+    put(store, HEALTHY)
+    middle = replace(ALL, bar=AlarmBar(0.5))
+    looked(store, middle)
+    turned = replace(middle, rule=replace(RULE, better="-"))
+    assert looked(store, turned).anew == (BegunAnew("grounded", "", "rule_changed"),)
+
+
+def test_two_that_stand_in_by_turns_are_no_new_judge(store: MonitorStore) -> None:
+    put(store, HEALTHY)
+    for judge in ("one", "other", "one", "other"):
+        put(store, [0.0] * 10, judge=judge)
+    found = looked(store)
+    assert (found.anew, found.found) == ((), ())
+    assert found.standings[0].looks == 30
+
+
+def test_what_fell_has_to_recover_from_the_start_by_another_judge(store: MonitorStore) -> None:
+    # Against a score of 1 the largest bet on a recovery from .8 gains a quarter each time.
+    start = ALL.recovering.start()
+    _, (alarm, *_) = ALL.recovering.step(start, [0.0] * 100)
+    needed = alarm.number
+    put(store, HEALTHY + FALLEN)
+    assert looked(store).standings[0].fallen
+    put(store, [1.0] * (needed - 2))
+    assert looked(store).standings[0].fallen
+    put(store, [1.0] * (20 + needed - 1), judge="new")
+    assert looked(store).standings[0].fallen
+    put(store, [1.0], judge="new")
+    assert not looked(store).standings[0].fallen
+
+
+def test_a_recovery_counts_answers_by_their_probabilities(store: MonitorStore) -> None:
+    watched = replace(ALL, least=0.25)
+    put(store, HEALTHY + FALLEN * 2, probabilities=[0.25] * 110)
+    assert looked(store, watched).standings[0].fallen
+    drawn = [1.0, 0.25] * 100
+    state = kept_recovery(store)
+    _, (alarm, *_) = watched.recovering.step(state, [0.0] * 200, probabilities=drawn)
+    put(store, [1.0] * 200, probabilities=drawn)
+    (recovery,) = looked(store, watched).found
+    assert recovery.number - 110 == alarm.number - state.looks
+
+
+def kept_recovery(store: MonitorStore) -> DetectorState:
+    with store.database.reading() as run:
+        return DetectorState.from_dict(
+            json.loads(kept_detectors(run)["grounded", ""].state)["recovering"]
+        )
+
+
+def test_a_score_that_rounding_moved_out_of_its_range_is_the_end_of_it(
+    store: MonitorStore,
+) -> None:
+    put(store, [1.0000000000000002, -1e-17, 1.0])
+    (standing,) = looked(store).standings
+    state, _ = ALL.falling.step(ALL.falling.start(), [1.0, 0.0, 1.0])
+    assert standing.evidence == pytest.approx(sum(state.evidence) / 1000)
 
 
 def test_the_detectors_of_rules_that_are_gone_are_forgotten(store: MonitorStore) -> None:

@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.data import cornwall
 from ragstone.errors import InputError
-from ragstone.monitor.alarms.baseline import bar_of_first, bar_of_run
+from ragstone.monitor.alarms.baseline import bar_beforehand, bar_of_first, bar_of_run
 from ragstone.monitor.alarms.rules import (
     MOST_SLICES,
     AlarmBar,
@@ -69,6 +69,7 @@ def test_less_is_mirrored_where_less_is_better(rule: AlarmRule, value: float, sh
 def test_recovery_is_watched_from_the_other_side() -> None:
     one = watched(MonitorSettings(rules=(PLAIN,)), PLAIN, AlarmBar(0.8))
     assert one.recovering.bar == pytest.approx(0.2)
+    assert one.recovering.limit == pytest.approx(200 / 0.05)
 
 
 def test_the_guard_sees_every_answer_and_judges_the_least_rate() -> None:
@@ -81,6 +82,7 @@ def test_the_guard_sees_every_answer_and_judges_the_least_rate() -> None:
 def test_a_bar_that_a_margin_moves_out_of_the_range_is_kept_inside() -> None:
     rule = replace(PLAIN, bar=None, margin=0.5)
     assert 0 < watched(MonitorSettings(), rule, AlarmBar(-0.2)).bar_share < 0.01
+    assert 0.99 < watched(MonitorSettings(), rule, AlarmBar(1.2)).bar_share < 1
 
 
 def test_the_bar_of_first_answers_is_their_lower_limit_less_the_margin() -> None:
@@ -110,6 +112,14 @@ def test_first_answers_are_weighted_by_their_probabilities() -> None:
     rule = replace(PLAIN, bar=None, margin=0.0)
     scores = [score(1.0, 0.1)] * 100 + [score(0.0, 0.5)] * 100
     assert bar_of_first(rule, scores).mean == pytest.approx(1_000 / 1_200)
+
+
+def test_before_any_answer_came_85_of_100_are_taken_to_be_right_in_either_direction() -> None:
+    more, less = (replace(one, bar=None, margin=0.05) for one in (PLAIN, LESS))
+    right, wrong = (bar_beforehand(one, BaselineSettings(answers=500)) for one in (more, less))
+    assert (right.mean, wrong.mean) == pytest.approx((0.85, 0.15))
+    assert wrong.value == pytest.approx(1 - right.value)
+    assert 0.2 < wrong.value < 0.25
 
 
 def at_work(store: MonitorStore, settings: MonitorSettings) -> tuple[WatchedSlice, ...]:
@@ -171,6 +181,27 @@ def test_a_margin_without_a_run_waits_for_the_first_answers_and_stays(store: Mon
     assert at_work(store, settings) == (one,)
 
 
+def test_another_margin_is_taken_from_the_same_first_answers(store: MonitorStore) -> None:
+    rule = replace(PLAIN, bar=None, margin=0.1)
+    settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(answers=50))
+    at_work(store, settings)
+    with store.database.transaction() as run:
+        give(run, "faithfulness", [1.0] * 50 + [0.0] * 20)
+    (before,) = at_work(store, settings)
+    wider = replace(settings, rules=(replace(rule, margin=0.25),))
+    (after,) = at_work(store, wider)
+    assert (after.bar.mean, after.bar.limit) == (1.0, before.bar.limit)
+    assert after.bar.value == pytest.approx(before.bar.value - 0.15)
+
+
+def test_a_rule_that_comes_back_begins_with_what_comes_then(store: MonitorStore) -> None:
+    at_work(store, MonitorSettings(rules=(PLAIN,)))
+    at_work(store, MonitorSettings(rules=(LESS,)))
+    with store.database.transaction() as run:
+        give(run, "faithfulness", [0.0] * 7)
+    assert [one.begun for one in at_work(store, MonitorSettings(rules=(PLAIN,)))] == [7]
+
+
 @pytest.fixture(scope="module")
 def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("runs") / "base"
@@ -196,6 +227,26 @@ def test_the_bar_of_a_run_is_its_lower_limit_less_the_margin(run_folder: Path) -
 def test_a_slice_that_the_run_does_not_have_is_compared_with_all_of_it(run_folder: Path) -> None:
     rule = replace(BY_LANGUAGE, bar=None, margin=0.05)
     assert bar_of_run(rule, BaselineSettings(run_folder), "language=de").source == "run"
+
+
+def test_a_slice_of_the_run_counts_by_itself_where_it_has_thirty_answers(tmp_path: Path) -> None:
+    examples = [
+        {
+            "id": f"{language}{number}",
+            "question": f"How high is hill {number} of {language}?",
+            "contexts": [{"id": "c", "text": "The hill is 420 metres high."}],
+            "answer": f"The hill is {420 if number % 2 else 999} metres high.",
+            "slices": {"language": language},
+        }
+        for language, n in (("de", 30), ("en", 29))
+        for number in range(n)
+    ]
+    out = tmp_path / "base"
+    ragstone.evaluate(examples, metrics=["faithfulness"], judge="local:strings", out=out)
+    rule, baseline = replace(BY_LANGUAGE, bar=None, margin=0.05), BaselineSettings(out)
+    german, english = (bar_of_run(rule, baseline, f"language={one}") for one in ("de", "en"))
+    assert (german.source, german.n) == ("slice_of_run", 30)
+    assert (english.source, english.n) == ("run", 59)
 
 
 def test_a_run_without_the_metric_is_refused(run_folder: Path) -> None:

@@ -19,7 +19,7 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 
-from ragstone.monitor.alarms.telling import webhook
+from ragstone.monitor.alarms.telling import sending, webhook
 from ragstone.monitor.alarms.telling.email import letter, tell_by_email
 from ragstone.monitor.alarms.telling.file import tell_file
 from ragstone.monitor.alarms.telling.message import AlarmMessage
@@ -397,6 +397,21 @@ def test_two_processes_do_not_both_take_a_message(queue: MonitorStore) -> None:
         first, second = (take_telling(run, "c", NOW, NOW + HELD) for _ in range(2))
     assert first is not None
     assert second is None
+
+
+def test_while_a_message_is_told_nobody_else_tells_it(
+    queue: MonitorStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel, others = FileChannel("c", tmp_path / "a.jsonl"), list[bool]()
+
+    def telling(*_: object) -> None:
+        if not others:
+            others.append(True)
+            others.append(tell(queue, channel, NOW + HELD - 1))
+
+    monkeypatch.setattr(sending, "_tell", telling)
+    assert tell(queue, channel, NOW)
+    assert others == [True, False]
 
 
 def test_a_failed_try_is_repeated_with_growing_pauses_and_said(

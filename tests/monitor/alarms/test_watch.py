@@ -11,7 +11,7 @@ from ragstone.database.database import Sql
 from ragstone.errors import InputError
 from ragstone.monitor.alarms import watch as watching
 from ragstone.monitor.alarms.alive import check_alive
-from ragstone.monitor.alarms.lifecycle import WORSE, resolve_alarm
+from ragstone.monitor.alarms.lifecycle import NO_DATA, WORSE, end, fire, resolve_alarm
 from ragstone.monitor.alarms.no_data import DEAD, HOUR
 from ragstone.monitor.alarms.telling.sending import wait_until_told
 from ragstone.monitor.alarms.watch import watch
@@ -246,6 +246,41 @@ def test_a_person_can_call_an_alarm_over_and_the_next_fall_is_another(
         resolve_alarm(monitored.store, 77, "ann", monitored.now)
 
 
+def fired(run: Sql, kind: str, since: float, now: float) -> RaisedAlarm:
+    return fire(run, PLAIN, now, rule="faith", slice="", kind=kind, since=since, facts={})
+
+
+@pytest.mark.parametrize(
+    ("after", "is_named"),
+    [(-604_801, False), (-604_800, True), (0, True), (900, True), (901, False)],
+)
+def test_a_deploy_of_the_week_before_a_fall_or_a_quarter_of_an_hour_after_it_is_named(
+    store: MonitorStore, after: float, is_named: bool
+) -> None:
+    with store.database.transaction() as run:
+        run("INSERT INTO versions VALUES ('v1', ?)", START + after)
+        found = fired(run, WORSE, START, START + HOUR)
+    assert found.facts.get("version") == ("v1" if is_named else None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "over", "seconds", "number"),
+    [
+        (WORSE, "recovered", 899, 1),
+        (WORSE, "recovered", 900, 2),
+        (WORSE, "by_hand", 1, 2),
+        (WORSE, "rule_changed", 1, 2),
+        (NO_DATA, "recovered", 1, 2),
+    ],
+)
+def test_only_what_fires_again_by_itself_and_soon_is_the_same_alarm(
+    store: MonitorStore, kind: str, over: Any, seconds: float, number: int
+) -> None:
+    with store.database.transaction() as run:
+        end(run, fired(run, WORSE, START, START), START, over)
+        assert fired(run, kind, START, START + seconds).number == number
+
+
 # No data.
 
 WATCHFUL = replace(PLAIN, rules=(), no_data=NoDataSettings())
@@ -270,7 +305,7 @@ def test_silence_of_a_quarter_of_an_hour_is_an_alarm(quiet: Monitored) -> None:
 
 
 def test_a_quiet_system_is_given_ten_times_its_usual_gap(quiet: Monitored) -> None:
-    quiet.traces(12, gap=10 * MINUTE)
+    quiet.traces(10, gap=10 * MINUTE)
     assert quiet.idle(88 * MINUTE) == []
     assert len(quiet.idle(3 * MINUTE)) == 1
 
@@ -328,6 +363,52 @@ def test_a_rule_that_sees_no_score_while_traffic_comes_is_an_alarm(quiet: Monito
     assert quiet.watch()[0].state == "resolved"
 
 
+def test_a_fall_in_the_first_scores_after_a_silence_is_an_alarm_of_its_own(
+    quiet: Monitored,
+) -> None:
+    quiet.settings = replace(WATCHFUL, rules=(RULE,))
+    quiet.answers(*GOOD * 3)
+    quiet.traces(62)
+    quiet.answers(*BAD * 40)
+    quiet.traces(1, gap=0)
+    quiet.watch()
+    assert [(one.kind, one.state, one.facts.get("over")) for one in quiet.alarms()] == [
+        (NO_DATA, "resolved", "data_again"),
+        (WORSE, "firing", None),
+    ]
+
+
+def test_scores_that_go_on_coming_end_no_alarm_about_their_mean(quiet: Monitored) -> None:
+    quiet.settings = replace(WATCHFUL, rules=(RULE,))
+    quiet.answers(*BAD * 40)
+    for _ in range(3):
+        quiet.traces(1)
+        quiet.answers(0.0)
+        assert [(one.kind, one.state) for one in quiet.watch()] == [(WORSE, "firing")]
+
+
+def test_scores_that_recover_after_a_silence_end_it_as_data_that_came_again(
+    quiet: Monitored,
+) -> None:
+    quiet.settings = replace(WATCHFUL, rules=(RULE,))
+    quiet.answers(*BAD * 40)
+    quiet.traces(1)
+    resolve_alarm(quiet.store, 1, "ann", quiet.now)
+    quiet.traces(62)
+    assert [one.state for one in quiet.alarms()] == ["resolved", "firing"]
+    quiet.answers(*[1.0] * 300)
+    assert [one.facts["over"] for one in quiet.watch()] == ["by_hand", "data_again"]
+
+
+def test_the_first_score_may_take_as_long_as_the_rarest_draws_do(quiet: Monitored) -> None:
+    # A trace a minute, of which one in ten is drawn: ten times ten minutes.
+    quiet.settings = replace(WATCHFUL, rules=(RULE,), sampling=SamplingSettings(0.1))
+    quiet.traces(98)
+    assert quiet.alarms() == []
+    quiet.traces(4)
+    assert [one.rule for one in quiet.alarms()] == ["faith"]
+
+
 def test_where_nothing_comes_at_all_only_that_is_an_alarm(quiet: Monitored) -> None:
     quiet.settings = replace(WATCHFUL, rules=(RULE,))
     for _ in range(30):
@@ -349,8 +430,22 @@ def test_after_a_silence_a_rule_waits_anew_for_its_first_score(quiet: Monitored)
     assert [one.rule for one in quiet.alarms()] == ["traffic", "faith"]
 
 
-def test_a_budget_that_is_used_up_for_the_hour_is_no_silence(quiet: Monitored) -> None:
-    judging = replace(WATCHFUL.judging, answers_an_hour=60)
+def test_a_slice_that_came_a_few_times_and_no_more_is_no_silence(quiet: Monitored) -> None:
+    rule = replace(RULE, facet="language")
+    quiet.settings = replace(WATCHFUL, rules=(rule,))
+    quiet.watch()
+    for language in [*["de"] * 9, *["en"] * 80]:
+        quiet.answers(1.0, facets={"language": language})
+        quiet.traces(1, gap=0)
+        quiet.watch()
+    assert quiet.alarms() == []
+
+
+@pytest.mark.parametrize("budget", [{"answers_an_hour": 60}, {"usd_an_hour": 0.5}])
+def test_a_budget_that_is_used_up_for_the_hour_is_no_silence(
+    quiet: Monitored, budget: dict[str, Any]
+) -> None:
+    judging = replace(WATCHFUL.judging, **budget)
     quiet.settings = replace(WATCHFUL, rules=(RULE,), judging=judging)
     quiet.watch()
     quiet.answers(*[1.0] * 30)
@@ -456,6 +551,21 @@ def test_an_alarm_that_came_and_went_in_silence_is_never_told(telling: Monitored
     telling.now += 25 * HOUR
     telling.watch()
     assert telling.told() == set()
+
+
+@pytest.mark.parametrize(("days", "told"), [(6, {"fired", "resolved"}), (8, {"fired"})])
+def test_the_end_of_a_silenced_alarm_is_told_after_the_silence_but_not_a_week_late(
+    telling: Monitored, days: int, told: set[str]
+) -> None:
+    telling.watch()
+    with telling.store.database.transaction() as run:
+        silence(run, "faith", telling.now + days * 24 * HOUR, "ann")
+    resolve_alarm(telling.store, 1, "bob", telling.now)
+    telling.watch()
+    assert telling.told() == {(1, "fired")}
+    telling.now += days * 24 * HOUR + 1
+    telling.watch()
+    assert {event for _, event in telling.told()} == told
 
 
 def test_what_a_person_called_over_is_told_at_once(telling: Monitored) -> None:

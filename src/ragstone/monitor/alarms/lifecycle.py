@@ -27,7 +27,7 @@ from ragstone.monitor.store.raised import (
 )
 from ragstone.monitor.store.store import MonitorStore
 
-from .detecting import Detection, Fall, Recovery
+from .detecting import Detection, Fall
 from .slices import RULES
 
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
@@ -135,15 +135,17 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
     """Raise and resolve alarms by what the detectors found; in the transaction of their states."""
     for one in detection.found:
         rule, slice = one.watched.rule.name, one.watched.slice
+        last = last_alarm(run, rule, slice)
         if isinstance(one, Fall):
+            if last is not None and last.firing and last.kind == NO_DATA:
+                # There are scores again, and that they fell is told now, not by the next fall.
+                end(run, last, now, "data_again")
             fire(
                 run, settings, now, rule=rule, slice=slice, kind=WORSE,
                 since=one.since, facts=_facts(one),
             )  # fmt: skip
-        elif isinstance(one, Recovery):
-            last = last_alarm(run, rule, slice)
-            if last is not None and last.firing and last.kind == WORSE:
-                end(run, last, now, "recovered")
+        elif last is not None and last.firing and last.kind == WORSE:
+            end(run, last, now, "recovered")
 
 
 def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now: float) -> None:
