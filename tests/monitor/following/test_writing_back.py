@@ -44,8 +44,8 @@ def test_a_score_goes_back_with_the_mean_of_its_day(
     settings = WriteBackSettings("http://localhost:4318/v1/logs", {"x-key": "TRACING_KEY"})
     step = WritingBack(store, settings, lambda: clock[0]).step
     for at, value in enumerate((1.0, 0.0, 1.0, 1.0)):
-        put_example(store, f"e{at}", NOW - 3600)
-        put_score(store, f"e{at}", "faithfulness", value, at=NOW - 3600)
+        put_example(store, f"e{at}", NOW - 3600 - at * 25_000)
+        put_score(store, f"e{at}", "faithfulness", value, at=NOW - 3600 - at * 25_000)
     put_example(store, "old", NOW - 200_000)
     put_score(store, "old", "faithfulness", 0.0, at=NOW - 200_000)
     assert step() == 5

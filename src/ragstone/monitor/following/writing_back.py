@@ -53,8 +53,7 @@ class WritingBack:
 
     def _mean(self, metric: str, now: float) -> WindowMean | None:
         found = over_time(
-            self._store, metric, since=now - HOURS * 3600, until=now, buckets=1,
-            window=HOURS * 3600,
+            self._store, metric, since=now - HOURS * 3600, until=now, window=HOURS * 3600,
         ).now  # fmt: skip
         if found is None or found.value is None:
             return None
