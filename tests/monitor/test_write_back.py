@@ -181,3 +181,14 @@ def test_a_receiver_that_is_away_is_said_without_a_secret(url: str) -> None:
 
 def test_no_secret_is_shown() -> None:
     assert "s3cret" not in repr(TO)
+
+
+def test_a_trace_whose_id_is_no_opentelemetry_id_goes_without_one(store: MonitorStore) -> None:
+    begin_write_back(store)
+    put_example(store, "a", 1.0, trace="abcd", span="order 7")
+    put_score(store, "a", "faithfulness", 0.75, at=1.5)
+    sink = Sink()
+    write_back(store, TO, lambda _: None, sink)
+    (record,) = sink.records()
+    assert (record.trace_id, record.span_id) == (b"", b"")
+    assert attributes(record)["ragstone.example"] == "a"

@@ -26,7 +26,9 @@ def test_the_set_of_a_file_is_judged_again_after_a_day(store: MonitorStore, tmp_
     anchoring = Anchoring(store, LOCAL, now=clock)
     assert anchoring.step() == 3
     assert anchoring.step() == 0
-    clock.wait(86_401)
+    clock.wait(86_399)
+    assert anchoring.step() == 0
+    clock.wait(1)
     assert anchoring.step() == 3
     found = rows(store, "SELECT metric, count(*), min(value) FROM anchor_scores GROUP BY metric "
                  "ORDER BY metric")  # fmt: skip

@@ -8,6 +8,7 @@ import pytest
 from ragstone.guard import Assessment, CheckResult
 from ragstone.monitor.following.assessing import GuardChecking, guard_scores
 from ragstone.monitor.following.folding import Folding
+from ragstone.monitor.store.scores import NewScore, ScoredExample, write_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.to_do import Waiting, waiting_for
 from tests.monitor.following.arriving import (
@@ -115,3 +116,17 @@ def test_the_lag_is_since_the_longest_waiting_was_settled(
     assert assessing.step() == 0
     with store.database.reading() as run:
         assert waiting_for(run, "assess") == Waiting(0, None)
+
+
+def test_what_is_judged_again_after_it_had_no_value_counts_once_more_and_then_no_more(
+    store: MonitorStore,
+) -> None:
+    examples = {"e": ScoredExample(10.0, None, 1.0)}
+    given = []
+    with store.database.transaction() as run:
+        for value in (None, 1.0, None, 0.0):
+            status = "missing" if value is None else "value"
+            score = NewScore("e", "m", value, status, "", None, "j")
+            write_scores(run, 20.0, "guard", [score], examples, ("guard",))
+            given += [again for (again,) in run("SELECT again FROM scores")]
+    assert given == [0, 0, 1, 1]

@@ -12,7 +12,7 @@ from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import Judging
 from ragstone.monitor.following.sampling import Sampling, lot
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
-from ragstone.monitor.store.backfilled import PassedOver
+from ragstone.monitor.store.backfilled import PassedOver, draw_between, draws_between
 from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.following.arriving import receive_answers, rows
@@ -105,3 +105,32 @@ def test_a_probability_that_would_weigh_too_much_is_refused(store: MonitorStore)
         plan_backfill(store, LOCAL, 0, 1, 0.01)
     with pytest.raises(InputError, match="ends before it begins"):
         plan_backfill(store, LOCAL, 1, 1, 0.5)
+
+
+def test_only_scores_by_chance_get_the_probability_of_both_draws(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        run(
+            "INSERT INTO examples VALUES ('a', 't', '', 10, 0, 1, NULL, NULL, NULL, 's', '{}', "
+            "'h', '{}')"
+        )
+        for source in ("guard", "sample", "backfill", "people"):
+            run(
+                "INSERT INTO scores (example, metric, at, judged_at, status, reason, judge, "
+                "probability, source, again) VALUES ('a', ?, 10, 10, 'missing', '', '', 0.5, ?, 0)",
+                source, source,
+            )  # fmt: skip
+        draw_between(run, 20, 0, 20, 0.2, lambda _: False)
+        found = dict(run("SELECT source, probability FROM scores"))
+    assert found == pytest.approx({"guard": 0.5, "sample": 0.6, "backfill": 0.6, "people": 0.5})
+
+
+def test_an_answer_that_is_still_changing_is_not_drawn_again(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        for name, settled in (("a", 0), ("b", 1)):
+            run(
+                "INSERT INTO examples VALUES (?, 't', '', 10, 0, ?, NULL, NULL, NULL, 's', '{}', "
+                "'h', '{}')",
+                name, settled,
+            )  # fmt: skip
+            run("INSERT INTO draws VALUES (?, 0, 0.1, 'out', 0, 'h', 'sample', 0, NULL)", name)
+        assert [one.example for one in draws_between(run, 0, 20).others] == ["b"]

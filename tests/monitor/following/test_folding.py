@@ -2,12 +2,16 @@
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import permutations
+from typing import Any
 
 import pytest
 
-from ragstone.monitor.following.folding import Folding
+from ragstone.examples import Context, Example, Turn
+from ragstone.monitor.following.folding import Folding, text_hash
 from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.erased import erase_traces, erased
 from ragstone.monitor.store.parts import unfolded
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import Corpus, FoldedTrace, TracePart, fold
@@ -221,3 +225,66 @@ def test_spans_without_content_are_counted_as_such(
     assert rows(store, SETTLED) == []
     with store.database.reading() as run:
         assert counted(run, 0)["content_none"] == 1
+
+
+def test_a_trace_without_a_root_to_which_spans_come_is_settled_two_minutes_after_its_first(
+    store: MonitorStore, folding: Folding, clock: Clock
+) -> None:
+    _, retriever, model = spans_of_answer(1)
+    receive(store, clock.at, retriever)
+    folding.step()
+    clock.wait(100)
+    receive(store, clock.at, model)
+    folding.step()
+    clock.wait(19)
+    folding.step()
+    assert {settled for _, settled in rows(store, SETTLED)} == {0}
+    clock.wait(2)
+    folding.step()
+    assert {settled for _, settled in rows(store, SETTLED)} == {1}
+
+
+def test_what_is_erased_while_it_is_folded_does_not_come_back(
+    store: MonitorStore, folding: Folding, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive_answers(store, clock.at, [1, 2])
+
+    def meanwhile(parts: Sequence[TracePart], corpus: Corpus | None) -> FoldedTrace:
+        monkeypatch.setattr(MODULE, fold)
+        with store.database.transaction() as run:
+            erase_traces(run, [trace_id(1)])
+            erased(run)
+        return fold(parts, corpus)
+
+    monkeypatch.setattr(MODULE, meanwhile)
+    folding.fold_all()
+    assert rows(store, SETTLED) == [(trace_id(2), 1)]
+
+
+ASKED = Example(
+    "a", "q", "rag", "How deep?", (Context("c1", "It is 254 m deep.", 1),), "254 m",
+    history=(Turn("user", "Which lake?"),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"question": "How wide?"},
+        {"answer": "255 m"},
+        {"contexts": None},
+        {"contexts": (Context("c2", "It is 254 m deep.", 1),)},
+        {"contexts": (Context("c1", "It is 255 m deep.", 1),)},
+        {"history": (Turn("user", "Which river?"),)},
+        {"reference": ("254 m",)},
+    ],
+)
+def test_an_example_is_another_text_where_something_changes_that_is_judged(
+    changed: dict[str, Any],
+) -> None:
+    assert text_hash(replace(ASKED, **changed)) != text_hash(ASKED)
+
+
+def test_what_is_not_judged_makes_no_other_text() -> None:
+    about = replace(ASKED, id="b", system="other", slices={"language": "de"}, meta={"at": 1})
+    assert text_hash(about) == text_hash(ASKED)

@@ -11,6 +11,7 @@ from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue
 from ragstone.models.chat import ChatFailure
+from ragstone.monitor.following.anchoring import ANCHORS
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.forgetting import Forgotten, forget
@@ -19,7 +20,7 @@ from ragstone.monitor.following.sampling import Sampling
 from ragstone.monitor.following.status import HEARTBEAT
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
-from ragstone.monitor.store.kept import keep
+from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.redaction import hashed_id
 from ragstone.testing import ScriptedModel
@@ -104,6 +105,9 @@ def test_the_bytes_are_gone_from_every_file(tmp_path: Path) -> None:
     put(store, clock)
     follow(store, clock)
     put_to_people(store, OTHER, SECRET)
+    half = store.folder / ANCHORS
+    half.mkdir()
+    (half / "examples.jsonl").write_text(SECRET, "utf-8")
     assert {LABELS, "monitor.sqlite"} <= {
         name.removesuffix("-wal") for name in files_with(store.folder, SECRET)
     }
@@ -185,14 +189,17 @@ def test_scores_that_come_after_are_not_passed_over_by_who_reads_them_by_number(
     with store.database.transaction() as run:
         run("INSERT INTO detectors VALUES ('r', '', '', '{}', ?)", last)
         keep(run, "written_back", last)
-    forget(store, user="u2", now=clock)
+    for user in ("u1", "u2"):
+        forget(store, user=user, now=clock)
     receive_answers(store, clock.at, [7])
     follow(store, clock)
     ((through,),) = rows(store, "SELECT through FROM detectors")
+    with store.database.reading() as run:
+        sent = remembered(run, "written_back")
     new = rows(store, "SELECT number FROM scores WHERE example = "
                "(SELECT example FROM examples WHERE session IS NULL)")  # fmt: skip
     assert new
-    assert min(number for (number,) in new) > through
+    assert min(number for (number,) in new) > max(through, sent)
 
 
 def test_a_session_or_a_user_has_to_be_named(store: MonitorStore) -> None:

@@ -10,11 +10,21 @@ from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import FOLDER, Judging, judged_run
-from ragstone.monitor.following.sampling import Sampling
+from ragstone.monitor.following.sampling import COST, Sampling
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
-from ragstone.monitor.store.batches import current_batch
-from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.batches import (
+    JudgingBatch,
+    Spent,
+    current_batch,
+    keep_batch,
+    next_due,
+    spent,
+    try_again,
+)
+from ragstone.monitor.store.counts import count, counted
+from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.run import Limits
 from ragstone.testing import ScriptedModel, asked, reply_to
 from ragstone.testing.chat import Said
 from tests.monitor.following.arriving import (
@@ -284,3 +294,79 @@ def test_other_metrics_begin_a_half_judged_batch_anew(store: MonitorStore, clock
         assert current_batch(run) is not None
     Judging(store, LOCAL, clock).step()
     assert {row[2] for row in rows(store, SCORES, "faithfulness")} == {"value"}
+
+
+def test_what_waited_for_just_a_day_is_judged(store: MonitorStore, clock: Clock) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+    clock.wait(86_400)
+    assert Judging(store, LOCAL, clock).step() == 1
+
+
+def test_an_example_is_tried_again_after_a_minute_and_then_after_ten(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+    waits = []
+    with store.database.transaction() as run:
+        for _ in range(2):
+            assert try_again(run, clock.at, [trace_id(1)]) == 0
+            ((at,),) = run("SELECT due_at FROM draws")
+            waits.append(at - clock.at)
+        assert try_again(run, clock.at, [trace_id(1)]) == 1
+    assert waits == [60, 600]
+
+
+def test_what_failed_is_judged_by_itself(store: MonitorStore, clock: Clock) -> None:
+    receive_answers(store, clock.at, [1, 2])
+    follow(store, clock)
+    with store.database.transaction() as run:
+        try_again(run, clock.at, [trace_id(1)])
+        later = clock.at + 61
+        assert list(next_due(run, later, 10)) == [trace_id(2)]
+        run("UPDATE draws SET state = 'judged' WHERE example = ?", trace_id(2))
+        assert list(next_due(run, later, 10)) == [trace_id(1)]
+
+
+def test_an_example_at_which_judging_dies_three_times_is_not_begun_again(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+    model = ScriptedModel(good)
+    one = judging(store, clock, model)
+    how = json.dumps([ONE.metrics, ONE.judges])
+    with store.database.transaction() as run:
+        keep_batch(run, JudgingBatch("b", next_due(run, clock.at, 1), 3, None, how))
+    assert one.step() == 1
+    assert model.requests == []
+    ((reason,),) = rows(store, "SELECT reason FROM scores WHERE metric = 'on_topic'")
+    assert reason == "judging_died"
+    assert rows(store, STATES) == [(trace_id(1), "due", 1)]
+
+
+def test_what_the_last_hour_took_is_taken_from_the_money(
+    store: MonitorStore, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    receive_answers(store, clock.at, range(6))
+    follow(store, clock)
+    with store.database.transaction() as run:
+        count(run, clock.at, {"micro_usd": 500_000})
+        keep(run, COST, 0.125)
+    given = []
+
+    def run_of(data: Path, _out: Path, _how: object, limits: Limits, *_: object) -> None:
+        given.append((len(data.read_text("utf-8").splitlines()), limits.budget))
+        raise ValueError
+
+    monkeypatch.setattr("ragstone.monitor.following.judging.judged_run", run_of)
+    Judging(store, JudgingSettings(("on_topic",), usd_an_hour=1.0), clock).step()
+    assert given == [(4, 0.5)]
+
+
+def test_what_failed_took_a_part_of_the_budget_too(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        count(run, 0, {"judged": 1, "retried": 2, "set_aside": 3, "due": 9, "micro_usd": 250_000})
+        assert spent(run, 60) == Spent(6, 0.25)
+        assert spent(run, 3_660) == Spent(0, 0)

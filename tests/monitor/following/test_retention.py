@@ -6,6 +6,7 @@ from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.retention import GIGABYTE, Retention
 from ragstone.monitor.settings.keeping import RetentionSettings
 from ragstone.monitor.store.counts import count, counted
+from ragstone.monitor.store.received import insert_malformed, last_malformed
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.following.arriving import receive_answers, rows
 from tests.monitor.following.clock import Clock
@@ -18,6 +19,7 @@ def test_what_is_too_old_goes_with_all_that_hangs_on_it(store: MonitorStore) -> 
     old = clock.at
     with store.database.transaction() as run:
         count(run, old, {"kept": 1})
+        insert_malformed(run, old, [("body_not_json", b"old")])
     receive_answers(store, clock.at, range(3))
     Folding(store, now=clock).fold_all()
     clock.wait(20 * DAY)
@@ -32,6 +34,7 @@ def test_what_is_too_old_goes_with_all_that_hangs_on_it(store: MonitorStore) -> 
             for one in ("received", "traces", "examples", "to_do")] == [2, 2, 2, 2]  # fmt: skip
     with store.database.reading() as run:
         assert "kept" not in counted(run, 0)
+        assert last_malformed(run) == []
 
 
 def test_what_is_too_much_goes_the_oldest_first(store: MonitorStore) -> None:

@@ -17,6 +17,7 @@ from ragstone.monitor.following.sampling import (
 )
 from ragstone.monitor.settings.judging import GuardStep, JudgingSettings, SamplingSettings
 from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
+from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.following.arriving import (
     FALSE,
@@ -272,3 +273,23 @@ def test_what_a_session_has_due_takes_nothing_from_the_chance_of_its_next_turn(
             store, "SELECT probability FROM draws WHERE example = 'first-1'"
         )
     assert chances["due"] == chances["out"] < 1
+
+
+def test_at_the_beginning_a_minute_of_traffic_is_taken_for_seen() -> None:
+    # Six that are wanted in the first minute are 360 an hour.
+    assert SamplingLoad(0, 0, 6.0).an_hour(0) == pytest.approx(360, rel=0.02)
+
+
+def test_what_is_due_already_is_taken_from_the_budget(store: MonitorStore, clock: Clock) -> None:
+    with store.database.transaction() as run:
+        # For hours as much came as makes 1,000 an hour.
+        load = {"began": clock.at - 36_000, "at": clock.at, "wanted": 500.0}
+        keep(run, "sampling_load", load)
+        run.many(
+            "INSERT INTO draws VALUES (?, ?, 0.5, 'due', ?, 'h', 'sample', 0, NULL)",
+            [(f"d{number}", clock.at, clock.at) for number in range(40)],
+        )
+    put_to_draw(store, clock.at, range(3))
+    Sampling(store, SamplingSettings(1.0), JudgingSettings(answers_an_hour=290), clock).step()
+    chances = rows(store, "SELECT DISTINCT probability FROM draws WHERE example >= 'e'")
+    assert chances == [(pytest.approx((290 - 40) / 1_000, rel=1e-6),)]

@@ -68,3 +68,10 @@ def test_traces_without_texts_say_which_variable_brings_them(store: MonitorStore
         found = monitor_status(run, 1000)
     assert found.content == {"there": 0.1, "ids_only": 0.3, "none": 0.6}
     assert found.set_variable.startswith("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=")
+
+
+def test_where_most_traces_have_texts_no_variable_is_named(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        count(run, 1000, {"content_none": 4, "content_there": 6})
+    with store.database.reading() as run:
+        assert monitor_status(run, 1000).set_variable == ""

@@ -4,6 +4,7 @@ import gzip
 import time
 import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -11,10 +12,12 @@ from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
 from ragstone.monitor.following.status import HEARTBEAT
 from ragstone.monitor.intake.app import make_intake
+from ragstone.monitor.intake.prometheus import IntakeFigures, exposition
 from ragstone.monitor.intake.settings import IntakeSettings
+from ragstone.monitor.intake.unpacking import TooLarge, unpacked
 from ragstone.monitor.store.counts import count, counted
 from ragstone.monitor.store.kept import keep
-from ragstone.monitor.store.received import last_malformed
+from ragstone.monitor.store.received import insert_malformed, last_malformed
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.to_do import ASSESS, to_do
 from ragstone.monitor.traces import fold
@@ -305,3 +308,41 @@ def test_nothing_is_taken_in_after_it_was_closed(store: MonitorStore) -> None:
         assert answer.status == 503
         assert answer.headers["retry-after"]
     assert kept(store) == {}
+
+
+def test_a_bomb_in_the_second_part_of_a_body_is_not_unpacked() -> None:
+    half = gzip.compress(bytes(15_000))
+    assert len(unpacked(half * 2, "gzip", 30_000)) == 30_000
+    with pytest.raises(TooLarge):
+        unpacked(half * 2, "gzip", 29_999)
+
+
+def test_the_page_tells_how_large_a_body_may_be() -> None:
+    usual, docs = IntakeSettings(), Path(__file__).parents[3] / "docs"
+    said = f"larger than {usual.body // 10**6} MB, or than {usual.unpacked // 10**6} MB unpacked"
+    assert said in (docs / "watch.md").read_text("utf-8")
+
+
+def test_only_the_last_thousand_of_what_was_put_aside_are_kept(store: MonitorStore) -> None:
+    faults = [(f"why{number}", b"x") for number in range(1_005)]
+    with store.database.transaction() as run:
+        insert_malformed(run, 1.0, [("older", b"x")] * 3)
+        insert_malformed(run, 2.0, faults)
+        found = last_malformed(run, 2_000)
+        assert [one.why for one in found] == [why for why, _ in faults[:4:-1]]
+        insert_malformed(run, 3.0, [("newer", b"x")])
+        assert len(last_malformed(run, 2_000)) == 1_000
+
+
+def test_alarms_that_are_over_do_not_fire(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        for at, state in ((None, "firing"), (5.0, "resolved")):
+            run(
+                "INSERT INTO alarms (rule, slice, kind, state, since, fired_at, resolved_at, "
+                "facts) VALUES ('r', '', 'worse', ?, 1, 1, ?, '{}')",
+                state, at,
+            )  # fmt: skip
+    nothing = IntakeFigures({}, {}, 0, 0, is_writable=True)
+    found = figures(exposition(nothing, store.database, 10.0))
+    assert found["alarms_firing"] == found['alarms_firing_by_kind{kind="worse"}'] == 1
+    assert found['last_hour{what="judged"}'] == found['last_hour{what="due"}'] == 0

@@ -76,3 +76,16 @@ def test_one_label_is_too_few_and_says_so(store: MonitorStore) -> None:
     assert found is not None
     assert found.why == "one_cluster"
     assert found.corrected.value is None
+
+
+def test_a_label_counts_with_one_over_the_probability_that_it_was_asked_for(
+    store: MonitorStore,
+) -> None:
+    put(store, [(60.0 * k, 1.0) for k in range(4)], probability=0.5)
+    put(store, [(0.0, 1.0), (60.0, 1.0)], probability=0.25, source="people")
+    put(store, [(120.0, 0.0), (180.0, 0.0)], probability=0.05, source="people", first=2)
+    found = corrected(store)
+    assert found is not None
+    # Two of weight 4 are right, two of weight 20 are wrong.
+    assert found.labels.value == pytest.approx(8 / 48)
+    assert found.raw.value == 1

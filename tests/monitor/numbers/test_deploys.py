@@ -62,9 +62,9 @@ def test_of_a_slice(deployed: MonitorStore) -> None:
 
 def test_what_came_until_now_counts(store: MonitorStore) -> None:
     deploy(store, "v1", 1_000.0)
-    put(store, [(0.0, 1.0), (5_000.0, 1.0), (5_039.0, 0.0)])
-    found = across_deploy(store, "faithfulness", "v1", now=5_040.0)
-    assert (found.found.before.n, found.found.now.n) == (1, 2)
+    put(store, [(0.0, 1.0), (5_000.0, 1.0), (5_039.0, 0.0), (5_045.0, 0.0)])
+    found = across_deploy(store, "faithfulness", "v1", now=5_050.0)
+    assert (found.found.before.n, found.found.now.n) == (1, 3)
 
 
 def test_a_version_that_nobody_saw_is_refused_with_the_nearest(deployed: MonitorStore) -> None:

@@ -8,7 +8,9 @@ import pytest
 from ragstone.errors import InputError
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.over_time import over_time
+from ragstone.monitor.numbers.time_grid import TimeGrid
 from ragstone.monitor.store.score_sums import sum_up
+from ragstone.monitor.store.session_scores import last_session_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.watching.weighted_sums import WeightedSums
 from ragstone.stats.watching.window_intervals import window_intervals
@@ -157,3 +159,15 @@ def test_the_guards_checks_are_metrics(store: MonitorStore) -> None:
 def test_what_makes_no_windows_is_refused(store: MonitorStore, asked: dict[str, Any]) -> None:
     with pytest.raises(InputError):
         over_time(store, "faithfulness", **asked)
+
+
+def test_a_window_of_one_and_a_half_steps_has_two() -> None:
+    grid = TimeGrid.of(0, 86_400, window=540)
+    assert (grid.step, grid.abreast) == (360, 2)
+
+
+def test_the_effect_of_sessions_is_that_of_the_last_answers(store: MonitorStore) -> None:
+    put(store, [(60.0 * k, 1.0) for k in range(5)], session="s")
+    with store.database.reading() as run:
+        found = last_session_scores(run, "faithfulness", 0, 1_000, None, most=2)
+    assert [(one.at, one.session) for one in found] == [(240.0, "s"), (180.0, "s")]

@@ -647,3 +647,27 @@ def test_lone_halves_and_nulls_in_texts_are_stored_nowhere() -> None:
     assert one.example.slices == {"session": "s", "plan": "pro"}
     assert one.example.question is not None
     one.example.question.encode()
+
+
+def test_what_a_span_says_itself_stands_over_its_log_events() -> None:
+    own = parts(span(1, 0, {"gen_ai.operation.name": "chat", "gen_ai.request.model": "own"}))
+    (one,) = fold(
+        own + log_parts(record(1, "gen_ai.x", {**DETAILS, "gen_ai.request.model": "other"}))
+    ).examples
+    assert (one.model, one.example.answer) == ("own", A)
+
+
+def test_of_log_events_that_say_the_same_fact_the_first_in_time_holds() -> None:
+    late = record(1, "gen_ai.a", {**DETAILS, "gen_ai.request.model": "late"}, at=0.9)
+    early = record(1, "gen_ai.b", {"gen_ai.request.model": "early"}, at=0.1)
+    for records in ((late, early), (early, late)):
+        assert fold(log_parts(*records)).examples[0].model == "early"
+
+
+def test_what_a_tool_gives_is_no_answer_to_the_user() -> None:
+    spans = [
+        span(1, 0, {"openinference.span.kind": "CHAIN", "input.value": Q}, end=3),
+        span(2, 1, {"openinference.span.kind": "LLM", "llm.model_name": "m"}),
+        span(3, 1, {"openinference.span.kind": "TOOL", "output.value": "42"}, end=2),
+    ]
+    assert folded(*spans).examples == ()

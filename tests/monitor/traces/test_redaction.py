@@ -46,6 +46,12 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_X
         (f"token {JWT}", "token [key]"),
         (f"a\n{PEM}\nb", "a\n[key]\nb"),
         ("-----BEGIN PRIVATE KEY-----\nMIIEow", "[key]"),
+        ("ASIAIOSFODNN7EXAMPLE", "[key]"),
+        ("glpat-0123456789abcdefghij", "[key]"),
+        ("hf_0123456789abcdefghij", "[key]"),
+        ("30569309025904", "[card]"),
+        ("2223003122003222", "[card]"),
+        ("a%b@example.org", "[email]"),
         ("AIzaSyA1234567890abcdefghijklmnopqrstu", "[key]"),
     ],
 )
@@ -68,6 +74,7 @@ def test_what_is_taken_out(text: str, redacted: str) -> None:
         "@app.route and user@localhost and pkg@1.2.3",
         "In 1998, 1999, 2000, 2001, 2002 and 2003",
         "05.11.2026 14:30",
+        "Room 030 12345",
         '{"a": 4155552671}',
     ],
 )

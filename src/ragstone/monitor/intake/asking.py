@@ -26,12 +26,10 @@ class SentForm:
     Attributes:
         json: JSON, and not protobuf.
         encoding: How it is packed.
-        length: Bytes, as far as that is said beforehand.
     """
 
     json: bool
     encoding: str
-    length: int
 
 
 class SentHeaders:
@@ -82,8 +80,7 @@ class SentHeaders:
             return refusal(415, "Content-Encoding is gzip, deflate or identity.", json=self.is_json)
         if length.isdecimal() and len(length) < 20 and int(length) > most:
             return too_large(most, json=self.is_json)
-        expected_length = int(length) if length.isdecimal() and len(length) < 20 else 0
-        return SentForm(self.is_json, encoding, expected_length)
+        return SentForm(self.is_json, encoding)
 
 
 def too_large(most: int, *, json: bool) -> Reply:

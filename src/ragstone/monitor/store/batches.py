@@ -213,15 +213,12 @@ def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
 
 def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, most: int) -> int:
     """Give up what has been due since before a time: it is counted, and its scores are missing."""
-    batch = current_batch(run)
-    held = {} if batch is None else batch.examples
-    rows = run(
+    late = run(
         "SELECT d.example, d.source, e.at, e.version, d.probability FROM draws d "
         "JOIN examples e ON e.example = d.example WHERE d.state = 'due' AND d.due_at < ? "
         "ORDER BY d.due_at, d.example LIMIT ?",
         before, most,
     )  # fmt: skip
-    late = [row for row in rows if row[0] not in held]
     for source in JUDGED:
         examples = {
             example: ScoredExample(at, version, probability)
