@@ -23,6 +23,7 @@ import numpy as np
 from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
+from ragstone.monitor.alarms.baseline import LEVEL
 from ragstone.stats.every_look import FIRST, look_quantile
 from ragstone.stats.interval import upper_quantile
 from ragstone.stats.watching.detector import Detector
@@ -212,14 +213,14 @@ def measured(one: World, draws: int) -> None:
 
 
 def by_baseline(draws: int, size: int) -> None:
-    """The bar is the lower end of Wilson's 95 % interval of a baseline's healthy answers."""
+    """The bar is the end of Wilson's interval of a baseline's healthy answers that rules take."""
     began = time.perf_counter()
     right = np.random.default_rng(3).binomial(size, 0.85, draws)
     alarms, delays = np.zeros(draws, dtype=bool), np.zeros(draws, dtype=np.int64)
     healthy, fallen = of(Traffic.of(0.85)), of(Traffic.of(0.75))
     for count in np.unique(right):
         mine = np.flatnonzero(right == count)
-        interval = wilson(int(count), size)
+        interval = wilson(int(count), size, level=LEVEL)
         assert interval is not None
         detector = Detector(interval.low, promised_limit(ALPHA, LOOKS))
         rng = np.random.default_rng([4, int(count)])

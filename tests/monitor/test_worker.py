@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import HEARTBEAT
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.log import last_lines

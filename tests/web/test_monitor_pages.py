@@ -1,5 +1,6 @@
 """The screens of the monitor, over a store with a day of production in it."""
 
+import json
 import re
 import time
 from collections.abc import Iterator
@@ -8,18 +9,24 @@ from urllib.parse import quote, urlencode
 
 import pytest
 from starlette.testclient import TestClient
+from typer.testing import CliRunner
 
+from ragstone.cli import app
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.queue import Queue
+from ragstone.monitor.following.folding import Folding
+from ragstone.monitor.following.sign_of_life import HEARTBEAT
 from ragstone.monitor.labelling import DRAWN, PICKED
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.counts import count
+from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.raised import silenced_until
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 from ragstone.web.watching import Watching
+from tests.monitor.following.arriving import receive_answers
 
 from .conftest import HOST, SECRET, client_of
 from .production import MARKUP, a_day
@@ -88,6 +95,28 @@ def test_a_folder_without_a_monitor_has_no_such_tab_and_no_such_page(runs: Path)
 
 def test_view_shows_the_monitor_of_a_folder_that_holds_one(day: Path) -> None:
     assert "This server only shows" not in shown(client_of(day), "/monitor")
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (20, "the worker is alive"),
+        (90, '<b class="caution">the worker is silent: no sign of life for'),
+        (400, '<b class="bad">the worker is dead: no sign of life for'),
+    ],
+)
+def test_the_first_screen_and_the_status_call_the_worker_the_same(
+    seconds: float, said: str, tmp_path: Path
+) -> None:
+    store = open_store(tmp_path)
+    with store.database.transaction() as run:
+        keep(run, HEARTBEAT, {"at": time.time() - seconds, "pid": 1})
+    receive_answers(store, time.time() - seconds, [1])
+    Folding(store).fold_all()
+    store.close()
+    assert said in shown(client_of(tmp_path), "/monitor")
+    told = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path), "--json"])
+    assert json.loads(told.stdout)["worker"] in said
 
 
 def test_the_first_screen_says_what_came_and_what_is_wrong(screens: TestClient) -> None:

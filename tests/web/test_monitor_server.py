@@ -104,6 +104,40 @@ def test_faults_of_the_settings_are_told_before_anything_is_made(tmp_path: Path)
     assert not (tmp_path / "store").exists()
 
 
+def test_it_does_not_begin_without_the_secrets_that_the_settings_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SET", "s")
+    monkeypatch.setenv("EMPTY", "")
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        """
+        [write_back]
+        url = "https://example.org/v1/logs"
+        headers_from = { authorization = "SENT_BACK", other = "SET" }
+
+        [[tell]]
+        kind = "webhook"
+        url_from = "WHERE_TO"
+        secret_from = "EMPTY"
+        headers_from = { authorization = "HEADER" }
+
+        [[tell]]
+        kind = "email"
+        to = "a@example.org"
+        from = "b@example.org"
+        server = "example.org"
+        user = "b"
+        password_from = "LETTERS"
+        """
+    )
+    with pytest.raises(
+        InputError, match=r"rules\.toml names .* SENT_BACK, WHERE_TO, EMPTY, HEADER, LETTERS\. Set"
+    ):
+        serve_monitor(str(tmp_path / "store"), rules=rules)
+    assert not (tmp_path / "store").exists()
+
+
 def test_a_file_that_is_named_to_be_followed_is_taken_in(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_bytes(EXAMPLE + b"\n")
     rules = tmp_path / "rules.toml"

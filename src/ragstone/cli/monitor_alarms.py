@@ -139,7 +139,10 @@ def rules(
         say(f"\n{one['rule']}\n  {one['bar']}\n  {one['promise']}\n  {one['delay']}")
     say(f"\nTold by: {', '.join(channels) or 'nobody; the screens show alarms'}.")
     if unset:
-        say(f"Not set in this shell: {', '.join(unset)}.")
+        say(
+            f"Warning: not set in this shell: {', '.join(unset)}. Where they are not set, "
+            "ragstone monitor serve does not start with this file."
+        )
 
 
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:

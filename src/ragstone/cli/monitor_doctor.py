@@ -274,11 +274,18 @@ def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
             )  # fmt: skip
         else:
             yield MonitorFinding("content", "right", words)
-    if found.worker_alive:
+    if found.worker == "alive":
         yield MonitorFinding("worker", "right", "it is alive")
-    else:
+    elif found.worker == "silent":
         yield MonitorFinding(
-            "worker", "wrong", "it gives no sign of life",
+            "worker", "look", "it is silent: no sign of life for a minute",
+            "a machine that is busy may hold it up; the page Log says if it died",
+        )  # fmt: skip
+    else:
+        never = found.worker == "not_begun"
+        yield MonitorFinding(
+            "worker", "wrong",
+            "it has not begun" if never else "it is dead: no sign of life for five minutes",
             "ragstone monitor serve starts it; the page Log says why it ended",
         )  # fmt: skip
     judged, due = found.judged_last_hour, found.due_last_hour

@@ -58,7 +58,7 @@ def _worker(found: "MonitorStatus", now: float) -> str:
     if found.worker_at is None:
         return "never ran; ragstone monitor serve starts it"
     seen = f"last seen {length(now - found.worker_at)} ago"
-    return f"alive, {seen}" if found.worker_alive else f"gone, {seen}"
+    return f"{found.worker}, {seen}"
 
 
 def _last_trace(found: "MonitorStatus", now: float) -> str:

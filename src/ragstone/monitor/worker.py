@@ -26,7 +26,7 @@ from .following.people import People
 from .following.retention import Retention
 from .following.retried import Retried
 from .following.sampling import Sampling
-from .following.status import HEARTBEAT
+from .following.sign_of_life import HEARTBEAT
 from .following.summing import Summing
 from .following.writing_back import WritingBack
 from .settings import DEFAULTS, MonitorSettings, read_settings

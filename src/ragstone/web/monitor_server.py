@@ -62,11 +62,13 @@ def serve_monitor(
         told: Called as soon as the port is taken.
 
     Raises:
-        InputError: The settings have faults, the store cannot be used, or the port is taken.
+        InputError: The settings have faults or name an environment variable that is not set, the
+            store cannot be used, or the port is taken.
         MissingDependency: The extra ``ui`` is not installed.
     """
     require_ui("The monitor")
     settings = _settings(rules, judge, sample)
+    settings.require_variables()
     opened = open_store(store)
     try:
         listening = listen(host, port, start=START, token=token or None)

@@ -12,11 +12,12 @@ from ragstone.errors import InputError
 from ragstone.monitor.alarms import watch as watching
 from ragstone.monitor.alarms.alive import check_alive
 from ragstone.monitor.alarms.lifecycle import NO_DATA, WORSE, end, fire, resolve_alarm
-from ragstone.monitor.alarms.no_data import DEAD, HOUR
+from ragstone.monitor.alarms.no_data import HOUR
 from ragstone.monitor.alarms.telling.sending import wait_until_told
 from ragstone.monitor.alarms.watch import watch
 from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import DEAD, HEARTBEAT
+from ragstone.monitor.following.status import monitor_status
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,
@@ -483,17 +484,27 @@ def test_a_long_queue_of_which_some_is_judged_is_none(monitored: Monitored) -> N
         assert monitored.idle(20 * MINUTE) == []
 
 
+def worker_at(monitored: Monitored, now: float) -> str:
+    """What the status, and by it the screens, say of the worker."""
+    with monitored.store.database.reading() as run:
+        return monitor_status(run, now).worker
+
+
 def test_a_dead_worker_is_noticed_by_the_server(monitored: Monitored) -> None:
     now = START
     with monitored.store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": now, "pid": 1})
+    told = []
     for _ in range(5):
         assert check_alive(monitored.store, monitored.settings, now)
+        told.append(worker_at(monitored, now))
         now += DEAD / 5
+    assert told == ["alive", *["silent"] * 4]
+    assert worker_at(monitored, now) == "dead"
     assert not check_alive(monitored.store, monitored.settings, now)
     (alarm,) = monitored.alarms()
     assert (alarm.kind, alarm.facts["why"]) == ("judging_stopped", "no_sign_of_life")
-    assert "no sign of life since" in alarm_sentence(alarm)
+    assert "the worker is dead, with no sign of life since" in alarm_sentence(alarm)
     with monitored.store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": now, "pid": 2})
     assert check_alive(monitored.store, monitored.settings, now + 1)

@@ -17,7 +17,7 @@ from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.forgetting import Forgotten, forget
 from ragstone.monitor.following.judging import Judging
 from ragstone.monitor.following.sampling import Sampling
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import HEARTBEAT
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
 from ragstone.monitor.store.kept import keep, remembered

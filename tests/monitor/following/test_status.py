@@ -6,7 +6,8 @@ from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import Judging
 from ragstone.monitor.following.sampling import Sampling
-from ragstone.monitor.following.status import HEARTBEAT, monitor_status
+from ragstone.monitor.following.sign_of_life import HEARTBEAT
+from ragstone.monitor.following.status import monitor_status
 from ragstone.monitor.settings.judging import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.kept import keep
@@ -19,8 +20,8 @@ def test_everything_is_told_as_it_goes_on(store: MonitorStore) -> None:
     clock = Clock()
     with store.database.reading() as run:
         empty = monitor_status(run, clock.at)
-    assert (empty.lag, empty.last_trace_at, empty.usual_gap, empty.worker_alive) == (
-        0, None, None, False,
+    assert (empty.lag, empty.last_trace_at, empty.usual_gap, empty.worker) == (
+        0, None, None, "not_begun",
     )  # fmt: skip
     assert (empty.content, empty.set_variable) == ({}, "")
 
@@ -34,7 +35,7 @@ def test_everything_is_told_as_it_goes_on(store: MonitorStore) -> None:
         first = monitor_status(run, clock.at)
     assert (first.received, first.kept, first.malformed) == (14, 12, 2)
     assert (first.waiting_to_fold, first.lag, first.last_trace_at) == (4, 80, clock.at - 20)
-    assert first.worker_alive
+    assert first.worker == "alive"
 
     Folding(store, now=clock).fold_all()
     clock.wait(5)
@@ -57,7 +58,7 @@ def test_everything_is_told_as_it_goes_on(store: MonitorStore) -> None:
         last = monitor_status(run, clock.at)
     assert (last.judged, last.judged_last_hour, last.waiting_to_be_judged) == (4, 4, 0)
     assert last.last_judged_at == clock.at - 120
-    assert not last.worker_alive
+    assert last.worker == "silent"
     assert last.to_dict()["judged"] == 4
 
 

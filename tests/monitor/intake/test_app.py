@@ -10,7 +10,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import DEAD, HEARTBEAT, SILENT
 from ragstone.monitor.intake.app import make_intake
 from ragstone.monitor.intake.prometheus import IntakeFigures, exposition
 from ragstone.monitor.intake.settings import IntakeSettings
@@ -271,13 +271,15 @@ def test_figures_say_what_waits_and_what_is_wrong(store: MonitorStore) -> None:
         )  # fmt: skip
     with running(store) as (sender, _):
         sender.post("/v1/traces", traces(0, 5).SerializeToString(), PROTOBUF)
-        found = figures(sender.get("/metrics").body.decode())
+        text = sender.get("/metrics").body.decode()
+        found = figures(text)
     assert found['last_hour{what="judged"}'] == 7
     assert found['last_hour{what="due"}'] == 9
     assert found['waiting{step="fold"}'] == 5
     assert found['waiting{step="guard"}'] == 2
     assert 100 <= found['lag_seconds{step="guard"}'] < 1_000
     assert 50 <= found["worker_silent_seconds"] < 1_000
+    assert f"from {SILENT:g} on it is silent, from {DEAD:g} on dead." in text
     assert found["alarms_firing"] == found['alarms_firing_by_kind{kind="no_data"}'] == 1
 
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.monitor.alarms.slices import slices_at_work
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.monitored import monitored
 from ragstone.monitor.numbers.page_facts import MetricNow, MonitorPageFacts
 from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
-from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.raised import RaisedAlarm
 from ragstone.monitor.store.score_sums import sum_up
 from ragstone.monitor.store.store import MonitorStore
@@ -165,13 +165,17 @@ def test_as_before_is_equivalent_by_the_margin_of_the_rule(store: MonitorStore) 
 
 
 def test_a_bar_by_the_first_answers_is_what_the_alarms_settled_on(store: MonitorStore) -> None:
-    put(store, day(0.2))
+    put(store, day(0.9, since=NOW - 2 * DAY))
+    put(store, day(0.2), prefix="f")
     margin = MonitorSettings(rules=(AlarmRule("a", "faithfulness", margin=0.05),))
     assert first(store, margin).bar is None
     with store.database.transaction() as run:
-        keep(run, "bar a ", {"bar": {"value": 0.7}})
-    assert first(store, margin).bar == 0.7
+        (watched,) = slices_at_work(run, margin).watched
+    assert 0.8 < watched.bar.value < 0.85
+    assert first(store, margin).bar == watched.bar.value
     assert first(store, margin).state == "below_bar"
+    wider = MonitorSettings(rules=(AlarmRule("a", "faithfulness", margin=0.1),))
+    assert first(store, wider).bar is None, "it was not counted for this margin"
 
 
 def test_a_slice_has_its_own_numbers(store: MonitorStore) -> None:

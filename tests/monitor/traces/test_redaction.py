@@ -23,9 +23,13 @@ JWT = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_X
 @pytest.mark.parametrize(
     ("text", "redacted"),
     [
-        ("Mail ann.o'neil+news@mail.example.co.uk today.", "Mail ann.o'[email] today."),
+        ("Mail ann.o'neil+news@mail.example.co.uk today.", "Mail [email] today."),
         ("ann@example.org,bob@example.org", "[email],[email]"),
         ("<ann@example.org>", "<[email]>"),
+        ("O’Neil’s: ann.o’neil@example.org", "O’Neil’s: [email]"),
+        ("ann&bob@example.org", "[email]"),
+        ("'ann@example.org', o'@example.org", "'[email]', o'@example.org"),
+        ("?to='ann@example.org'&cc=bob@example.org", "?to='[email]'&cc=[email]"),
         ("grüße an jürgen@bücher.example.", "grüße an [email]."),
         ("Call (555) 123-4567 now", "Call [phone] now"),
         ("Call 555-123-4567, or +49 30 1234567.", "Call [phone], or [phone]."),

@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from ragstone.database.database import Sql
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import DEAD, last_sign
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.settings.rule import JUDGING, TRAFFIC
 from ragstone.monitor.store.arrivals import arrivals, last_judged_at, missing_since, oldest_due
@@ -27,10 +27,6 @@ EXPECTED = "scores_expected"
 
 ASLEEP = 300.0
 """Seconds without a look after which the monitor itself was away, when nothing could come."""
-
-DEAD = 300.0
-"""Seconds without a sign of life after which the worker is taken for dead; it gives one every few,
-but a model that answers slowly may hold it up."""
 
 HOUR = 3_600.0
 ARRIVALS = 200
@@ -203,8 +199,7 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
 
 def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
     """Since when the worker gives no sign of life, and what is known; None if it does."""
-    alive = remembered(run, HEARTBEAT)
-    last = None if alive is None else float(alive["at"])
+    last = last_sign(run)
     since = awake if last is None else max(last, awake)
     if now - since < DEAD:
         return None

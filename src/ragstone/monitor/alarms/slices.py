@@ -72,6 +72,28 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull), tuple(broken))
 
 
+def settled_bar(
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
+) -> AlarmBar | None:
+    """The bar of a rule in a slice; None where its first answers have not all come yet.
+
+    Args:
+        run: Within a transaction or a reading.
+        settings: With the rule.
+        rule: Any.
+        slice: ``facet=value``, or nothing.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks the metric or the system.
+    """
+    if rule.bar is not None:
+        return AlarmBar(rule.bar)
+    if settings.baseline.run is not None:
+        return bar_of_run(rule, settings.baseline, slice)
+    learnt = _learnt(run, rule, slice, settings.baseline.answers)
+    return None if learnt is None else learnt[0]
+
+
 def _forget_others(run: Sql, names: list[str]) -> None:
     """Forget the rules that are gone: one that comes back begins with what comes then."""
     kept: list[str] = remembered(run, RULES, [])
@@ -131,14 +153,35 @@ def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
 ) -> tuple[AlarmBar, int] | LearningSlice:
     """The bar by the first answers of a slice, and the number of the last of these."""
-    name = f"bar {rule.name} {slice}"
-    of = {"metric": rule.metric, "better": rule.better, "margin": rule.margin, "answers": wanted}
-    kept = remembered(run, name)
-    if kept is not None and kept["of"] == of:
-        return AlarmBar(**kept["bar"]), kept["last"]
+    learnt = _learnt(run, rule, slice, wanted)
+    if learnt is not None:
+        return learnt
     scores = watched_scores(run, rule.metric, facet_of(slice), 0, wanted)
     if len(scores) < wanted:
         return LearningSlice(rule, slice, len(scores), wanted)
     bar = bar_of_first(rule, scores)
-    keep(run, name, {"of": of, "bar": asdict(bar), "last": scores[-1].number})
+    kept = {"of": _learnt_of(rule, wanted), "bar": asdict(bar), "last": scores[-1].number}
+    keep(run, _learnt_name(rule, slice), kept)
     return bar, scores[-1].number
+
+
+def _learnt(run: Sql, rule: AlarmRule, slice: str, wanted: int) -> tuple[AlarmBar, int] | None:
+    """The bar that was counted from first answers, and the number of their last one."""
+    kept = remembered(run, _learnt_name(rule, slice))
+    if kept is None or kept["of"] != _learnt_of(rule, wanted):
+        return None
+    return AlarmBar(**kept["bar"]), kept["last"]
+
+
+def _learnt_name(rule: AlarmRule, slice: str) -> str:
+    return f"bar {rule.name} {slice}"
+
+
+def _learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
+    """For what a bar was counted: with another metric, margin or number it is counted anew."""
+    return {
+        "metric": rule.metric,
+        "better": rule.better,
+        "margin": rule.margin,
+        "answers": wanted,
+    }

@@ -20,14 +20,13 @@ from ragstone.monitor.store.erased import (
     traces_of,
     unlink_alarms,
 )
-from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.redaction import hashed_id
 
 from .anchoring import ANCHORS
 from .folding import Folding
 from .judging import FOLDER, REPLIES
-from .status import HEARTBEAT, SILENT
+from .sign_of_life import last_sign, worker_state
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +81,7 @@ def forget(
         unlink_alarms(run, examples)
         erased(run)
         batch = current_batch(run)
-        beat = remembered(run, HEARTBEAT)
-        at_work = beat is not None and now() - beat["at"] < SILENT
+        at_work = worker_state(last_sign(run), now()) == "alive"
         held = batch is not None and not batch.examples.keys().isdisjoint(examples)
         if held and not at_work:
             keep_batch(run, None)

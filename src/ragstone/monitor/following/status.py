@@ -6,7 +6,6 @@ from typing import Any
 
 from ragstone.database.database import Sql
 from ragstone.monitor.store.counts import counted
-from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.parts import unfolded
 from ragstone.monitor.store.standing import (
     alarms_firing,
@@ -16,9 +15,7 @@ from ragstone.monitor.store.standing import (
 )
 from ragstone.monitor.store.to_do import ASSESS, waiting_for
 
-HEARTBEAT = "worker_alive"
-SILENT = 60.0
-"""Seconds without a sign of life after which the worker is taken for dead."""
+from .sign_of_life import WorkerState, last_sign, worker_state
 
 HOUR, DAY = 3_600, 86_400
 
@@ -55,7 +52,7 @@ class MonitorStatus:
         usual_gap: Seconds between two traces, in the mean of the last day; None if not known.
         last_judged_at: When something was last judged; None: never.
         worker_at: The worker's last sign of life; None: there never was one.
-        worker_alive: Whether that is fresh.
+        worker: By that, ``alive``, ``silent`` for a minute, ``dead`` for five, or ``not_begun``.
         alarms: Those that are firing now.
         content: Of the traces of answers, the share whose texts are there, that have only ids of
             passages, and that have no texts; empty where none came.
@@ -83,7 +80,7 @@ class MonitorStatus:
     usual_gap: float | None
     last_judged_at: float | None
     worker_at: float | None
-    worker_alive: bool
+    worker: WorkerState
     alarms: int
     content: Mapping[str, float]
     set_variable: str
@@ -105,7 +102,7 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
     assess = waiting_for(run, ASSESS)
     waiting = [at for at in (first_part, assess.since) if at is not None]
     times = trace_times(run)
-    beat = remembered(run, HEARTBEAT)
+    sign = last_sign(run)
     content = _shares({one: day.get(f"content_{one}", 0) for one in CONTENTS})
     return MonitorStatus(
         **{
@@ -124,8 +121,8 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
         last_trace_at=times.last,
         usual_gap=times.gap,
         last_judged_at=last_judged(run),
-        worker_at=None if beat is None else beat["at"],
-        worker_alive=beat is not None and now - beat["at"] < SILENT,
+        worker_at=sign,
+        worker=worker_state(sign, now),
         alarms=alarms_firing(run),
         content=content,
         set_variable=CONTENT_VARIABLE if content.get("none", 0.0) >= MOSTLY else "",

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 
 from ragstone.database.database import Database, Sql
 from ragstone.errors import StoreAway
-from ragstone.monitor.following.status import HEARTBEAT
+from ragstone.monitor.following.sign_of_life import DEAD, SILENT, last_sign
 from ragstone.monitor.store.counts import counted
-from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.parts import unfolded
 from ragstone.monitor.store.raised import raised_alarms
 from ragstone.monitor.store.to_do import ASSESS, waiting_for
@@ -94,10 +93,14 @@ def _judging(run: Sql, now: float) -> Iterator[str]:
     yield from _head("last_hour", "gauge", "How much came, was due and was done in an hour.")
     for what, n in sorted({"judged": 0, "due": 0, **counted(run, now - HOUR)}.items()):
         yield _line("last_hour", n, what=what)
-    beat = remembered(run, HEARTBEAT)
-    if beat is not None:
-        yield from _head("worker_silent_seconds", "gauge", "Since the worker's last sign of life.")
-        yield _line("worker_silent_seconds", _age(beat["at"], now))
+    sign = last_sign(run)
+    if sign is not None:
+        words = (
+            "Since the worker's last sign of life: "
+            f"from {SILENT:g} on it is silent, from {DEAD:g} on dead."
+        )
+        yield from _head("worker_silent_seconds", "gauge", words)
+        yield _line("worker_silent_seconds", _age(sign, now))
 
 
 def _alarms(run: Sql) -> Iterator[str]:

@@ -4,12 +4,11 @@ from collections.abc import Sequence
 
 from ragstone.database.database import Sql
 from ragstone.errors import InputError
-from ragstone.monitor.alarms.baseline import bar_of_run
 from ragstone.monitor.alarms.lifecycle import WORSE
+from ragstone.monitor.alarms.slices import settled_bar
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.store.alarm_stretches import alarms_firing_after
 from ragstone.monitor.store.deployed import deployed
-from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.raised import RaisedAlarm
 from ragstone.monitor.store.scored_metrics import facet_values, scored_metrics
 from ragstone.monitor.store.slots import WIDTH
@@ -150,15 +149,11 @@ def _margin(rule: AlarmRule | None, metric: str) -> float | None:
 
 def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> float | None:
     """The bar of a rule; None where it is not settled yet."""
-    if rule.bar is not None:
-        return rule.bar
-    if settings.baseline.run is not None:
-        try:
-            return bar_of_run(rule, settings.baseline, slice).value
-        except InputError:
-            return None
-    kept = remembered(run, f"bar {rule.name} {slice}")
-    return None if kept is None else float(kept["bar"]["value"])
+    try:
+        bar = settled_bar(run, settings, rule, slice)
+    except InputError:
+        return None
+    return None if bar is None else bar.value
 
 
 def _written(slice: Facet | None) -> str:

@@ -6,6 +6,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
+from ragstone.errors import InputError
 from ragstone.examples.streams import on_disk
 from ragstone.examples.toml_file import read_toml
 
@@ -98,6 +99,20 @@ class MonitorSettings:
             elif isinstance(one, EmailChannel):
                 named.append(one.password_from or "")
         return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
+
+    def require_variables(self) -> None:
+        """Refuse to go on without a secret: what is to be told or written back would be lost.
+
+        Raises:
+            InputError: Environment variables that the settings name are not set; names all.
+        """
+        unset = self.unset_variables()
+        if unset:
+            raise InputError(
+                f"{self.file} names what is not set in the environment: {', '.join(unset)}. Set "
+                f"each before the monitor starts (export {unset[0]}=…), or leave out the key "
+                "ending in _from that names it."
+            )
 
     def with_options(
         self, *, judges: tuple[str, ...] = (), rate: float | None = None

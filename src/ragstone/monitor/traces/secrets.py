@@ -12,6 +12,8 @@ Places = Iterator[tuple[int, int]]
 
 _AT = re.compile(r"@[^\W_][\w-]{0,62}(?:\.[^\W_][\w-]{0,62})+")
 _LONGEST_LOCAL = 64
+_IN_NAMES = "'’&"
+"""What stands within names in addresses; before or behind a word it may be a quotation's."""
 
 # A text may hold JSON, in which the letter before a number or a key is that of a line's end.
 _NEW_LINE = r"(?<=\\[nrt])"
@@ -98,11 +100,19 @@ def _emails(text: str) -> Places:
         if len(labels) == 1:
             continue
         lowest = max(floor, start - _LONGEST_LOCAL)
-        while start > lowest and (text[start - 1].isalnum() or text[start - 1] in "._%+-"):
+        while start > lowest and _is_of_name(text, start - 1, lowest):
             start -= 1
         if start < match.start():
             yield start, end
             floor = end
+
+
+def _is_of_name(text: str, at: int, lowest: int) -> bool:
+    """Whether a character before what is of an address belongs to it too."""
+    one = text[at]
+    if one in _IN_NAMES:
+        return at > lowest and text[at - 1].isalnum() and text[at + 1].isalnum()
+    return one.isalnum() or one in "._%+-"
 
 
 def _cards(text: str) -> Places:

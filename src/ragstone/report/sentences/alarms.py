@@ -139,7 +139,8 @@ SENTENCES: Mapping[str, Sentence] = {
     "alarm_no_traffic": _no_traffic,
     "alarm_no_scores": _no_scores,
     "alarm_no_sign_of_life": lambda facts: (
-        f"Judging stopped: the worker has given no sign of life since {_since(facts)}.{_due(facts)}"
+        f"Judging stopped: the worker is dead, with no sign of life since {_since(facts)}."
+        f"{_due(facts)}"
     ),
     "alarm_nothing_judged": lambda facts: (
         f"Judging stopped: no answer has been judged since {_since(facts)}.{_due(facts)}"

@@ -14,7 +14,7 @@ from ragstone.monitor.store.listed import AnswersInWindow, count_window
 from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarms, told_of
 from ragstone.report.figures import counted as counted_words
 from ragstone.report.figures import ends, number, percent
-from ragstone.report.page import Phrase, strong
+from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.asked import Asked, query
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of
 from ragstone.web.parts.metric_names import GUARD, said_metric
@@ -253,11 +253,13 @@ def _working(status: MonitorStatus) -> list[list[Phrase]]:
         found.append([Phrase(f"{counted_words(status.waiting_to_be_judged, 'answer')} due now")])
     if status.worker_at is None:
         found.append([strong("the worker has not begun", "bad")])
-    elif not status.worker_alive:
-        silent = length_in_words(max(0.0, time.time() - status.worker_at))
-        found.append([strong(f"the worker gave no sign of life for {silent}", "bad")])
-    else:
+    elif status.worker == "alive":
         found.append([Phrase("the worker is alive")])
+    else:
+        since = length_in_words(max(0.0, time.time() - status.worker_at))
+        tone: Tone = "bad" if status.worker == "dead" else "caution"
+        said = f"the worker is {status.worker}: no sign of life for {since}"
+        found.append([strong(said, tone)])
     if status.waiting_to_assess or status.waiting_to_fold:
         lag = length_in_words(status.lag)
         found.append(
