@@ -356,6 +356,40 @@ def test_answers_drawn_by_chance_keep_their_probability(screens: TestClient, day
     assert with_scores.status_code == 400
 
 
+def test_the_first_screen_says_how_to_get_labels_and_what_they_say_of_the_judge(
+    tmp_path: Path,
+) -> None:
+    a_day(tmp_path, time.time(), 60)
+    store = open_store(tmp_path)
+    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+    app = make_app(place, Access(frozenset({HOST}), "", SECRET))
+    client = TestClient(app, follow_redirects=False)
+    before = people_of(shown(client, "/monitor?last=7d"))
+    assert "Nobody has labelled any of these answers" in before
+    assert "correct faithfulness, context precision and abstention" in before
+    (address,) = re.findall(r'action="([^"]+)"', before)
+    sent = client.post(address, data={"secret": SECRET, "take": "random", "n": "5"})
+    assert sent.headers["location"] == f"/annotate/{DRAWN}/progress"
+    assert "0 of 5 answers labelled" in people_of(shown(client, "/monitor?last=7d"))
+    with store.database.transaction() as run:
+        run(
+            "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
+            "judge, probability, version, source, again) SELECT example, metric, at, judged_at, "
+            "0.25, 'value', '', NULL, 'people', probability, version, 'people', 0 FROM scores "
+            "WHERE metric = 'faithfulness' AND source = 'sample'"
+        )
+    after = people_of(shown(client, "/monitor?last=7d"))
+    assert re.search(r'faithfulness</th>.*<td class="n"><b>0.250</b>', after)
+    assert "context precision</th>" not in after
+    store.close()
+
+
+def people_of(page: str) -> str:
+    found = re.search(r'<section id="people">.*?</section>', page, re.DOTALL)
+    assert found is not None
+    return found[0]
+
+
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("hostile")

@@ -19,6 +19,7 @@ from ragstone.web.asked import Asked, query
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of
 from ragstone.web.parts.metric_names import GUARD, said_metric
 from ragstone.web.parts.moments import DAY, HOUR, length_in_words, shown_moment
+from ragstone.web.parts.people_corrections import people_corrections
 from ragstone.web.parts.seen_answers import monitor_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.watching import Watching
@@ -159,6 +160,8 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
                 for one in shown[:MOST_BANDS]
             ],
             "checks": [_check_row(one, asked) for one in checks],
+            "people": people_corrections(place, settings.judging.metrics, shown),
+            "people_of": query(_time_and_slice(last, slice)),
             "hidden_bands": max(0, len(shown) - MOST_BANDS),
             "caption": caption([one.series for one in shown]),
             "alarms": [_firing(one) for one in raised if one.firing][:FIRST_ALARMS],
@@ -177,9 +180,11 @@ def facet_of(text: str) -> Facet | None:
 
 
 def _answers_path(metric: str, last: str, slice: Facet | None) -> str:
-    fields = [("where", metric), ("since", last)]
-    fields += [("slice", f"{slice.name}:{slice.value}")] if slice else []
-    return f"/monitor/examples{query(fields)}"
+    return f"/monitor/examples{query([('where', metric), *_time_and_slice(last, slice)])}"
+
+
+def _time_and_slice(last: str, slice: Facet | None) -> list[tuple[str, str]]:
+    return [("since", last), *([("slice", f"{slice.name}:{slice.value}")] if slice else [])]
 
 
 def _apart(facts: MonitorPageFacts, settings: MonitorSettings) -> set[str]:
