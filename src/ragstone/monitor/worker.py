@@ -30,7 +30,9 @@ from .following.sign_of_life import HEARTBEAT
 from .following.summing import Summing
 from .following.writing_back import WritingBack
 from .settings import DEFAULTS, MonitorSettings, read_settings
+from .sole_worker import sole_worker
 from .store.kept import keep
+from .store.log import log
 from .store.store import MonitorStore, open_store
 from .traces import Corpus
 
@@ -183,15 +185,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
     place, *rest = sys.argv[1:] if arguments is None else arguments
     settings = _settings(**json.loads(rest[0])) if rest else DEFAULTS
     store = open_store(place)
-    worker = MonitorWorker(store, settings)
-    for one in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(one, lambda *_: worker.stop())
+    # Who stands by has nothing to drain, and may end at once.
+    ends: list[Callable[[], object]] = [lambda: os._exit(0)]
     if stat.S_ISFIFO(os.fstat(0).st_mode):
-        Thread(target=_until_input_ends, args=(worker,), daemon=True).start()
-    worker.run()
-    wait_until_told(store, TELLING)
-    # A model that still computes does not hold up the end: its batch goes on with the next worker.
-    os._exit(0)
+        Thread(target=_until_input_ends, args=(ends,), daemon=True).start()
+    with sole_worker(store, lambda text: _say(store, text)):
+        worker = MonitorWorker(store, settings)
+        ends[:] = [worker.stop]
+        for one in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(one, lambda *_: worker.stop())
+        worker.run()
+        wait_until_told(store, TELLING)
+        # A model that still computes does not hold up the end: its batch goes on with the next.
+        os._exit(0)
+
+
+def _say(store: MonitorStore, text: str) -> None:
+    with store.database.transaction() as run:
+        log(run, time(), "info", text)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:
@@ -199,11 +210,11 @@ def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> M
     return found.with_options(judges=tuple(judges), rate=rate)
 
 
-def _until_input_ends(worker: MonitorWorker) -> None:
+def _until_input_ends(ends: list[Callable[[], object]]) -> None:
     """The server holds the other end of the input: it closes, however the server ends."""
     while os.read(0, 1024):
         pass
-    worker.stop()
+    ends[0]()
 
 
 if __name__ == "__main__":

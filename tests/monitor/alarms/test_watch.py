@@ -379,6 +379,24 @@ def test_a_fall_in_the_first_scores_after_a_silence_is_an_alarm_of_its_own(
     ]
 
 
+def test_scores_that_stop_while_their_mean_is_below_the_bar_are_an_alarm_too(
+    quiet: Monitored,
+) -> None:
+    quiet.settings = replace(WATCHFUL, rules=(RULE,))
+    quiet.answers(*BAD * 40)
+    quiet.traces(62)
+    assert [(one.kind, one.state) for one in quiet.alarms()] == [
+        (WORSE, "firing"),
+        (NO_DATA, "firing"),
+    ]
+    quiet.answers(0.0)
+    quiet.watch()
+    assert [(one.kind, one.state) for one in quiet.alarms()] == [
+        (WORSE, "firing"),
+        (NO_DATA, "resolved"),
+    ]
+
+
 def test_scores_that_go_on_coming_end_no_alarm_about_their_mean(quiet: Monitored) -> None:
     quiet.settings = replace(WATCHFUL, rules=(RULE,))
     quiet.answers(*BAD * 40)

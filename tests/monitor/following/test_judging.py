@@ -249,6 +249,45 @@ def test_what_waited_too_long_is_shed_counted_and_missing(
         assert counted(run, 0)["shed"] == 3
 
 
+def test_what_waited_too_long_is_shed_while_no_judge_can_be_had(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, range(3))
+    follow(store, clock)
+
+    def away(_: ChatRequest) -> Said:
+        raise ChatFailure("unreachable", "nobody there")
+
+    one = judging(store, clock, ScriptedModel(away))
+    one.step()
+    with store.database.reading() as run:
+        assert current_batch(run) is not None
+    clock.wait(86_401)
+    receive_answers(store, clock.at, range(3, 5))
+    follow(store, clock)
+    one.step()
+    assert sorted(state for _, state, _ in rows(store, STATES)) == ["due"] * 2 + ["shed"] * 3
+    with store.database.reading() as run:
+        assert counted(run, 0)["shed"] == 3
+
+
+def test_without_metrics_nothing_is_drawn_or_judged_and_what_was_due_is_given_up(
+    store: MonitorStore, clock: Clock
+) -> None:
+    nothing = JudgingSettings(())
+    receive_answers(store, clock.at, range(3))
+    follow(store, clock)
+    assert Judging(store, nothing, clock).step() == 0
+    assert {state for _, state, _ in rows(store, STATES)} == {"shed"}
+    receive_answers(store, clock.at, range(3, 5))
+    Folding(store, now=clock).fold_all()
+    GuardChecking(store, now=clock).step()
+    Sampling(store, ALL, nothing, clock).step()
+    assert sorted(state for _, state, _ in rows(store, STATES)) == ["out"] * 2 + ["shed"] * 3
+    assert Judging(store, nothing, clock).step() == 0
+    assert rows(store, "SELECT count(*) FROM scores WHERE source = 'judge'") == [(0,)]
+
+
 def test_a_text_that_changed_is_judged_again_and_counts_once(
     store: MonitorStore, clock: Clock
 ) -> None:

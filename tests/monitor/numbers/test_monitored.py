@@ -109,6 +109,21 @@ def test_a_firing_alarm_of_the_same_slice_is_below_the_bar(store: MonitorStore) 
     assert first(store, slice=Facet("version", "v1")).state != "below_bar"
 
 
+def test_of_several_rules_the_bar_of_the_one_that_fires_is_shown(store: MonitorStore) -> None:
+    put(store, day(0.9), facets={"version": "v1"})
+    rules = (
+        AlarmRule("lax", "faithfulness", bar=0.1),
+        AlarmRule("answers", "faithfulness", bar=0.8),
+        AlarmRule("of v1", "faithfulness", bar=0.7, facet="version", value="v1"),
+    )
+    settings = MonitorSettings(rules=rules)
+    v1 = Facet("version", "v1")
+    assert (first(store, settings).bar, first(store, settings, v1).bar) == (0.1, 0.7)
+    raise_alarm(store, fired=NOW - HOUR)
+    assert (first(store, settings).bar, first(store, settings).state) == (0.8, "below_bar")
+    assert first(store, settings, v1).bar == 0.7
+
+
 @pytest.mark.parametrize(
     "alarm", [{"resolved": NOW - 60}, {"slice": "version=v1"}, {"kind": "no_data"}, {"rule": "x"}]
 )

@@ -159,3 +159,18 @@ def test_the_reason_of_a_faulty_example_keeps_no_secret() -> None:
     read = read_examples(body.encode(), redaction=Redaction(), limits=SpanLimits(), now=0.0)
     assert [one for one in read.malformed if "ann" in one.why or b"ann" in one.body] == []
     assert len(read.malformed) == 1
+
+
+def test_half_a_surrogate_pair_costs_neither_its_example_nor_the_others() -> None:
+    half = {**ONE, "id": "half", "question": "How\ud800 deep?", "answer": "254 m \ud83d\ude00."}
+    for text in (json.dumps([ONE, half]), f"{json.dumps(ONE)}\n{json.dumps(half)}"):
+        read = read_examples(text.encode(), now=NOW)
+        assert read.malformed == ()
+        said = [one.example for part in read.parts for one in fold([part]).examples]
+        assert [one.question for one in said] == ["How deep?", "How\ufffd deep?"]
+        assert said[1].answer == "254 m \U0001f600."
+
+
+def test_half_a_surrogate_pair_in_what_is_no_json_is_no_json() -> None:
+    with pytest.raises(UnreadableBody, match="neither a JSON object"):
+        read_examples(rb'[{"question": "\ud800"', now=NOW)

@@ -1,4 +1,5 @@
-"""Lifecycle: an alarm fires, goes on firing, and is resolved. One alarm a rule and slice at a time.
+"""Lifecycle: an alarm fires, goes on firing, and is resolved. One alarm of a kind at a time,
+for each rule and slice.
 
 One that fires again soon after it was resolved is the same alarm: nobody was told yet that it was
 over, and nobody is told again.
@@ -65,10 +66,10 @@ def fire(
         since: From when on things were worse.
         facts: What is known of it.
     """
-    last = last_alarm(run, rule, slice)
+    last = last_alarm(run, rule, slice, kind)
     if last is not None and last.firing:
         return last
-    if last is not None and last.kind == kind and _is_same(last, settings, now):
+    if last is not None and _is_same(last, settings, now):
         again = int(last.facts.get("again", 0)) + 1
         kept = {name: one for name, one in last.facts.items() if name not in ("over", "person")}
         reopened = last._replace(state="firing", resolved_at=None, facts={**kept, "again": again})
@@ -135,16 +136,13 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
     """Raise and resolve alarms by what the detectors found; in the transaction of their states."""
     for one in detection.found:
         rule, slice = one.watched.rule.name, one.watched.slice
-        last = last_alarm(run, rule, slice)
+        last = last_alarm(run, rule, slice, WORSE)
         if isinstance(one, Fall):
-            if last is not None and last.firing and last.kind == NO_DATA:
-                # There are scores again, and that they fell is told now, not by the next fall.
-                end(run, last, now, "data_again")
             fire(
                 run, settings, now, rule=rule, slice=slice, kind=WORSE,
                 since=one.since, facts=_facts(one),
             )  # fmt: skip
-        elif last is not None and last.firing and last.kind == WORSE:
+        elif last is not None and last.firing:
             end(run, last, now, "recovered")
 
 

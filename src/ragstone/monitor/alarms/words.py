@@ -19,6 +19,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
     said: dict[str, Any] = {
         "since": alarm.since,
         "noticed": alarm.fired_at,
+        "rule": _short(alarm.rule),
         "slice": _short(alarm.slice),
         "last": facts.get("last_at"),
     }

@@ -80,6 +80,11 @@ def plan_backfill(
             f"{argument('sample', sample)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
             "or 1 for all answers of the window."
         )
+    if not judging.metrics:
+        raise InputError(
+            "The settings name no metric to judge by: [judging] has metrics = [], so there is "
+            "nothing to judge in a past window either."
+        )
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
     with store.database.reading() as run:

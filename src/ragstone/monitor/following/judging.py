@@ -22,6 +22,7 @@ from ragstone.monitor.store.batches import (
     JudgingBatch,
     Spent,
     current_batch,
+    is_due_before,
     keep_batch,
     next_due,
     records_of,
@@ -88,6 +89,7 @@ class Judging:
 
     def step(self) -> int:
         """Judge a batch, the unfinished one first; gives how many examples it had."""
+        self._give_up()
         if self.now() < self._waits_until or self._stopping.is_set():
             return 0
         batch = self._begun() or self._chosen()
@@ -120,6 +122,22 @@ class Judging:
         self._stopping.set()
         self._cancellation.cancel()
 
+    def _give_up(self) -> None:
+        """Give up what has been due for too long, also while no judge can be had.
+
+        Where nothing is to be judged any more, that is all that is due.
+        """
+        now = self.now()
+        before = now - GIVEN_UP if self.settings.metrics else now + 1
+        with self.store.database.reading() as run:
+            late = is_due_before(run, before)
+        while late and not self._stopping.is_set():
+            with self.store.database.transaction() as run:
+                # A batch with an answer that is late is divided anew; its replies are kept.
+                keep_batch(run, None)
+                why = reason("judging_shed", hours=round(GIVEN_UP / 3600))
+                late = shed(run, now, before, self.settings.metrics, why, MOST) == MOST
+
     def _begun(self) -> JudgingBatch | None:
         """The unfinished batch, if there is one."""
         with self.store.database.reading() as run:
@@ -139,10 +157,6 @@ class Judging:
         """A new batch of what is due, as far as the budget goes."""
         now = self.now()
         with self.store.database.transaction() as run:
-            shed(
-                *(run, now, now - GIVEN_UP, self.settings.metrics),
-                reason("judging_shed", hours=round(GIVEN_UP / 3600)), MOST,
-            )  # fmt: skip
             most, usd = self._affordable(run, now)
             examples = next_due(run, now, most) if most else {}
             if not examples:

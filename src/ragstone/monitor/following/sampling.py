@@ -97,7 +97,12 @@ class Sampling:
             seed = sampling_seed(run)
             load = _load(run, now)
             shares = self._shares(run, load, now, [one.session for one in waiting])
-            wanted = [self.settings.probability(one.facets, one.confidence) for one in waiting]
+            wanted = [
+                self.settings.probability(one.facets, one.confidence)
+                if self.judging.metrics
+                else 0.0
+                for one in waiting
+            ]
             draws = [
                 _draw(one, probability(rate, shares[one.session]), seed)
                 for one, rate in zip(waiting, wanted, strict=True)

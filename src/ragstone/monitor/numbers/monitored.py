@@ -102,7 +102,7 @@ def _metric_now(
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
     stretch = Stretch(series.range, steps.since(grid.first).together, effect)
-    rule = next((one for one in settings.rules if one.metric == metric), None)
+    rule = _shown_rule(settings, metric, slice, alarms)
     before, of = _before(run, settings, metric, grid, slice, effect)
     beside = side_by_side(stretch, before, of=of, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
@@ -138,6 +138,17 @@ def _before(
             return found, baseline.run.name
     since = grid.since - (grid.until - grid.since)
     return read_stretch(run, metric, since, grid.since, slice, effect=effect), None
+
+
+def _shown_rule(
+    settings: MonitorSettings, metric: str, slice: Facet | None, alarms: tuple[RaisedAlarm, ...]
+) -> AlarmRule | None:
+    """The rule whose bar is drawn: one that fires, else the first that watches this slice."""
+    here = _written(slice)
+    firing = {one.rule for one in alarms if one.firing and one.slice == here}
+    watched = {here, "" if slice is None else slice.name}
+    rules = [one for one in settings.rules if one.metric == metric and one.slice in watched]
+    return next((one for one in rules if one.name in firing), rules[0] if rules else None)
 
 
 def _margin(rule: AlarmRule | None, metric: str) -> float | None:

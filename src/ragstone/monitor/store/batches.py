@@ -211,6 +211,11 @@ def _still_due(run: Sql, batch: JudgingBatch) -> dict[str, _Due]:
     return found
 
 
+def is_due_before(run: Sql, before: float) -> bool:
+    """Whether anything has been due since before a time."""
+    return bool(run("SELECT 1 FROM draws WHERE state = 'due' AND due_at < ? LIMIT 1", before))
+
+
 def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, most: int) -> int:
     """Give up what has been due since before a time: it is counted, and its scores are missing."""
     late = run(

@@ -1,4 +1,7 @@
-"""Raised: alarms, who was told of them, and who is not to be told. One alarm a rule and slice."""
+"""Raised: alarms, who was told of them, and who is not to be told.
+
+For each rule and slice one of a kind fires at a time.
+"""
 
 import json
 from collections.abc import Mapping
@@ -75,11 +78,12 @@ def firing_alarms(run: Sql) -> list[RaisedAlarm]:
     return [_raised(row) for row in rows]
 
 
-def last_alarm(run: Sql, rule: str, slice: str) -> RaisedAlarm | None:
-    """The last alarm of a rule and slice."""
+def last_alarm(run: Sql, rule: str, slice: str, kind: str) -> RaisedAlarm | None:
+    """The last alarm of its kind of a rule and slice."""
     rows = run(
-        f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? ORDER BY number DESC LIMIT 1",
-        rule, slice,
+        f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? AND kind = ? "
+        "ORDER BY number DESC LIMIT 1",
+        rule, slice, kind,
     )  # fmt: skip
     return _raised(rows[0]) if rows else None
 

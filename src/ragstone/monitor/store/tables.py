@@ -53,7 +53,7 @@ TABLES = (
     "CREATE TABLE alarms (number {serial}, rule TEXT NOT NULL, slice TEXT NOT NULL, "
     "kind TEXT NOT NULL, state TEXT NOT NULL, since DOUBLE PRECISION NOT NULL, "
     "fired_at DOUBLE PRECISION NOT NULL, resolved_at DOUBLE PRECISION, facts TEXT NOT NULL)",
-    "CREATE UNIQUE INDEX alarms_firing ON alarms (rule, slice) WHERE state = 'firing'",
+    "CREATE UNIQUE INDEX alarms_firing ON alarms (rule, slice, kind) WHERE state = 'firing'",
     "CREATE INDEX alarms_of ON alarms (rule, slice, number)",
     "CREATE TABLE told (alarm BIGINT NOT NULL, channel TEXT NOT NULL, event TEXT NOT NULL, "
     "at DOUBLE PRECISION NOT NULL, tries INTEGER NOT NULL, state TEXT NOT NULL, "

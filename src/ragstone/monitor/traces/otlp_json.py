@@ -50,7 +50,7 @@ def read_json(body: bytes, kind: Literal["spans", "logs"], most: int) -> ReadJso
     except (ValueError, RecursionError):
         raise UnreadableBody("The body is no JSON.", "body_not_json") from None
     if b"\\ud" in body or b"\\uD" in body:
-        given = _whole_texts(given)
+        given = whole_texts(given)
     found = ReadJson(TracesData() if kind == "spans" else LogsData())
     spans = kind == "spans"
     for group in _listed(given, "resourceSpans" if spans else "resourceLogs"):
@@ -176,12 +176,12 @@ def _fill_value(message: Any, given: Mapping[str, Any], deeper: int) -> None:
                 _fill_attributes(message.kvlist_value.values, value.get("values") or (), deeper - 1)
 
 
-def _whole_texts(value: Any) -> Any:
+def whole_texts(value: Any) -> Any:
     """The value with a mark in place of each half of a surrogate pair, which cannot be stored."""
     if isinstance(value, str):
         return _HALF.sub("\ufffd", value)
     if isinstance(value, list):
-        return [_whole_texts(one) for one in value]
+        return [whole_texts(one) for one in value]
     if isinstance(value, dict):
-        return {_whole_texts(name): _whole_texts(one) for name, one in value.items()}
+        return {whole_texts(name): whole_texts(one) for name, one in value.items()}
     return value

@@ -1,6 +1,7 @@
 """Sent: examples that come as such, not as spans; a JSON object, a list of them, or JSON lines."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -12,12 +13,13 @@ from typing import Any
 from ragstone.errors import InputError
 from ragstone.examples import Example, as_record
 from ragstone.examples.example import SESSION
-from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.examples.json_text import BadJsonError, decode, syntax_problem
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.records import RecordReader
 from ragstone.reason import reason
 
 from .folded import TracedExample
+from .otlp_json import whole_texts
 from .received import (
     CUT,
     Malformed,
@@ -42,6 +44,8 @@ _ALIASES = {
 _LONGEST_NAME = 300
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0
 _UNITS = (1.0, 1e3, 1e6, 1e9)
+_HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
+"""What may be the escape of half a surrogate pair."""
 
 
 def read_examples(
@@ -96,7 +100,7 @@ def _items(body: bytes) -> list[Any]:
     except UnicodeDecodeError:
         raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
     try:
-        whole = decode(text)
+        whole = _decoded(text)
         return whole if isinstance(whole, list) else [whole]
     except BadJsonError:
         items = [_line(line) for line in text.split("\n") if line.strip()]
@@ -110,9 +114,26 @@ def _items(body: bytes) -> list[Any]:
 
 def _line(line: str) -> Any:
     try:
-        return decode(line)
+        return _decoded(line)
     except BadJsonError:
         return line
+
+
+def _decoded(text: str) -> object:
+    """The value of a JSON text, with a mark in place of each half of a surrogate pair.
+
+    Raises:
+        BadJsonError: It is none, or is nested too deeply.
+    """
+    try:
+        return decode(text)
+    except BadJsonError:
+        if _HALF.search(text) is None:
+            raise
+    try:
+        return decode(json.dumps(whole_texts(json.loads(text))))
+    except (ValueError, RecursionError) as error:
+        raise BadJsonError(syntax_problem(error, text)) from None
 
 
 def _part(

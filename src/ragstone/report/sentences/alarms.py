@@ -89,8 +89,15 @@ def _beyond_bar(facts: Facts) -> str:
     return (
         f"{_spoken(facts)}{_where(facts)} has been {side} its bar since {_since(facts)}: "
         f"{_score(facts['mean'])} in {judged} (bar {_bar(facts)}). It was noticed {late} "
-        f"later.{_deploy(facts)}"
+        f"later.{_deploy(facts)}{_rule(facts)}"
     )
+
+
+def _rule(facts: Facts) -> str:
+    """The rule, where its name says more than the metric and the slice."""
+    rule, metric = facts.get("rule", ""), facts["metric"]
+    says_no_more = rule in ("", metric) or rule.startswith((f"{metric} by ", f"{metric}, "))
+    return "" if says_no_more else f" Rule: {rule}."
 
 
 def _no_traffic(facts: Facts) -> str:
