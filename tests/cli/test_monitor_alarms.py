@@ -101,7 +101,7 @@ def test_the_example_of_the_documentation_is_right_and_its_delays_are_told(
     assert found["unset_variables"] == ["ALARM_SECRET", "SMTP_PASSWORD"]
     said = run("rules", str(file)).stdout
     assert "half noticed after" in said
-    assert "Warning: not set in this shell: ALARM_SECRET, SMTP_PASSWORD." in said
+    assert "does not start here with this file. Not set in the environment: ALARM_SECRET, S" in said
 
 
 def test_a_file_with_faults_is_told_line_by_line(tmp_path: Path) -> None:

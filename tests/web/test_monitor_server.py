@@ -15,6 +15,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from ragstone.errors import InputError
+from ragstone.monitor.settings import read_settings
+from ragstone.monitor.settings.starting import check_start
 from ragstone.monitor.store.log import last_lines
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_server import serve_monitor
@@ -132,10 +134,29 @@ def test_it_does_not_begin_without_the_secrets_that_the_settings_name(
         """
     )
     with pytest.raises(
-        InputError, match=r"rules\.toml names .* SENT_BACK, WHERE_TO, EMPTY, HEADER, LETTERS\. Set"
+        InputError,
+        match=r"rules\.toml: Not set .* SENT_BACK, WHERE_TO, EMPTY, HEADER, LETTERS\. Set",
     ):
         serve_monitor(str(tmp_path / "store"), rules=rules)
     assert not (tmp_path / "store").exists()
+
+
+def test_a_budget_in_dollars_is_refused_while_nobody_knows_what_the_judge_costs(
+    tmp_path: Path,
+) -> None:
+    rules = tmp_path / "rules.toml"
+    model = "openai:of-our-own"
+    budget = f'[judging]\nusd_an_hour = 1\njudge = ["local", "{model},openai:another"]\n'
+    rules.write_text(budget)
+    with pytest.raises(InputError, match=r"openai:of-our-own, openai:another costs") as refused:
+        serve_monitor(str(tmp_path / "store"), rules=rules)
+    assert f'["{model}"]' in str(refused.value)
+    assert not (tmp_path / "store").exists()
+    check_start(read_settings(rules).with_options(judges=("local",)))
+    prices = "".join(f'["{one}"]\ninput = 1\noutput = 1\n' for one in (model, "openai:another"))
+    (tmp_path / "prices.toml").write_text(prices)
+    rules.write_text(budget + 'prices = "prices.toml"\n')
+    check_start(read_settings(rules))
 
 
 def test_a_file_that_is_named_to_be_followed_is_taken_in(tmp_path: Path) -> None:

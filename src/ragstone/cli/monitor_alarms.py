@@ -126,23 +126,27 @@ def rules(
     Exit status: 0 it is right, 2 it has faults: all of them are told, each with its line.
     """
     from ragstone.monitor.settings import read_settings
+    from ragstone.monitor.settings.starting import lacking, unpriced_models, unset_variables
 
     settings = read_settings(file)
     told = [_rule(settings, rule) for rule in settings.rules]
     channels = [one.name for one in settings.tells]
-    unset = settings.unset_variables()
     if json:
-        print_json({"rules": told, "channels": channels, "unset_variables": list(unset)})
+        print_json(
+            {
+                "rules": told,
+                "channels": channels,
+                "unset_variables": unset_variables(settings),
+                "unpriced_models": unpriced_models(settings),
+            }
+        )
         return
     say(f"{file} is right.")
     for one in told:
         say(f"\n{one['rule']}\n  {one['bar']}\n  {one['promise']}\n  {one['delay']}")
     say(f"\nTold by: {', '.join(channels) or 'nobody; the screens show alarms'}.")
-    if unset:
-        say(
-            f"Warning: not set in this shell: {', '.join(unset)}. Where they are not set, "
-            "ragstone monitor serve does not start with this file."
-        )
+    for fault in lacking(settings):
+        say(f"\nWarning: ragstone monitor serve does not start here with this file. {fault}")
 
 
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:

@@ -140,6 +140,8 @@ class MonitorWorker:
         self._judging.stop()
         self.drain()
         judging.join(PATIENCE)
+        if judging.is_alive():
+            self._judging.excuse()
 
     def stop(self) -> None:
         """Ask it to end; can be called from a handler of signals."""

@@ -16,6 +16,7 @@ from ragstone.database.postgres_address import POSTGRES
 from ragstone.errors import InputError, RagstoneError
 from ragstone.monitor.alarms.alive import AliveWatch
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
+from ragstone.monitor.settings.starting import check_start
 from ragstone.monitor.store.log import Level, log
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.worker import worker_command
@@ -62,13 +63,13 @@ def serve_monitor(
         told: Called as soon as the port is taken.
 
     Raises:
-        InputError: The settings have faults or name an environment variable that is not set, the
-            store cannot be used, or the port is taken.
+        InputError: The settings have faults or name what is not there, such as an environment
+            variable that is not set; the store cannot be used, or the port is taken.
         MissingDependency: The extra ``ui`` is not installed.
     """
     require_ui("The monitor")
     settings = _settings(rules, judge, sample)
-    settings.require_variables()
+    check_start(settings)
     opened = open_store(store)
     try:
         listening = listen(host, port, start=START, token=token or None)

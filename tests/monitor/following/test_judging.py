@@ -1,8 +1,9 @@
 """What is due is judged within the budget; nothing is paid twice, lost, or tried for ever."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ from ragstone.monitor.store.batches import (
 )
 from ragstone.monitor.store.counts import count, counted
 from ragstone.monitor.store.kept import keep
-from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Limits
-from ragstone.testing import ScriptedModel, asked, reply_to
+from ragstone.testing import ScriptedModel
 from ragstone.testing.chat import Said
 from tests.monitor.following.arriving import (
     FALSE,
@@ -36,6 +37,7 @@ from tests.monitor.following.arriving import (
     trace_id,
 )
 from tests.monitor.following.clock import Clock
+from tests.monitor.following.dying import DEATH, good
 
 LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
 ONE = JudgingSettings(("on_topic",))
@@ -59,17 +61,6 @@ def follow(store: MonitorStore, clock: Clock) -> None:
         pass
     while Sampling(store, ALL, now=clock).step():
         pass
-
-
-DETAILS = [
-    *("answered: how long", "directness: 4", "focus: 4", "consistency: 4", "on_topic: yes"),
-    *("proper_action: yes", "incomplete: no", "unsafe_content: no", "helpful: yes"),
-]
-
-
-def good(request: ChatRequest) -> dict[str, Any]:
-    said = {"verdict": "yes", "reason": "so", "details": DETAILS}
-    return reply_to(request, dict.fromkeys(asked(request), said))
 
 
 def judging(store: MonitorStore, clock: Clock, model: ScriptedModel) -> Judging:
@@ -208,6 +199,56 @@ def test_an_example_that_breaks_the_judge_is_found_and_set_aside(
         trace_id(99),
     )
     assert why == "judging_failed?error=ValueError"
+
+
+def test_an_answer_that_ends_the_process_is_found_and_set_aside_after_three_deaths_alone(
+    tmp_path: Path, clock: Clock
+) -> None:
+    store = open_store(tmp_path)
+    receive_answers(store, clock.at, range(3))
+    receive_answers(store, clock.at, [9], question="Poison?")
+    follow(store, clock)
+    command = [sys.executable, str(Path(__file__).with_name("dying.py")), str(tmp_path)]
+    deaths = 0
+    for _ in range(20):
+        code = subprocess.run([*command, str(clock.at)], check=False).returncode
+        assert code in (0, DEATH)
+        clock.wait(700)
+        if code == 0:
+            break
+        deaths += 1
+    assert deaths == 12, "of batches of four, two and two, and of the answer alone"
+    states = {example: (state, tries) for example, state, tries in rows(store, STATES)}
+    assert states.pop(trace_id(9)) == ("failed", 1)
+    assert set(states.values()) == {("judged", 0)}
+    ((why,),) = rows(
+        store,
+        "SELECT reason FROM scores WHERE example = ? AND metric = 'on_topic'",
+        trace_id(9),
+    )
+    assert why == "judging_died"
+    with store.database.reading() as run:
+        assert counted(run, 0)["set_aside"] == 1
+    store.close()
+
+
+def test_a_batch_that_an_orderly_end_cuts_short_was_not_begun(
+    store: MonitorStore, clock: Clock
+) -> None:
+    receive_answers(store, clock.at, [1])
+    follow(store, clock)
+
+    def script(request: ChatRequest) -> Said:
+        one.excuse()
+        with store.database.reading() as run:
+            batch = current_batch(run)
+        tries.append(None if batch is None else batch.tries)
+        return good(request)
+
+    tries: list[int | None] = []
+    one = judging(store, clock, ScriptedModel(script))
+    assert one.step() == 1
+    assert tries == [0]
 
 
 @pytest.mark.parametrize("trouble", [ChatFailure("unreachable", "nobody there"), "no JSON"])
@@ -382,7 +423,7 @@ def test_an_example_at_which_judging_dies_three_times_is_not_begun_again(
     assert model.requests == []
     ((reason,),) = rows(store, "SELECT reason FROM scores WHERE metric = 'on_topic'")
     assert reason == "judging_died"
-    assert rows(store, STATES) == [(trace_id(1), "due", 1)]
+    assert rows(store, STATES) == [(trace_id(1), "failed", 1)]
 
 
 def test_what_the_last_hour_took_is_taken_from_the_money(

@@ -71,7 +71,7 @@ class Anchoring:
         private_folder(folder)
         file = folder / "examples.jsonl"
         file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
-        limits = Limits(budget=self.settings.usd_an_hour, cached=False)
+        limits = Limits(budget=self.settings.usd_an_hour, prices=self.settings.prices, cached=False)
         found = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
         values = [
             (row["example_id"], row["metric"], row["value"])

@@ -18,6 +18,7 @@ from ragstone.monitor.store.backfilled import (
     some_records,
 )
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.run import Limits
 from ragstone.run.forecast import forecast_of
 from ragstone.run.request import Request
 
@@ -132,6 +133,8 @@ def _price(
     if not sample or all(map(is_without_model, judging.judges)):
         return 0, 0.0
     records = [json.loads(one.record) for one in sample]
-    found = forecast_of(Request(records, metrics=judging.metrics, judge=judging.judges)).total
+    limits = Limits(prices=judging.prices)
+    request = Request(records, metrics=judging.metrics, judge=judging.judges, limits=limits)
+    found = forecast_of(request).total
     each = n / len(sample)
     return round(found.calls * each), None if found.usd is None else found.usd * each

@@ -53,6 +53,9 @@ REPLIES = "replies"
 MOST = 100
 """Examples of a batch."""
 
+MOST_NOW = "judging_most"
+"""Kept: examples of a batch, which are fewer after one that could not be judged."""
+
 MOST_BEGUN = 3
 """How often a batch is begun; then it is divided, or its example set aside."""
 
@@ -81,7 +84,6 @@ class Judging:
     settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
     now: Callable[[], float] = time
     judge: Named | None = None
-    _most: int = MOST
     _failures: int = 0
     _waits_until: float = 0.0
     _stopping: Event = field(default_factory=Event)
@@ -96,7 +98,7 @@ class Judging:
         if batch is None:
             return 0
         if batch.tries > MOST_BEGUN:
-            self._divide(batch, reason("judging_died"))
+            self._divide(batch, reason("judging_died"), died=True)
             return len(batch.examples)
         try:
             run = self._judged(batch)
@@ -138,6 +140,13 @@ class Judging:
                 why = reason("judging_shed", hours=round(GIVEN_UP / 3600))
                 late = shed(run, now, before, self.settings.metrics, why, MOST) == MOST
 
+    def excuse(self) -> None:
+        """Count a batch that is cut short as not begun: the process does not end by its fault."""
+        with self.store.database.transaction() as run:
+            batch = current_batch(run)
+            if batch is not None and batch.tries:
+                keep_batch(run, replace(batch, tries=batch.tries - 1))
+
     def _begun(self) -> JudgingBatch | None:
         """The unfinished batch, if there is one."""
         with self.store.database.reading() as run:
@@ -168,7 +177,7 @@ class Judging:
     def _affordable(self, run: Sql, now: float) -> tuple[int, float | None]:
         """How many examples there is a budget for, and how much money."""
         gone: Spent = spent(run, now)
-        most = self._most
+        most = remembered(run, MOST_NOW, MOST)
         if self.settings.answers_an_hour is not None:
             most = min(most, max(0, self.settings.answers_an_hour - gone.answers))
         if self.settings.usd_an_hour is None:
@@ -193,7 +202,11 @@ class Judging:
             unfinished = file.with_suffix(".unfinished")
             unfinished.write_text("".join(f"{one}\n" for one in records), "utf-8")
             unfinished.replace(file)
-        limits = Limits(budget=batch.usd, cache=self.store.folder / FOLDER / REPLIES)
+        limits = Limits(
+            budget=batch.usd,
+            prices=self.settings.prices,
+            cache=self.store.folder / FOLDER / REPLIES,
+        )
         run = judged_run(file, folder / RUN, self.settings, limits, self._cancellation, self.judge)
         if self._stopping.is_set():
             # What was cut short is asked when it goes on; it did not fail.
@@ -219,11 +232,12 @@ class Judging:
                 return
         else:
             self._failures = 0
-            self._most = min(MOST, 2 * self._most)
         calls = run.form.calls
         usd = None if calls is None else calls.usd
         with self.store.database.transaction() as sql:
             write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
+            if not self._failures:
+                _widen(sql)
             self._learn_cost(sql, judged, usd)
         self._drop(batch)
 
@@ -233,12 +247,16 @@ class Judging:
             known = remembered(run, COST)
             keep(run, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
 
-    def _divide(self, batch: JudgingBatch, why: str) -> None:
-        """After a fault that left no result: smaller batches; one example alone is at fault."""
+    def _divide(self, batch: JudgingBatch, why: str, *, died: bool = False) -> None:
+        """After a fault that left no result: smaller batches; one example alone is at fault.
+
+        Where the process died of it, so did all that it was doing besides: it gets no other try.
+        """
         self._wait()
         n = len(batch.examples)
-        self._most = max(1, n // 4)
         with self.store.database.transaction() as run:
+            # Kept, for this process may end before it takes the next batch.
+            keep(run, MOST_NOW, max(1, n // 4))
             if n == 1:
                 (example,) = batch.examples
                 scores = [
@@ -246,7 +264,7 @@ class Judging:
                     for metric in self.settings.metrics
                 ]
                 one = JudgedExample(example, scores, None, again=True)
-                write_judged(run, self.now(), batch, [one], "", None)
+                write_judged(run, self.now(), batch, [one], "", None, last=died)
             else:
                 keep_batch(run, None)
         self._drop(batch)
@@ -284,6 +302,13 @@ class Judging:
     def _say(self, level: Level, text: str) -> None:
         with self.store.database.transaction() as run:
             log(run, self.now(), level, text)
+
+
+def _widen(run: Sql) -> None:
+    """Batches may be larger again, after one that was judged."""
+    most = remembered(run, MOST_NOW, MOST)
+    if most < MOST:
+        keep(run, MOST_NOW, min(MOST, 2 * most))
 
 
 def judged_run(

@@ -8,6 +8,7 @@ keeping    what is taken out of texts, how long they are kept, where they go
 rule       what an alarm is raised for, and what it promises
 tell       who is told
 settings   all of it, and what holds without a file
+starting   what it names and a monitor has to have before it starts
 """
 
 from .fault import FaultySettings, SettingsFault

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 
 from ragstone.metrics import parse_metric
 
@@ -26,6 +27,7 @@ class JudgingSettings:
         judges: Their names, in the order they are asked; none: as in an evaluation.
         answers_an_hour: The most answers that are judged within an hour; None: all that are drawn.
         usd_an_hour: The most that judging may cost within an hour, in US dollars; None: no limit.
+        prices: A TOML file with what models cost; None: as the ``prices`` extra has it.
         settle: Seconds of silence after which a trace with its root is taken for complete.
     """
 
@@ -34,6 +36,7 @@ class JudgingSettings:
     answers_an_hour: int | None = None
     usd_an_hour: float | None = None
     settle: float = 10.0
+    prices: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +84,7 @@ class SamplingSettings:
         return self.rate
 
 
-def read_judging(table: SettingsTable) -> JudgingSettings:
+def read_judging(table: SettingsTable, folder: Path) -> JudgingSettings:
     """The table ``[judging]``."""
     usual = JudgingSettings()
     read = [
@@ -90,12 +93,14 @@ def read_judging(table: SettingsTable) -> JudgingSettings:
     ]
     metrics = tuple(dict.fromkeys(str(one) for one in read if one is not None))
     budget = table.whole("answers_an_hour", 0)
+    prices = table.text("prices")
     found = JudgingSettings(
         metrics,
         table.texts("judge"),
         budget or None,
         table.number("usd_an_hour", None, above=True),
         table.seconds("settle", usual.settle),
+        folder / prices if prices else None,
     )
     table.end()
     return found

@@ -1,12 +1,10 @@
 """Settings: all that the one TOML file says, and what holds without one."""
 
-import os
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from ragstone.errors import InputError
 from ragstone.examples.streams import on_disk
 from ragstone.examples.toml_file import read_toml
 
@@ -33,7 +31,7 @@ from .rule import (
     read_rules,
 )
 from .table import SettingsTable
-from .tell import EmailChannel, TellSettings, WebhookChannel, read_tells
+from .tell import TellSettings, read_tells
 
 DEFAULT_RULES = (
     AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
@@ -90,30 +88,6 @@ class MonitorSettings:
         """How many rules share the promise of the file."""
         return sum(rule.promise is None for rule in self.rules)
 
-    def unset_variables(self) -> tuple[str, ...]:
-        """The environment variables with secrets that the settings name and that are not set."""
-        named = list(self.write_back.headers_from.values()) if self.write_back else []
-        for one in self.tells:
-            if isinstance(one, WebhookChannel):
-                named += [one.url_from or "", one.secret_from or "", *one.headers_from.values()]
-            elif isinstance(one, EmailChannel):
-                named.append(one.password_from or "")
-        return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
-
-    def require_variables(self) -> None:
-        """Refuse to go on without a secret: what is to be told or written back would be lost.
-
-        Raises:
-            InputError: Environment variables that the settings name are not set; names all.
-        """
-        unset = self.unset_variables()
-        if unset:
-            raise InputError(
-                f"{self.file} names what is not set in the environment: {', '.join(unset)}. Set "
-                f"each before the monitor starts (export {unset[0]}=…), or leave out the key "
-                "ending in _from that names it."
-            )
-
     def with_options(
         self, *, judges: tuple[str, ...] = (), rate: float | None = None
     ) -> "MonitorSettings":
@@ -155,7 +129,7 @@ def read_settings(path: str | PathLike[str]) -> MonitorSettings:
 
 def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
     folder = file.parent
-    judging = read_judging(table.table("judging"))
+    judging = read_judging(table.table("judging"), folder)
     corpus, tail, alarms = table.table("corpus"), table.table("tail"), table.table("alarms")
     passages = corpus.text("file")
     tailed = tail.texts("files")
@@ -182,6 +156,11 @@ def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
     )
     for one in (corpus, tail, alarms, table):
         one.end()
+    prices = judging.prices
+    if prices is not None and not prices.is_file():
+        table.table("judging").fault(
+            "prices", f"{prices} is not there; name the file that has the prices of the models."
+        )
     if found.corpus is not None and not found.corpus.is_file():
         corpus.fault("file", f"{found.corpus} is not there; name the file that has the passages.")
     run = found.baseline.run

@@ -123,10 +123,21 @@ def write_judged(
     judged: Iterable[JudgedExample],
     judge: str,
     usd: float | None,
+    *,
+    last: bool = False,
 ) -> None:
     """Keep what came of a batch, and that it is done.
 
     What was erased meanwhile stays so; what has another text by now goes on being due.
+
+    Args:
+        run: Within a transaction.
+        now: Seconds since the epoch.
+        batch: What was judged.
+        judged: What came of it.
+        judge: By whom, with versions.
+        usd: What it cost.
+        last: What failed is not tried again.
     """
     due = _still_due(run, batch)
     kept = [one for one in judged if one.example in due]
@@ -153,7 +164,8 @@ def write_judged(
     done = [one.example for one in kept if not one.again]
     for page in in_pages(done):
         run(f"UPDATE draws SET state = 'judged' WHERE example IN ({marks(page)})", *page)
-    set_aside = try_again(run, now, [one.example for one in kept if one.again])
+    failed = [one.example for one in kept if one.again]
+    set_aside = try_again(run, now, failed, 1 if last else MOST_TRIES)
     again = sum(one.again for one in kept)
     count(
         run,
@@ -168,12 +180,12 @@ def write_judged(
     keep_batch(run, None)
 
 
-def try_again(run: Sql, now: float, examples: Collection[str]) -> int:
+def try_again(run: Sql, now: float, examples: Collection[str], most: int = MOST_TRIES) -> int:
     """Let examples at which a judge failed wait for another try; gives how many had their last."""
     run.many(
         "UPDATE draws SET tries = tries + 1, due_at = ? + ? * (CASE tries WHEN 0 THEN 1.0 ELSE ? "
         "END), state = CASE WHEN tries + 1 >= ? THEN 'failed' ELSE 'due' END WHERE example = ?",
-        [(now, FIRST_WAIT, LONGER, MOST_TRIES, example) for example in examples],
+        [(now, FIRST_WAIT, LONGER, most, example) for example in examples],
     )
     failed = 0
     for page in in_pages(list(examples)):

@@ -1,0 +1,75 @@
+"""Starting: what the settings name and a monitor has to have before it starts."""
+
+import os
+from collections.abc import Iterator
+
+from ragstone.errors import InputError
+from ragstone.judges.names import is_without_model, panel_models
+
+from .settings import MonitorSettings
+from .tell import EmailChannel, WebhookChannel
+
+
+def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
+    """The environment variables with secrets that the settings name and that are not set."""
+    back = settings.write_back
+    named = list(back.headers_from.values()) if back else []
+    for one in settings.tells:
+        if isinstance(one, WebhookChannel):
+            named += [one.url_from or "", one.secret_from or "", *one.headers_from.values()]
+        elif isinstance(one, EmailChannel):
+            named.append(one.password_from or "")
+    return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
+
+
+def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
+    """The models whose price is not known, where the settings say what an hour may cost.
+
+    Raises:
+        InputError: The file of prices cannot be read, or there is no such judge.
+    """
+    judging = settings.judging
+    if judging.usd_an_hour is None:
+        return ()
+    from ragstone.run.calls.prices import load_prices
+
+    prices = load_prices(judging.prices)
+    asked = [one for one in judging.judges if not is_without_model(one)]
+    models = dict.fromkeys(model for one in asked for model in panel_models(one))
+    return tuple(model for model in models if prices.of(model) is None)
+
+
+def lacking(settings: MonitorSettings) -> Iterator[str]:
+    """What keeps a monitor from starting here, each with what to do.
+
+    Raises:
+        InputError: The file of prices cannot be read, or there is no such judge.
+    """
+    unset = unset_variables(settings)
+    if unset:
+        yield (
+            f"Not set in the environment: {', '.join(unset)}. Set each before the monitor starts "
+            f"(export {unset[0]}=…), or leave out the key ending in _from that names it."
+        )
+    unpriced = unpriced_models(settings)
+    if unpriced:
+        yield (
+            f"usd_an_hour in [judging] limits nothing while it is not known what "
+            f'{", ".join(unpriced)} costs. Write prices = "prices.toml" beside it, a file with '
+            f"the US dollars per million tokens:\n"
+            f'  ["{unpriced[0].split("?")[0]}"]\n  input = 0.25\n  output = 2.0\n'
+            "or install those of many models: pip install 'ragstone[prices]'. answers_an_hour "
+            "needs no prices."
+        )
+
+
+def check_start(settings: MonitorSettings) -> None:
+    """Refuse settings by which alarms could not be told, or money not be counted.
+
+    Raises:
+        InputError: Something is lacking; says all of it.
+    """
+    faults = list(lacking(settings))
+    if faults:
+        where = "" if settings.file is None else f"{settings.file}: "
+        raise InputError(where + "\n".join(faults))
