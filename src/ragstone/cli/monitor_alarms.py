@@ -153,7 +153,7 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     from ragstone.monitor.alarms.baseline import bar_beforehand
     from ragstone.monitor.alarms.rules import shares_of
     from ragstone.report.figures import number
-    from ragstone.web.parts.rule_delay import in_words, rule_delay, usual_fall
+    from ragstone.web.parts.rule_delay import in_words, judged_of, rule_delay, usual_fall
 
     bar = bar_beforehand(rule, settings.baseline)
     promise = rule.promise or settings.promise
@@ -164,27 +164,28 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     side = "below" if rule.better == "+" else "above"
     where = f" where {rule.slice.replace('=', ' is ')}" if rule.value else ""
     where = f" for each {rule.facet}" if rule.facet and not rule.value else where
+    of_each = ", the mean of each conversation," if rule.of == "sessions" else ""
     made = {
         "rule": "",
         "run": f", from {settings.baseline.run} ({number(bar.limit or 0)} and the margin)",
         "slice_of_run": "",
-        "first_answers": f", if the first {bar.n:,} judged answers have a mean of "
+        "first_answers": f", if the first {bar.n:,} {judged_of(rule)} have a mean of "
         f"{number(bar.mean or 0)}" if bar.n else "",
     }[bar.source]  # fmt: skip
     if promise.false_alarms is None:
-        kept = f"false alarms lie {promise.answers:,} judged answers apart on average, or more"
+        kept = f"false alarms lie {promise.answers:,} {judged_of(rule)} apart on average, or more"
     else:
         kept = (
-            f"no false alarm within {promise.answers:,} judged answers, with a probability of "
+            f"no false alarm within {promise.answers:,} {judged_of(rule)}, with a probability of "
             f"{100 * (1 - promise.false_alarms):g} %"
         )
     together = settings.sharing if rule.promise is None else 1
     with_others = f", for {together} rules together" if together > 1 else ""
     return {
         "rule": rule.name,
-        "bar": f"{rule.metric}{where} {side} {number(bar.value)}{made}",
+        "bar": f"{rule.metric}{of_each}{where} {side} {number(bar.value)}{made}",
         "promise": f"{kept}{with_others}",
-        "delay": in_words(delay, fall, 0),
+        "delay": in_words(delay, fall, 0, of=judged_of(rule)),
         "median": delay.median,
         "p90": delay.p90,
     }

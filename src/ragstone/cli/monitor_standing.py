@@ -39,6 +39,15 @@ def standing(found: "MonitorStatus", now: float) -> Iterator[tuple[str, str]]:
         yield "content", f"{some} passages, {there['none']:.0%} none"
     if found.set_variable:
         yield "", f"Set {found.set_variable} where the answers come from."
+    for name, n in found.answers_together.items():
+        yield (
+            "rule",
+            (
+                f"{name} takes answers as independent, but {n:.1f} of each conversation are "
+                "judged, so false alarms may come more often than promised. "
+                'Write of = "sessions" in the rule.'
+            ),
+        )
     yield "alarms", f"{found.alarms:,} firing" if found.alarms else "none firing"
 
 

@@ -253,3 +253,28 @@ def test_a_run_without_the_metric_is_refused(run_folder: Path) -> None:
     rule = AlarmRule("x", "mrr", margin=0.1)
     with pytest.raises(InputError, match="mrr"):
         bar_of_run(rule, BaselineSettings(run_folder), "")
+
+
+def test_a_rule_of_sessions_counts_from_the_mean_of_each_session_of_the_run(
+    tmp_path: Path,
+) -> None:
+    answers = {"right": "Rome is in Italy.", "none": "I do not know."}
+    turns = ["right", "none", "none"]
+    data = [
+        {
+            "id": f"{session}-{turn}",
+            "question": f"Where is Rome {session}-{turn}?", "session": f"s{session}",
+            "contexts": ["Rome is in Italy."], "answer": answers[turns[turn]],
+        }
+        for session in range(40)
+        for turn in range(1 if session < 20 else 3)
+    ]  # fmt: skip
+    folder = tmp_path / "run"
+    ragstone.evaluate(data, metrics=["abstention"], judge="local:strings", out=folder)
+    rule = AlarmRule("x", "abstention", margin=0.05, better="-")
+    by_answers = bar_of_run(rule, BaselineSettings(folder), "")
+    assert by_answers.n == 80
+    assert by_answers.mean == pytest.approx(0.5)
+    by_sessions = bar_of_run(replace(rule, of="sessions"), BaselineSettings(folder), "")
+    assert by_sessions.n == 40
+    assert by_sessions.mean == pytest.approx((20 * 0 + 20 * 2 / 3) / 40)

@@ -187,7 +187,7 @@ def test_scores_that_come_after_are_not_passed_over_by_who_reads_them_by_number(
     follow(store, clock)
     ((last,),) = rows(store, "SELECT max(number) FROM scores")
     with store.database.transaction() as run:
-        run("INSERT INTO detectors VALUES ('r', '', '', '{}', ?)", last)
+        run("INSERT INTO detectors VALUES ('r', '', '', '{}', ?, 'answers')", last)
         keep(run, "written_back", last)
     for user in ("u1", "u2"):
         forget(store, user=user, now=clock)

@@ -329,3 +329,13 @@ def test_what_the_command_line_says_holds_in_place_of_the_file(tmp_path: Path) -
     assert found.sampling.rate == 0.3
     assert found.judging.answers_an_hour == 600
     assert found.with_options() == found
+
+
+def test_a_rule_may_look_at_sessions(tmp_path: Path) -> None:
+    file = tmp_path / "rules.toml"
+    rule = '[[rule]]\nmetric = "guard_ok"\nbar = 0.8\n'
+    file.write_text(f'{rule}\n{rule}name = "chats"\nof = "sessions"\n')
+    assert [one.of for one in read_settings(file).rules] == ["answers", "sessions"]
+    file.write_text(f'{rule}of = "users"\n')
+    with pytest.raises(FaultySettings, match="of"):
+        read_settings(file)

@@ -3,6 +3,7 @@
 rules      a rule at work on one slice: its bar, its share of the promise, its detectors
 baseline   what a margin is counted from
 slices     which rules are at work on which slices
+closing    which sessions are over, with one score each
 detecting  the detectors look at the scores that came, each once
 no_data    nothing comes, nothing is judged, a rule sees no score
 lifecycle  an alarm fires, goes on firing and is resolved

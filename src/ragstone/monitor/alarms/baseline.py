@@ -5,6 +5,7 @@ baseline raises no alarm.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,8 +13,10 @@ import numpy as np
 import polars as pl
 
 from ragstone.decisions.known import known_metric, known_system
-from ragstone.decisions.scored import Scored, mean_of
+from ragstone.decisions.scored import NO_VALUE, Scored, mean_of
+from ragstone.decisions.summing_up.conversations import has_sessions
 from ragstone.errors import InputError
+from ragstone.examples.example import SESSION
 from ragstone.monitor.settings import AlarmRule, BaselineSettings
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run
@@ -104,10 +107,11 @@ def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
 @lru_cache(maxsize=4096)
 def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
     facet, _, value = slice.partition("=")
-    whole = _scores(path, system, rule.metric, "")
-    part = _part(path, system, rule.metric, facet, value) if facet else None
+    whole = _scores(path, system, rule, "")
+    part = _part(path, system, rule, facet, value) if facet else None
     scores, source = (whole, "run") if part is None else (part, "slice_of_run")
-    scale = _scored(path, "").scale(known_metric(_scored(path, ""), rule.metric))
+    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
+    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
     found = mean_of(scores, scale, level=LEVEL)
     if found.value is None or found.interval is None:
         raise InputError(
@@ -125,11 +129,11 @@ def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n:
 
 
 def _part(
-    path: Path, system: str | None, metric: str, facet: str, value: str
+    path: Path, system: str | None, rule: AlarmRule, facet: str, value: str
 ) -> pl.DataFrame | None:
     """The scores of a slice of the run; None where it has none or few."""
     try:
-        scores = _scores(path, system, metric, facet)
+        scores = _scores(path, system, rule, facet)
     except InputError:
         return None
     column = "system" if facet == "system" else f"by {facet}"
@@ -138,13 +142,34 @@ def _part(
 
 
 @lru_cache(maxsize=8)
-def _scored(path: Path, facet: str) -> Scored:
-    return Scored(Run.open(path), by=[facet] if facet else [])
+def _scored(path: Path, fields: tuple[str, ...]) -> Scored:
+    return Scored(Run.open(path), by=fields)
 
 
-def _scores(path: Path, system: str | None, metric: str, facet: str) -> pl.DataFrame:
-    scored = _scored(path, facet)
-    scores = scored.of(known_metric(scored, metric))
-    if system is None:
-        return scores
-    return scores.filter(pl.col("system") == known_system(scored, system))
+def _scores(path: Path, system: str | None, rule: AlarmRule, facet: str) -> pl.DataFrame:
+    by = (facet,) if facet else ()
+    in_sessions = rule.of == "sessions" and has_sessions(_scored(path, by).run)
+    scored = _scored(path, (*by, SESSION) if in_sessions else by)
+    scores = scored.of(known_metric(scored, rule.metric))
+    if system is not None:
+        scores = scores.filter(pl.col("system") == known_system(scored, system))
+    return _of_sessions(scores) if in_sessions else scores
+
+
+def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
+    """One row a session, with the mean of its turns and the facets of its last turn.
+
+    Where a turn is missing, so is its session; undefined turns do not count.
+    """
+    field = f"by {SESSION}"
+    session = pl.when(pl.col(field) == NO_VALUE).then(pl.col("example_id")).otherwise(pl.col(field))
+    found = scores.group_by("system", session.alias("own session"), maintain_order=True).agg(
+        pl.exclude("value", "status").last(),
+        pl.col("value").mean(),
+        status=pl.when((pl.col("status") == "missing").any())
+        .then(pl.lit("missing"))
+        .when((pl.col("status") == "value").any())
+        .then(pl.lit("value"))
+        .otherwise(pl.lit("undefined")),
+    )
+    return found.with_columns(value=pl.when(pl.col("status") == "value").then("value"))

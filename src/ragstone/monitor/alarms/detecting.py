@@ -1,4 +1,5 @@
-"""Detecting: the detectors of all rules look at the scores that came, each score once.
+"""Detecting: the detectors of all rules look at the scores that came, each score once: at those of
+answers, or at one a session.
 
 A detector's state, the number of the score through which it has looked, and what is done about
 what it found are written in one transaction: after a kill no score is left out or counted twice.
@@ -21,8 +22,7 @@ from ragstone.monitor.store.detector_states import (
     keep_detectors,
     kept_detectors,
 )
-from ragstone.monitor.store.scored import last_score
-from ragstone.monitor.store.watched_scores import WatchedScore, watched_scores
+from ragstone.monitor.store.watched_scores import WatchedScore, last_watched, watched_scores
 from ragstone.reason import reason
 from ragstone.stats.watching.detector import DetectorState
 from ragstone.stats.watching.on_a_share import on_a_share
@@ -133,11 +133,15 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
         run: Within a transaction, in which what follows from it is written too.
         watching: All slices of all rules.
     """
-    kept, last = kept_detectors(run), last_score(run)
+    kept = kept_detectors(run)
+    lasts = {unit: last_watched(run, unit) for unit in {one.rule.of for one in watching}}
     found, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
     changed, more, room = list[KeptDetector](), False, MOST_SCORES
     for one in watching:
         before = kept.pop((one.rule.name, one.slice), None)
+        unit, last = one.rule.of, lasts[one.rule.of]
+        if before is not None and before.unit != unit:
+            before = before._replace(through=one.begun)
         through = one.begun if before is None else before.through
         memory = _Memory.new(one)
         if before is not None and before.identity == one.identity:
@@ -146,7 +150,7 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
             anew.append(BegunAnew(one.rule.name, one.slice, reason("rule_changed")))
             through = last
         if through < last:
-            scores = watched_scores(run, one.rule.metric, one.facet, through, room)
+            scores = watched_scores(run, one.rule.metric, one.facet, through, room, unit)
             if len(scores) < room:
                 through = last
             else:
@@ -160,7 +164,7 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
                     memory.begin_anew(one)
                 judge = part.judge
                 found += _look(run, one, memory, part.scores)
-        row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through)
+        row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through, unit)
         if row != before:
             changed.append(row)
         standings.append(_standing(one, memory))
@@ -300,7 +304,8 @@ def _look(
 
 
 def _stretch(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedStretch:
-    return judged_stretch(run, watched.rule.metric, watched.facet, first, last)
+    rule = watched.rule
+    return judged_stretch(run, rule.metric, watched.facet, first, last, rule.of)
 
 
 def _standing(watched: WatchedSlice, memory: _Memory) -> DetectorStanding:

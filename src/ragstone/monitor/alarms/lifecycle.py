@@ -181,6 +181,7 @@ def _facts(fall: Fall) -> dict[str, Any]:
         "answers": fall.answers,
         "found_at": fall.at,
         "margin": watched.rule.margin,
+        "of": watched.rule.of,
         **{f"bar_{name}" if name != "value" else "bar": value
            for name, value in asdict(watched.bar).items()},
     }  # fmt: skip

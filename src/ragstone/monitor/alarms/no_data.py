@@ -18,6 +18,7 @@ from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.raised import firing_alarms
 from ragstone.monitor.store.watched_scores import last_judged
 
+from .closing import SILENCE
 from .lifecycle import JUDGING_STOPPED, NO_DATA, WORSE, end, fire
 from .rules import facet_of
 
@@ -140,10 +141,12 @@ def watch_scores(
         if rule.no_data != "alarm":
             continue
         wanted.add((name, slice))
-        times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS)
+        times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS, rule.of)
         if slice and rule.value is None and len(times) < FEWEST:
             continue
         least = _least_wait(run, settings, rule.metric, times)
+        # A conversation is over, and has a score, only after a silence of its own.
+        least += SILENCE + HOUR if rule.of == "sessions" else 0.0
         quiet = _quiet(times, settings, max(awake, expected), least)
         if not quiet.over_at(now):
             _end(run, name, slice, "data_again", now)
@@ -151,7 +154,10 @@ def watch_scores(
             missing, why = missing_since(run, rule.metric, quiet.since)
             fire(
                 run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=quiet.since,
-                facts={**quiet.facts, "metric": rule.metric, "missing": missing, "why": why},
+                facts={
+                    **quiet.facts, "metric": rule.metric, "of": rule.of, "missing": missing,
+                    "why": why,
+                },
             )  # fmt: skip
     for alarm in firing_alarms(run):
         stays = (alarm.rule, alarm.slice) in wanted or alarm.rule in (TRAFFIC, *still)

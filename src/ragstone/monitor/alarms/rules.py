@@ -90,9 +90,8 @@ class WatchedSlice:
     @property
     def identity(self) -> str:
         """What its state is good for: with another bar or metric a detector starts anew."""
-        return json.dumps(
-            {"metric": self.rule.metric, "better": self.rule.better, "bar": self.bar_share}
-        )
+        of = {"metric": self.rule.metric, "better": self.rule.better, "bar": self.bar_share}
+        return json.dumps({**of, **unit_of(self.rule)})
 
     def with_least(self, least: float) -> "WatchedSlice":
         """The same for answers that are drawn with a lower probability."""
@@ -103,6 +102,11 @@ def facet_of(slice: str) -> tuple[str, str] | None:
     """Facet and value of a slice that is written ``facet=value``; None for all traffic."""
     facet, _, value = slice.partition("=")
     return (facet, value) if facet else None
+
+
+def unit_of(rule: AlarmRule) -> dict[str, str]:
+    """What is kept of a rule that looks at sessions, so that it begins anew when that changes."""
+    return {} if rule.of == "answers" else {"of": rule.of}
 
 
 def share_of(rule: AlarmRule, value: float) -> float:

@@ -12,11 +12,10 @@ from ragstone.database.database import Sql
 from ragstone.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.store.kept import forget, keep, remembered
-from ragstone.monitor.store.scored import last_score
-from ragstone.monitor.store.watched_scores import new_values, watched_scores
+from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
 from .baseline import bar_of_first, bar_of_run
-from .rules import MOST_SLICES, AlarmBar, WatchedSlice, facet_of, watched
+from .rules import MOST_SLICES, AlarmBar, WatchedSlice, facet_of, unit_of, watched
 
 RULES = "rules"
 
@@ -107,8 +106,8 @@ def _forget_others(run: Sql, names: list[str]) -> None:
 def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
     """What is kept of a rule: the score after which it began, and its slices in their order."""
     name = f"rule {rule.name}"
-    of = {"metric": rule.metric, "slice": rule.slice}
-    last = last_score(run)
+    of = {"metric": rule.metric, "slice": rule.slice, **unit_of(rule)}
+    last = last_watched(run, rule.of)
     kept: dict[str, Any] | None = remembered(run, name)
     if kept is None or kept["of"] != of:
         # What was judged before anybody asked for this rule raises no alarm.
@@ -118,7 +117,7 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
         keep(run, name, kept)
     if rule.facet is None or rule.value is not None or kept["through"] == last:
         return kept
-    values = new_values(run, rule.metric, rule.facet, kept["through"])
+    values = new_values(run, rule.metric, rule.facet, kept["through"], rule.of)
     slices = [f"{rule.facet}={value}" for value in values if len(value) <= LONGEST_VALUE]
     new = [one for one in slices if one not in kept["slices"]]
     room = MOST_SLICES - len(kept["slices"])
@@ -156,7 +155,7 @@ def _first_answers(
     learnt = _learnt(run, rule, slice, wanted)
     if learnt is not None:
         return learnt
-    scores = watched_scores(run, rule.metric, facet_of(slice), 0, wanted)
+    scores = watched_scores(run, rule.metric, facet_of(slice), 0, wanted, rule.of)
     if len(scores) < wanted:
         return LearningSlice(rule, slice, len(scores), wanted)
     bar = bar_of_first(rule, scores)
@@ -184,4 +183,5 @@ def _learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
         "better": rule.better,
         "margin": rule.margin,
         "answers": wanted,
+        **unit_of(rule),
     }

@@ -4,19 +4,28 @@ from dataclasses import dataclass
 
 from ragstone.database.database import Sql
 from ragstone.monitor.settings import MonitorSettings
+from ragstone.monitor.store.answers_together import (
+    answers_a_session,
+    answers_together_at,
+    keep_answers_together,
+)
 from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.log import log
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.wording import worded
 
+from .closing import close_sessions
 from .detecting import Detection, detect
 from .lifecycle import end_what_nobody_watches, follow
 from .no_data import look_up, watch_judging, watch_scores, watch_traffic
+from .rules import facet_of
 from .slices import SlicesAtWork, slices_at_work
 from .telling.queue import queue_what_is_to_be_told
 from .telling.sending import tell_soon
 
 STANDINGS = "rules_standing"
+COUNT_EVERY = 600.0
+"""Seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +53,35 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
     found = 0
     while True:
         with store.database.transaction() as run:
+            more = close_sessions(run, settings.rules, now)
             at_work = slices_at_work(run, settings)
             detection = detect(run, at_work.watched)
+            more = more or detection.more
             follow(run, settings, detection, now)
             found += len(detection.found)
             _say(run, at_work, detection, now)
-            if not detection.more:
+            if not more:
+                _count_together(run, settings, now)
                 _watch_silence(run, settings, at_work, detection, now)
                 queue_what_is_to_be_told(run, settings, now)
-        if not detection.more:
+        if not more:
             break
     tell_soon(store, settings)
     return Look(tuple(name for name, _ in at_work.broken), found)
+
+
+def _count_together(run: Sql, settings: MonitorSettings, now: float) -> None:
+    """Count how many answers of a session are judged, where a rule takes them as independent."""
+    if 0 <= now - answers_together_at(run) < COUNT_EVERY:
+        return
+    found = {
+        rule.name: answers_a_session(
+            run, rule.metric, facet_of(rule.slice) if rule.value else None, now
+        )
+        for rule in settings.rules
+        if rule.of == "answers"
+    }
+    keep_answers_together(run, now, found)
 
 
 def _watch_silence(

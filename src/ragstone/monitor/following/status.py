@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ragstone.database.database import Sql
+from ragstone.monitor.store.answers_together import answers_together
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.parts import unfolded
 from ragstone.monitor.store.standing import (
@@ -56,6 +57,8 @@ class MonitorStatus:
         alarms: Those that are firing now.
         content: Of the traces of answers, the share whose texts are there, that have only ids of
             passages, and that have no texts; empty where none came.
+        answers_together: The rules that look at answers which come in conversations, whose promise
+            is broken by that: by name, with how many judged answers a conversation has.
         set_variable: The environment variable that brings the texts, where most traces have none;
             empty otherwise.
     """
@@ -83,6 +86,7 @@ class MonitorStatus:
     worker: WorkerState
     alarms: int
     content: Mapping[str, float]
+    answers_together: Mapping[str, float]
     set_variable: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -125,6 +129,7 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
         worker=worker_state(sign, now),
         alarms=alarms_firing(run),
         content=content,
+        answers_together=answers_together(run),
         set_variable=CONTENT_VARIABLE if content.get("none", 0.0) >= MOSTLY else "",
     )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Literal, cast
 
 from ragstone.metrics import Range, parse_metric, read_metric
+from ragstone.monitor.store.watched_scores import Unit
 
 from .table import SettingsTable
 
@@ -18,6 +19,7 @@ each check."""
 
 NoDataPolicy = Literal["alarm", "ignore"]
 NO_DATA: tuple[NoDataPolicy, ...] = ("alarm", "ignore")
+UNITS: tuple[Unit, ...] = ("answers", "sessions")
 
 TRAFFIC = "traffic"
 JUDGING = "judging"
@@ -57,6 +59,7 @@ class AlarmRule:
         promise: Of this rule with all its slices; None: it shares that of the file.
         no_data: Whether it is an alarm too if no score comes.
         drop: The fall of the mean that the expected delay is told for.
+        of: Whether each answer is looked at, or one score a session, the mean of its turns.
     """
 
     name: str
@@ -69,6 +72,7 @@ class AlarmRule:
     promise: AlarmPromise | None = None
     no_data: NoDataPolicy = "alarm"
     drop: float = DROP
+    of: Unit = "answers"
 
     @property
     def slice(self) -> str:
@@ -180,6 +184,7 @@ def _rule(table: SettingsTable, judged: Sequence[str]) -> AlarmRule | None:
         table.table("promise")
     policy = cast("NoDataPolicy", table.choice("no_data", NO_DATA, "alarm"))
     drop = table.number("drop", None, above=True)
+    unit = cast("Unit", table.choice("of", UNITS, "answers"))
     name = _name(table, metric, facet, value)
     table.end()
     if metric is None or better is None or (bar is None and margin is None):
@@ -187,7 +192,7 @@ def _rule(table: SettingsTable, judged: Sequence[str]) -> AlarmRule | None:
     scale = metric_range(metric)
     usual = round(DROP * (scale.high - scale.low) + (margin or 0.0), 9)
     return AlarmRule(
-        name, metric, facet, value, bar, margin, better, promise, policy, drop or usual
+        *(name, metric, facet, value, bar, margin, better, promise, policy, drop or usual, unit)
     )
 
 

@@ -16,5 +16,7 @@ labelled_examples  the records of what people labelled
 sampled_examples   some answers of a stretch of time, for drift
 anchor_rounds      what a judge said of the same answers again and again
 alarm_stretches    which alarms were firing in what is shown
+watched_sessions   which sessions are over, with one score each
+answers_together   how many judged answers a session has
 deployed           when each version was first seen
 """

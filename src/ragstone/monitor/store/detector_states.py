@@ -5,17 +5,19 @@ from typing import NamedTuple
 
 from ragstone.database.database import Sql
 
-from .watched_scores import COUNTED, Facet, within
+from .watched_scores import COUNTED, TABLES, Facet, Unit, within
 
 
 class KeptDetector(NamedTuple):
-    """Of one rule in one slice; ``state`` is JSON that is good for ``identity`` alone."""
+    """Of one rule in one slice; ``state`` is JSON that is good for ``identity`` alone, ``through``
+    the number of a score of answers or of sessions, as ``unit`` says."""
 
     rule: str
     slice: str
     identity: str
     state: str
     through: int
+    unit: str
 
 
 class JudgedStretch(NamedTuple):
@@ -32,16 +34,17 @@ class JudgedStretch(NamedTuple):
 
 def kept_detectors(run: Sql) -> dict[tuple[str, str], KeptDetector]:
     """All detectors, by rule and slice."""
-    rows = run("SELECT rule, slice, identity, state, through FROM detectors")
+    rows = run("SELECT rule, slice, identity, state, through, unit FROM detectors")
     return {(row[0], row[1]): KeptDetector(*row) for row in rows}
 
 
 def keep_detectors(run: Sql, detectors: Iterable[KeptDetector]) -> None:
     """Keep the states of detectors in the place of earlier ones."""
     run.many(
-        "INSERT INTO detectors (rule, slice, identity, state, through) VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT (rule, slice) DO UPDATE SET identity = excluded.identity, "
-        "state = excluded.state, through = excluded.through",
+        "INSERT INTO detectors (rule, slice, identity, state, through, unit) "
+        "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (rule, slice) DO UPDATE SET "
+        "identity = excluded.identity, state = excluded.state, through = excluded.through, "
+        "unit = excluded.unit",
         detectors,
     )
 
@@ -52,7 +55,7 @@ def forget_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
 
 
 def judged_stretch(
-    run: Sql, metric: str, facet: Facet | None, first: int, last: int
+    run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
 ) -> JudgedStretch:
     """The watched scores of a metric from one number through another.
 
@@ -62,10 +65,11 @@ def judged_stretch(
         facet: Only answers with this value of it; None: all.
         first: Number of a score; where it is there no more, the next one counts.
         last: Number of a score that is there, not below ``first``.
+        unit: Whose scores these are.
     """
     of = (
-        "FROM scores s WHERE s.metric = ? AND s.number BETWEEN ? AND ? "
-        f"AND {COUNTED} {within(facet)}"
+        f"FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number BETWEEN ? AND ? "
+        f"AND {COUNTED[unit]} {within(facet)}"
     )
     values = (metric, first, last, *(facet or ()))
     ((n, weights, weighted),) = run(

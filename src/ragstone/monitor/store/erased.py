@@ -11,10 +11,11 @@ from .kept import keep, remembered
 from .parts import folded, folded_through
 from .rows import in_pages, marks
 from .scored import WRITTEN_BACK, last_score
+from .watched_sessions import forget_open, take_again_after
 
 HANGS_ON_AN_EXAMPLE = (
     *("facets", "to_do", "assessed", "draws", "scores", "judged", "anchors", "anchor_scores"),
-    "examples",
+    *("watched_sessions", "examples"),
 )
 ERASURES = "erasures"
 
@@ -22,12 +23,19 @@ ERASURES = "erasures"
 def erase_examples(run: Sql, examples: Sequence[str]) -> None:
     """Remove examples from every table."""
     for page in in_pages(examples):
+        of_them = run(
+            "SELECT DISTINCT coalesce(session, example) FROM examples "
+            f"WHERE example IN ({marks(page)})",
+            *page,
+        )
         for table in HANGS_ON_AN_EXAMPLE:
             run(f"DELETE FROM {table} WHERE example IN ({marks(page)})", *page)
+        forget_open(run, [session for (session,) in of_them])
     if examples:
         last = last_score(run)
         # SQLite gives the numbers of last rows again: who read them must not pass over new ones.
-        run("UPDATE detectors SET through = ? WHERE through > ?", last, last)
+        run("UPDATE detectors SET through = ? WHERE through > ? AND unit = 'answers'", last, last)
+        take_again_after(run, last)
         if int(remembered(run, WRITTEN_BACK, 0)) > last:
             keep(run, WRITTEN_BACK, last)
 

@@ -49,7 +49,19 @@ TABLES = (
     "at DOUBLE PRECISION NOT NULL, value DOUBLE PRECISION, judge TEXT NOT NULL, "
     "PRIMARY KEY (example, metric, at))",
     "CREATE TABLE detectors (rule TEXT NOT NULL, slice TEXT NOT NULL, identity TEXT NOT NULL, "
-    "state TEXT NOT NULL, through BIGINT NOT NULL, PRIMARY KEY (rule, slice))",
+    "state TEXT NOT NULL, through BIGINT NOT NULL, unit TEXT NOT NULL, PRIMARY KEY (rule, slice))",
+    "CREATE TABLE open_sessions (metric TEXT NOT NULL, session TEXT NOT NULL, "
+    "due_at DOUBLE PRECISION NOT NULL, PRIMARY KEY (metric, session))",
+    "CREATE INDEX open_sessions_due ON open_sessions (metric, due_at, session)",
+    "CREATE INDEX open_sessions_by_id ON open_sessions (session)",
+    "CREATE TABLE watched_sessions (number BIGINT PRIMARY KEY, session TEXT NOT NULL, "
+    "example TEXT NOT NULL, metric TEXT NOT NULL, at DOUBLE PRECISION NOT NULL, "
+    "judged_at DOUBLE PRECISION NOT NULL, value DOUBLE PRECISION, status TEXT NOT NULL, "
+    "probability DOUBLE PRECISION NOT NULL, version TEXT, judge TEXT NOT NULL, "
+    "UNIQUE (metric, session))",
+    "CREATE INDEX watched_sessions_in_order ON watched_sessions (metric, number)",
+    "CREATE INDEX watched_sessions_by_time ON watched_sessions (metric, at)",
+    "CREATE INDEX watched_sessions_of ON watched_sessions (example)",
     "CREATE TABLE alarms (number {serial}, rule TEXT NOT NULL, slice TEXT NOT NULL, "
     "kind TEXT NOT NULL, state TEXT NOT NULL, since DOUBLE PRECISION NOT NULL, "
     "fired_at DOUBLE PRECISION NOT NULL, resolved_at DOUBLE PRECISION, facts TEXT NOT NULL)",
@@ -80,6 +92,10 @@ is: out, due, judged, failed or shed. It was drawn if its lot, which the turns o
 is less than that; where none is kept, it had one of its own. A score's weight is one over its
 probability. ``again``: the example had been judged before and its text changed, so no detector
 counts it twice.
+
+``open_sessions`` are those of which a metric that is watched by sessions has a score, and more may
+come; ``watched_sessions`` those that are over, with one score, each once: value, undefined, missing
+(the judge failed at a turn), or out, where a turn was not drawn. ``example`` is the last turn.
 """
 
 LAYOUT = DatabaseLayout(

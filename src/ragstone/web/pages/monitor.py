@@ -315,7 +315,8 @@ def _row(alarm: RaisedAlarm, told: Sequence[ToldOf], now: float) -> AlarmRow:
         since = f"{since} – {shown_moment(alarm.resolved_at, now).words}"
     answers = alarm.facts.get("answers")
     after = [length_in_words(alarm.fired_at - alarm.since)]
-    after += [counted_words(answers, "answer")] if isinstance(answers, int) else []
+    what = "conversation" if alarm.facts.get("of") == "sessions" else "answer"
+    after += [counted_words(answers, what)] if isinstance(answers, int) else []
     return AlarmRow(
         monitor_path("alarms", alarm.number),
         since,

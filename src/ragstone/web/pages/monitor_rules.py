@@ -10,13 +10,14 @@ from ragstone.inert import on_one_line
 from ragstone.monitor.alarms.rules import share_of, shares_of
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.rule import OWN_RULES, metric_range
+from ragstone.monitor.store.answers_together import answers_together
 from ragstone.monitor.store.raised import raised_alarms, silence, silenced_until
 from ragstone.report.figures import number, percent
 from ragstone.stats.watching.expected_delay import Delay
 from ragstone.web.asked import Asked
 from ragstone.web.parts.metric_names import said_metric
 from ragstone.web.parts.moments import DAY, HOUR, shown_moment
-from ragstone.web.parts.rule_delay import FallOfMean, in_words, rule_delay, usual_fall
+from ragstone.web.parts.rule_delay import FallOfMean, in_words, judged_of, rule_delay, usual_fall
 from ragstone.web.parts.seen_answers import monitor_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere, NotThere, WebPage
@@ -50,6 +51,7 @@ class ShownRule:
         delay: In words; None while it is being simulated.
         firing: The numbers of its alarms that are firing, with their addresses.
         silenced: Until when nobody is told, and by whom; empty if they are.
+        doubt: Why its promise may not hold; empty where nothing is known against it.
     """
 
     name: str
@@ -60,6 +62,7 @@ class ShownRule:
     delay: str | None
     firing: tuple[tuple[int, str], ...]
     silenced: str
+    doubt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +85,14 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
     with watching.reading() as run:
         silenced = silenced_until(run, now)
         alarms = [one for one in raised_alarms(run, MOST_ALARMS) if one.firing]
+        together = answers_together(run)
     firing: dict[str, list[tuple[int, str]]] = {}
     for one in alarms:
         firing.setdefault(one.rule, []).append((one.number, monitor_path("alarms", one.number)))
-    rules = [_shown(place, settings, one, firing, silenced) for one in settings.rules]
+    rules = [
+        _shown(place, settings, one, firing, silenced, together.get(one.name))
+        for one in settings.rules
+    ]
     rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
     given = {name: asked.one(name, usual) for name, usual in TYPED.items()}
     tried, trouble, waits = None, "", False
@@ -142,6 +149,7 @@ def _shown(
     rule: AlarmRule,
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
+    together: float | None,
 ) -> ShownRule:
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
@@ -157,17 +165,23 @@ def _shown(
     elif isinstance(delay, str):
         said = delay
     else:
-        said = in_words(delay, fall, 0)
+        said = in_words(delay, fall, 0, of=judged_of(rule))
         said += f", were the bar {number(bar)}" if rule.bar is None else ""
     return ShownRule(
         rule.name,
-        said_metric(rule.metric) + _of_slice(rule),
+        said_metric(rule.metric)
+        + _of_slice(rule)
+        + (", the mean of each conversation" if rule.of == "sessions" else ""),
         _bar_words(rule, settings),
-        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing)),
+        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)),
         "an alarm too" if rule.no_data == "alarm" else "ignored",
         said,
         tuple(firing.get(rule.name, ())),
         _silence_words(silenced.get(rule.name)),
+        ""
+        if together is None or rule.of == "sessions"
+        else f"It takes answers as independent, but {together:.1f} of each conversation are "
+        "judged, and turns fail together: false alarms may come more often than promised.",
     )
 
 
@@ -224,17 +238,19 @@ def _bar_words(rule: AlarmRule, settings: MonitorSettings) -> str:
     if rule.bar is not None:
         return f"{worse} {number(rule.bar)}"
     run = settings.baseline.run
-    of = f"of {run.name}" if run else f"of its first {settings.baseline.answers:,} judged answers"
+    of = (
+        f"of {run.name}" if run else f"of its first {settings.baseline.answers:,} {judged_of(rule)}"
+    )
     return f"more than {number(rule.margin or 0)} {worse} the mean {of}, at its confidence limit"
 
 
-def _promise_words(promise: AlarmPromise, shares: int) -> str:
+def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
     among = f", shared by {shares} rules" if shares > 1 else ""
     if promise.false_alarms is None:
-        return f"false alarms {promise.answers:,.0f} judged answers apart or more{among}"
+        return f"false alarms {promise.answers:,.0f} {of} apart or more{among}"
     return (
         f"at most {percent(promise.false_alarms)} for a false alarm in "
-        f"{promise.answers:,.0f} judged answers{among}"
+        f"{promise.answers:,.0f} {of}{among}"
     )
 
 

@@ -65,22 +65,30 @@ def rule_delay(
     return expected_delay(detector, healthy, before - after, most=MOST)
 
 
-def in_words(delay: Delay, fall: FallOfMean, answers_an_hour: float) -> str:
+def judged_of(rule: AlarmRule) -> str:
+    """What a rule looks at, in words."""
+    return "judged conversations" if rule.of == "sessions" else "judged answers"
+
+
+def in_words(
+    delay: Delay, fall: FallOfMean, answers_an_hour: float, *, of: str = "judged answers"
+) -> str:
     """A delay as a sentence.
 
     Args:
         delay: What was simulated.
         fall: Of the mean.
         answers_an_hour: That are judged, of this rule; 0 where nobody knows.
+        of: What is looked at.
     """
     told = f"{number(fall.before)} → {number(fall.after)}"
     if delay.median is None:
         return (
-            f"{told}: noticed within {delay.most:,} judged answers in only "
+            f"{told}: noticed within {delay.most:,} {of} in only "
             f"{100 * delay.noticed:.0f} of 100 falls"
         )
     later = f"9 of 10 after {delay.p90:,}" if delay.p90 else "and some much later"
     if answers_an_hour:
         hours = length_in_words(delay.median / answers_an_hour * HOUR)
-        return f"{told}: half noticed after {delay.median:,} judged answers ({hours} now), {later}"
-    return f"{told}: half noticed after {delay.median:,} judged answers, {later}"
+        return f"{told}: half noticed after {delay.median:,} {of} ({hours} now), {later}"
+    return f"{told}: half noticed after {delay.median:,} {of}, {later}"
