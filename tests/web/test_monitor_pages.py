@@ -4,6 +4,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote, urlencode
 
@@ -27,6 +28,7 @@ from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 from ragstone.web.watching import Watching
 from tests.monitor.following.arriving import receive_answers
+from tests.monitor.numbers.scores import converse, put
 
 from .conftest import HOST, SECRET, client_of
 from .production import MARKUP, a_day
@@ -134,7 +136,7 @@ def test_the_first_screen_says_what_came_and_what_is_wrong(screens: TestClient) 
 
 def test_a_metric_is_drawn_with_the_same_numbers_as_a_table(screens: TestClient) -> None:
     page = shown(screens, "/monitor?metric=faithfulness")
-    assert page.count('class="mon"') == 1
+    assert page.count(" over time</caption>") == 2, "its own, and that of whole conversations"
     assert 'class="chart series timeline"' in page
     assert 'class="stretch"' in page
     assert ">v42</text>" in page
@@ -153,7 +155,8 @@ def test_the_checks_of_the_guard_are_a_table_and_each_leads_to_its_course(
     page = shown(screens, "/monitor")
     assert 'href="/monitor?metric=guard_groundedness">groundedness</a>' in page
     course = shown(screens, "/monitor?metric=guard_groundedness")
-    assert course.count('class="mon"') == 1
+    assert "groundedness over time</caption>" in course
+    assert "faithfulness over time</caption>" not in course
 
 
 def test_missing_texts_are_said_with_the_variable_that_brings_them(tmp_path: Path) -> None:
@@ -408,3 +411,34 @@ def test_names_that_try_to_be_more_than_text_are_text_everywhere(hostile: Path) 
         assert "<script>alert" not in found, address
         assert "<img src=x" not in found, address
         assert "\u202e" not in found, address
+
+
+def test_a_metric_s_page_has_the_figures_of_whole_conversations(tmp_path: Path) -> None:
+    now = time.time()
+    with closing(open_store(tmp_path)) as store:
+        converse(store, "a", now - 7_000, [1.0, 0.5])
+        converse(store, "b", now - 6_000, [1.0, 0.0, 0.5], abstains=1.0)
+        converse(store, "c", now - 5_000, [1.0, 1.0], out=1)
+        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+        assert 'id="conversations"' not in shown(client, "/monitor")
+        page = shown(client, "/monitor?metric=faithfulness")
+        for _ in range(100):
+            if 'id="conversations"' in page:
+                break
+            time.sleep(0.05)
+            page = shown(client, "/monitor?metric=faithfulness")
+        section = page.partition('id="conversations"')[2].partition("</section>")[0]
+        text = " ".join(re.sub("<[^>]+>", " ", section).split())
+        assert "mean of turns 0.625" in text, "(.75 + .5) / 2"
+        assert "worst turn 0.250" in text, "(.5 + 0) / 2"
+        assert "resolved 0.500" in text, "one of two answers at last"
+        assert "2 whole conversations, 1 more not judged whole" in text
+
+
+def test_where_no_answer_has_a_session_there_are_no_conversations(tmp_path: Path) -> None:
+    with closing(open_store(tmp_path)) as store:
+        put(store, [(time.time() - 60, 1.0)])
+        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+        assert 'id="conversations"' not in shown(client, "/monitor?metric=faithfulness")

@@ -8,40 +8,9 @@ from ragstone.monitor.numbers.sessions_over_time import sessions_over_time
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.mean import mean_interval
 
-from .scores import put
+from .scores import converse, put
 
 HOUR = 3_600.0
-
-
-def converse(
-    store: MonitorStore,
-    session: str,
-    at: float,
-    scores: list[float | None],
-    *,
-    probability: float = 1.0,
-    out: int | None = None,
-    abstains: float = 0.0,
-    lot: float | None = None,
-    version: str = "v1",
-) -> None:
-    """A session with a turn a minute; the turn ``out`` was not drawn. The last one may abstain."""
-    for k, value in enumerate(scores):
-        row = [(at + 60 * k, value)]
-        name = f"{session}-"
-        of = {"session": session, "first": k, "prefix": name, "probability": probability}
-        last = abstains if k == len(scores) - 1 else 0.0
-        (id,) = put(store, row, facets={"version": version}, **of)  # type: ignore[arg-type]
-        put(store, [(at + 60 * k, last)], metric="abstention", **of)  # type: ignore[arg-type]
-        with store.database.transaction() as run:
-            state = "out" if out == k else "judged"
-            run(
-                "INSERT INTO draws (example, at, probability, state, due_at, text_hash, source, "
-                "tries, lot) VALUES (?, 0, ?, ?, 0, '', 'sample', 0, ?)",
-                id, probability, state, lot,
-            )  # fmt: skip
-            if out == k:
-                run("DELETE FROM scores WHERE example = ?", id)
 
 
 def test_the_figures_by_hand(store: MonitorStore) -> None:

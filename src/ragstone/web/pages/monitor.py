@@ -21,6 +21,11 @@ from ragstone.web.parts.metric_names import GUARD, said_metric
 from ragstone.web.parts.moments import DAY, HOUR, length_in_words, shown_moment
 from ragstone.web.parts.people_corrections import people_corrections
 from ragstone.web.parts.seen_answers import monitor_path
+from ragstone.web.parts.whole_conversations import (
+    ShownWholeConversations,
+    conversation_facts,
+    whole_conversations,
+)
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.watching import Watching
 from ragstone.web.web_page import WebPage
@@ -38,6 +43,9 @@ USUAL = "24h"
 MOST_ALARMS, FIRST_ALARMS = 20, 5
 MOST_SLICES, MOST_BANDS = 60, 24
 HALF = 0.5
+PATIENCE = 0.5
+COUNTED_FOR = 60.0
+"""Seconds for which figures of conversations stand, which take long where there are many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,7 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
         apart = _apart(facts, settings)
         shown = [one for one in facts.metrics if one.metric not in apart]
         checks = [one for one in facts.metrics if one.metric in apart]
+    alone = bool(metric) and bool(shown)
     shown.sort(key=lambda one: one.window is None)
     return WebPage(
         "monitor.html",
@@ -162,6 +171,7 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
             "checks": [_check_row(one, asked) for one in checks],
             "people": people_corrections(place, settings.judging.metrics, shown),
             "people_of": query(_time_and_slice(last, slice)),
+            "conversations": _conversations(place, facts, shown[0].metric) if alone else None,
             "hidden_bands": max(0, len(shown) - MOST_BANDS),
             "caption": caption([one.series for one in shown]),
             "alarms": [_firing(one) for one in raised if one.firing][:FIRST_ALARMS],
@@ -171,6 +181,21 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
         },
         here=HERE,
     )
+
+
+def _conversations(
+    place: RunsFolder, facts: MonitorPageFacts, metric: str
+) -> ShownWholeConversations | None:
+    """Whole conversations; None where there are none, or while they are counted."""
+    store = place.watching().store
+    until = facts.now // COUNTED_FOR * COUNTED_FOR + COUNTED_FOR
+    since = until - COUNTED_FOR - (facts.now - facts.since)
+    found = place.later.get(
+        ("conversations", metric, facts.slice, round(facts.now - facts.since), until),
+        lambda: conversation_facts(store, metric, since, until, facts.slice),
+        PATIENCE,
+    )
+    return None if found is None else whole_conversations(found, facts.deploys)
 
 
 def facet_of(text: str) -> Facet | None:

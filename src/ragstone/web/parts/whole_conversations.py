@@ -1,0 +1,157 @@
+"""Whole conversations: a metric's figures of conversations in production, and their course."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ragstone.monitor.numbers.metric_over_time import Facet, MeanInWindow, MetricOverTime
+from ragstone.monitor.numbers.page_facts import DeployMarker
+from ragstone.monitor.numbers.sessions_over_time import SessionWindow, sessions_over_time
+from ragstone.monitor.numbers.value_range import value_range
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.report.figures import counted, ends, number
+from ragstone.stats.sessions import SessionEstimate
+from ragstone.web.drawing import minus
+
+from .conversations import FigureCell
+from .metric_bands import band_drawn
+from .moments import shown_moment
+
+WINDOWS = 12
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFacts:
+    """Figures of the conversations of a stretch of time.
+
+    Attributes:
+        metric: Its text form.
+        slice: Of which traffic; None: of all.
+        whole: Over all of it.
+        course: The same in windows.
+    """
+
+    metric: str
+    slice: Facet | None
+    whole: SessionWindow
+    course: tuple[SessionWindow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowRow:
+    """A window in the table."""
+
+    when: str
+    worst: FigureCell
+    mean: FigureCell
+    resolved: FigureCell
+
+
+@dataclass(frozen=True, slots=True)
+class ShownWholeConversations:
+    """What is shown of them.
+
+    Attributes:
+        figures: Each with what it is.
+        rests_on: On how many conversations, in words.
+        why: Why nothing is drawn; empty if something is.
+        drawn: The mean of the turns over time.
+        rows: All figures over time.
+    """
+
+    figures: tuple[tuple[str, FigureCell], ...]
+    rests_on: str
+    why: str
+    drawn: Markup
+    rows: tuple[WindowRow, ...]
+
+
+def conversation_facts(
+    store: MonitorStore, metric: str, since: float, until: float, slice: Facet | None
+) -> ConversationFacts:
+    """Read the figures.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        slice: That a turn of each conversation has; None: all.
+    """
+    (whole,) = sessions_over_time(store, metric, since=since, until=until, windows=1, slice=slice)
+    course = sessions_over_time(
+        store, metric, since=since, until=until, windows=WINDOWS, slice=slice
+    )
+    return ConversationFacts(metric, slice, whole, course)
+
+
+def whole_conversations(
+    facts: ConversationFacts, deploys: Sequence[DeployMarker]
+) -> ShownWholeConversations | None:
+    """What is shown of them; None where no answer has a session."""
+    whole = facts.whole
+    if not whole.sessions and not whole.left_out:
+        return None
+    left = f", {whole.left_out:,} more not judged whole" if whole.left_out else ""
+    single = whole.mean_of_turns.n_undefined
+    alone = f", {single:,} of them without a figure: one turn, or no turn with a score"
+    drawn = band_drawn(_series(facts), (), deploys, bar=None, base=None)
+    figures = [("mean of turns", whole.mean_of_turns)]
+    figures += [] if whole.worst_turn is None else [("worst turn", whole.worst_turn)]
+    figures += [("resolved", whole.resolved)]
+    return ShownWholeConversations(
+        tuple((name, _cell(one)) for name, one in figures),
+        f"{counted(whole.sessions, 'whole conversation')}{alone if single else ''}{left}",
+        "" if drawn else "no conversation of several turns was judged whole",
+        drawn,
+        tuple(_row(one) for one in reversed(facts.course) if one.sessions),
+    )
+
+
+def _series(facts: ConversationFacts) -> MetricOverTime:
+    """The mean of the turns as a course, with intervals in the place of a band."""
+    first, last = facts.course[0], facts.course[-1]
+    return MetricOverTime(
+        facts.metric,
+        facts.slice,
+        value_range(facts.metric),
+        first.start,
+        last.end,
+        first.end - first.start,
+        first.end - first.start,
+        LEVEL,
+        tuple(_window(one) for one in facts.course),
+        None,
+        1.0,
+    )
+
+
+def _window(one: SessionWindow) -> MeanInWindow:
+    mean = one.mean_of_turns
+    low, high = (None, None) if mean.interval is None else (mean.interval.low, mean.interval.high)
+    return MeanInWindow(
+        one.start, one.end, mean.value, low, high, low, high, mean.n, mean.n_undefined,
+        mean.n_missing, mean.worst, mean.best,
+    )  # fmt: skip
+
+
+def _row(one: SessionWindow) -> WindowRow:
+    return WindowRow(
+        shown_moment(one.start).words,
+        FigureCell("") if one.worst_turn is None else _cell(one.worst_turn),
+        _cell(one.mean_of_turns),
+        _cell(one.resolved),
+    )
+
+
+def _cell(one: SessionEstimate) -> FigureCell:
+    left = ""
+    if one.n_missing and one.worst is not None and one.best is not None:
+        left = minus(ends(*sorted((one.worst, one.best))))
+    if one.value is None:
+        status = "missing" if one.n_missing else "undefined" if one.n_undefined else ""
+        return FigureCell(status, n=one.n, missing=one.n_missing, open=left)
+    interval = "" if one.interval is None else minus(ends(one.interval.low, one.interval.high))
+    return FigureCell("value", minus(number(one.value)), interval, one.n, one.n_missing, left)
