@@ -38,3 +38,12 @@ def test_an_alarm_names_its_rule_where_the_name_says_more(rule: str, said: bool)
         noticed=1_700_000_600.0, slice="language=de", mean=0.5, answers=40, bar=0.8,
     )  # fmt: skip
     assert (f" Rule: {rule}." in words(fired)) == said
+
+
+def test_a_rule_of_conversations_says_so() -> None:
+    fired = reason(
+        "alarm_beyond_bar", metric="faithfulness", better="+", since=1_700_000_000.0,
+        noticed=1_700_000_600.0, slice="", mean=0.5, answers=40, bar=0.8, unit="sessions",
+    )  # fmt: skip
+    assert words(fired).startswith("faithfulness has been below its bar since 22:13 UTC: ")
+    assert "0.500 in 40 judged conversations" in words(fired)

@@ -37,7 +37,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
             "alarm_no_scores",
             **said,
             metric=_short(str(facts["metric"])),
-            of=facts.get("of", "answers"),
+            unit=facts.get("of", "answers"),
             missing=facts.get("missing", 0),
             said=facts.get("why", ""),
         )
@@ -48,7 +48,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
         better=facts.get("better", "+"),
         mean=facts.get("mean"),
         answers=facts.get("answers"),
-        of=facts.get("of", "answers"),
+        unit=facts.get("of", "answers"),
         bar=facts.get("bar"),
         limit=facts.get("bar_limit"),
         margin=facts.get("margin"),

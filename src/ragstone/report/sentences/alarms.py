@@ -85,7 +85,7 @@ def _beyond_bar(facts: Facts) -> str:
     side = "below" if facts.get("better") == "+" else "above"
     noticed = float(facts["noticed"])
     late = length(noticed - float(facts["since"]))
-    what = "conversation" if facts.get("of") == "sessions" else "answer"
+    what = "conversation" if facts.get("unit") == "sessions" else "answer"
     judged = counted(facts, f"judged {what}", "answers")
     return (
         f"{_spoken(facts)}{_where(facts)} has been {side} its bar since {_since(facts)}: "
@@ -112,7 +112,7 @@ def _no_scores(facts: Facts) -> str:
     if facts.get("missing", "0") != "0":
         why = f" ({facts['said']})" if facts.get("said") else ""
         missing = f" The judge failed on {counted(facts, 'answer', 'missing')}{why}."
-    what = "conversation" if facts.get("of") == "sessions" else "answer"
+    what = "conversation" if facts.get("unit") == "sessions" else "answer"
     return (
         f"No {what}{_where(facts)} has got a score of {_spoken(facts)} since "
         f"{_since(facts)}, though answers come in.{missing}"
