@@ -19,6 +19,7 @@ def give(
     source: str = "sample",
     again: int = 0,
     name: str = "e",
+    judge: str = "local",
 ) -> None:
     """Add scores of new examples, each ``gap`` seconds after the one before; None is missing."""
     for number, value in enumerate(values):
@@ -28,9 +29,9 @@ def give(
         run(
             "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
             "judge, probability, version, source, again) "
-            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, 'local', ?, NULL, ?, ?)",
+            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, ?, ?, NULL, ?, ?)",
             example, metric, at, at + 1, value, "missing" if value is None else "value",
-            probability, source, again,
+            judge, probability, source, again,
         )  # fmt: skip
         for facet, one in (facets or {}).items():
             run("INSERT INTO facets VALUES (?, ?, ?)", example, facet, one)

@@ -13,6 +13,7 @@ from ragstone.monitor.alarms import watch as watching
 from ragstone.monitor.alarms.alive import check_alive
 from ragstone.monitor.alarms.lifecycle import NO_DATA, WORSE, end, fire, resolve_alarm
 from ragstone.monitor.alarms.no_data import HOUR
+from ragstone.monitor.alarms.slices import settled_bar
 from ragstone.monitor.alarms.telling.sending import wait_until_told
 from ragstone.monitor.alarms.watch import watch
 from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
@@ -21,6 +22,7 @@ from ragstone.monitor.following.status import monitor_status
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,
+    BaselineSettings,
     FileChannel,
     MonitorSettings,
     NoDataSettings,
@@ -395,6 +397,35 @@ def test_scores_that_stop_while_their_mean_is_below_the_bar_are_an_alarm_too(
         (WORSE, "firing"),
         (NO_DATA, "resolved"),
     ]
+
+
+def test_a_bar_of_first_answers_is_learnt_again_from_those_of_another_judge(
+    quiet: Monitored,
+) -> None:
+    rule = replace(RULE, bar=None, margin=0.05)
+    first = BaselineSettings(answers=100)
+    quiet.settings = replace(WATCHFUL, rules=(rule,), baseline=first)
+
+    def bar() -> float | None:
+        with quiet.store.database.reading() as run:
+            found = settled_bar(run, quiet.settings, rule, "")
+        return None if found is None else found.value
+
+    quiet.answers(*[1.0] * 100)
+    quiet.watch()
+    kind = bar()
+    assert kind is not None
+    assert kind > 0.85
+    quiet.answers(*[1.0, 0.0] * 60, judge="stricter")
+    assert quiet.watch() == []
+    assert bar() is None, "a hundred of those that came after the twentieth are not there yet"
+    quiet.answers(*[1.0, 0.0] * 100, judge="stricter")
+    assert quiet.watch() == []
+    strict = bar()
+    assert strict is not None
+    assert 0.3 < strict < 0.45, "of one half, at its lower limit less the margin"
+    quiet.answers(*[0.0] * 60, judge="stricter")
+    assert [(one.kind, one.state) for one in quiet.watch()] == [(WORSE, "firing")]
 
 
 def test_scores_that_go_on_coming_end_no_alarm_about_their_mean(quiet: Monitored) -> None:

@@ -89,6 +89,14 @@ class BegunAnew:
 
 
 @dataclass(frozen=True, slots=True)
+class OutdatedBar:
+    """A bar of first answers that another judge had judged; ``after`` is the last such score."""
+
+    watched: WatchedSlice
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
 class DetectorStanding:
     """How a detector stands.
 
@@ -114,20 +122,23 @@ class Detection:
         anew: Detectors that forgot what they had seen, and why.
         standings: One for each slice.
         more: There are more scores: call again.
+        outdated: Bars that were counted from the scores of a judge that is another now.
     """
 
     found: tuple[Fall | Recovery, ...]
     anew: tuple[BegunAnew, ...]
     standings: tuple[DetectorStanding, ...]
     more: bool
+    outdated: tuple[OutdatedBar, ...] = ()
 
 
 def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
     """Look at the scores that came since the last call.
 
     A rule whose metric, direction or bar changed begins anew with the scores that come then, and
-    so does one whose judge changed. A changed promise leaves the evidence as it is, for that does
-    not depend on it. The detectors of rules and slices that are gone are forgotten.
+    so does one whose judge changed; where its bar is of first answers, it is unwatched until that
+    is learnt again. A changed promise leaves the evidence as it is, for that does not depend on it.
+    The detectors of rules and slices that are gone are forgotten.
 
     Args:
         run: Within a transaction, in which what follows from it is written too.
@@ -137,6 +148,7 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
     lasts = {unit: last_watched(run, unit) for unit in {one.rule.of for one in watching}}
     found, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
     changed, more, room = list[KeptDetector](), False, MOST_SCORES
+    outdated = list[OutdatedBar]()
     for one in watching:
         before = kept.pop((one.rule.name, one.slice), None)
         unit, last = one.rule.of, lasts[one.rule.of]
@@ -156,22 +168,30 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
             else:
                 through, more = (scores[-1].number if scores else through), True
             room -= len(scores)
-            judge = memory.judge
+            judge, learns = memory.judge, False
             for part in _by_judge(memory, scores):
                 if judge is not None and part.judge != judge:
                     why = reason("judge_changed", before=judge, after=part.judge)
                     anew.append(BegunAnew(one.rule.name, one.slice, why))
                     memory.begin_anew(one)
+                    learns = one.bar.source == "first_answers"
+                    if learns:
+                        # Its bar is of what the other judge said.
+                        outdated.append(OutdatedBar(one, part.after))
+                        break
                 judge = part.judge
                 found += _look(run, one, memory, part.scores)
+            if learns:
+                continue
         row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through, unit)
         if row != before:
             changed.append(row)
         standings.append(_standing(one, memory))
     anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in kept]
-    forget_detectors(run, list(kept))
+    learning = [(one.watched.rule.name, one.watched.slice) for one in outdated]
+    forget_detectors(run, [*kept, *learning])
     keep_detectors(run, changed)
-    return Detection(tuple(found), tuple(anew), tuple(standings), more)
+    return Detection(tuple(found), tuple(anew), tuple(standings), more, tuple(outdated))
 
 
 @dataclass
@@ -194,7 +214,7 @@ class _Memory:
 
     @classmethod
     def new(cls, watched: WatchedSlice) -> Self:
-        return cls(watched.falling.start())
+        return cls(watched.falling.start(), judge=watched.judge)
 
     @classmethod
     def read(cls, state: str) -> Self:
@@ -229,6 +249,8 @@ class _Memory:
 class _ByOneJudge:
     judge: str
     scores: list[WatchedScore]
+    after: int = 0
+    """The number of the score by which this was known to be the judge."""
 
 
 def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJudge]:
@@ -247,7 +269,7 @@ def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJud
         memory.other = one.judge
         if memory.others == SAME_OTHER_JUDGE:
             memory.judge, memory.other, memory.others = one.judge, None, 0
-            parts.append(_ByOneJudge(one.judge, []))
+            parts.append(_ByOneJudge(one.judge, [], one.number))
     return parts
 
 

@@ -57,6 +57,7 @@ class WatchedSlice:
         limit: The evidence that an alarm wants.
         least: The least probability with which its answers are drawn to be judged.
         begun: The number of the score after which it watches.
+        judge: Whose scores the bar was counted from; None where the bar is nobody's.
     """
 
     rule: AlarmRule
@@ -66,6 +67,7 @@ class WatchedSlice:
     limit: float
     least: float = 1.0
     begun: int = 0
+    judge: str | None = None
 
     @property
     def facet(self) -> tuple[str, str] | None:
@@ -149,10 +151,11 @@ def watched(
     number: int = 1,
     slices: int = 1,
     begun: int = 0,
+    judge: str | None = None,
 ) -> WatchedSlice:
     """A rule at work on its ``number``-th slice of so many."""
     promise = rule.promise or settings.promise
     limit = limit_for(promise, shares_of(settings, rule, slices))
     # The guard checks every answer.
     least = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
-    return WatchedSlice(rule, slice, number, bar, limit, least, begun)
+    return WatchedSlice(rule, slice, number, bar, limit, least, begun, judge)

@@ -4,7 +4,7 @@ What was settled once stays: the number of a slice, and a bar that was counted f
 answers.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from ragstone.monitor.store.kept import forget, keep, remembered
 from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
 from .baseline import bar_of_first, bar_of_run
+from .detecting import OutdatedBar
 from .rules import MOST_SLICES, AlarmBar, WatchedSlice, facet_of, unit_of, watched
 
 RULES = "rules"
@@ -93,6 +94,17 @@ def settled_bar(
     return None if learnt is None else learnt[0]
 
 
+def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
+    """Count bars of first answers anew, of the answers that the present judge judged.
+
+    Args:
+        run: Within a transaction.
+        outdated: The bars that another judge's scores made.
+    """
+    for one in outdated:
+        keep(run, _learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
+
+
 def _forget_others(run: Sql, names: list[str]) -> None:
     """Forget the rules that are gone: one that comes back begins with what comes then."""
     kept: list[str] = remembered(run, RULES, [])
@@ -131,7 +143,7 @@ def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
 def _at_work(
     run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
 ) -> WatchedSlice | LearningSlice:
-    slices, begun = known["slices"], known["begun"]
+    slices, begun, judge = known["slices"], known["begun"], None
     if rule.bar is not None:
         bar = AlarmBar(rule.bar)
     elif settings.baseline.run is not None:
@@ -140,36 +152,39 @@ def _at_work(
         settled = _first_answers(run, rule, slice, settings.baseline.answers)
         if isinstance(settled, LearningSlice):
             return settled
-        bar, last = settled
+        bar, last, judge = settled
         begun = max(begun, last)
     return watched(
         settings, rule, bar,
-        slice=slice, number=slices.index(slice) + 1, slices=len(slices), begun=begun,
+        slice=slice, number=slices.index(slice) + 1, slices=len(slices), begun=begun, judge=judge,
     )  # fmt: skip
 
 
 def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
-) -> tuple[AlarmBar, int] | LearningSlice:
-    """The bar by the first answers of a slice, and the number of the last of these."""
+) -> tuple[AlarmBar, int, str] | LearningSlice:
+    """The bar by the first answers of a slice, the number of the last of these, and its judge."""
     learnt = _learnt(run, rule, slice, wanted)
     if learnt is not None:
         return learnt
-    scores = watched_scores(run, rule.metric, facet_of(slice), 0, wanted, rule.of)
+    after = (remembered(run, _learnt_name(rule, slice)) or {}).get("after", 0)
+    scores = watched_scores(run, rule.metric, facet_of(slice), after, wanted, rule.of)
     if len(scores) < wanted:
         return LearningSlice(rule, slice, len(scores), wanted)
     bar = bar_of_first(rule, scores)
-    kept = {"of": _learnt_of(rule, wanted), "bar": asdict(bar), "last": scores[-1].number}
+    of = _learnt_of(rule, wanted)
+    kept = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
+            "judge": scores[-1].judge}  # fmt: skip
     keep(run, _learnt_name(rule, slice), kept)
-    return bar, scores[-1].number
+    return bar, scores[-1].number, scores[-1].judge
 
 
-def _learnt(run: Sql, rule: AlarmRule, slice: str, wanted: int) -> tuple[AlarmBar, int] | None:
-    """The bar that was counted from first answers, and the number of their last one."""
+def _learnt(run: Sql, rule: AlarmRule, slice: str, wanted: int) -> tuple[AlarmBar, int, str] | None:
+    """The bar that was counted from first answers, the number of their last one, its judge."""
     kept = remembered(run, _learnt_name(rule, slice))
-    if kept is None or kept["of"] != _learnt_of(rule, wanted):
+    if kept is None or kept.get("of") != _learnt_of(rule, wanted):
         return None
-    return AlarmBar(**kept["bar"]), kept["last"]
+    return AlarmBar(**kept["bar"]), kept["last"], kept["judge"]
 
 
 def _learnt_name(rule: AlarmRule, slice: str) -> str:

@@ -19,7 +19,7 @@ from .detecting import Detection, detect
 from .lifecycle import end_what_nobody_watches, follow
 from .no_data import look_up, watch_judging, watch_scores, watch_traffic
 from .rules import facet_of
-from .slices import SlicesAtWork, slices_at_work
+from .slices import SlicesAtWork, learn_again, slices_at_work
 from .telling.queue import queue_what_is_to_be_told
 from .telling.sending import tell_soon
 
@@ -57,6 +57,7 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
             at_work = slices_at_work(run, settings)
             detection = detect(run, at_work.watched)
             more = more or detection.more
+            learn_again(run, detection.outdated)
             follow(run, settings, detection, now)
             found += len(detection.found)
             _say(run, at_work, detection, now)

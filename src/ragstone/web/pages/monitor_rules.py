@@ -5,9 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
+from ragstone.database.database import Sql
 from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
 from ragstone.monitor.alarms.rules import share_of, shares_of
+from ragstone.monitor.alarms.slices import settled_bar
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.rule import OWN_RULES, metric_range
 from ragstone.monitor.store.answers_together import answers_together
@@ -86,11 +88,12 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
         silenced = silenced_until(run, now)
         alarms = [one for one in raised_alarms(run, MOST_ALARMS) if one.firing]
         together = answers_together(run)
+        bars = {one.name: _settled(run, settings, one) for one in settings.rules}
     firing: dict[str, list[tuple[int, str]]] = {}
     for one in alarms:
         firing.setdefault(one.rule, []).append((one.number, monitor_path("alarms", one.number)))
     rules = [
-        _shown(place, settings, one, firing, silenced, together.get(one.name))
+        _shown(place, settings, one, bars[one.name], firing, silenced, together.get(one.name))
         for one in settings.rules
     ]
     rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
@@ -147,16 +150,17 @@ def _shown(
     place: RunsFolder,
     settings: MonitorSettings,
     rule: AlarmRule,
+    settled: float | None,
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
     together: float | None,
 ) -> ShownRule:
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
-    bar = _bar_at(rule)
+    bar = _assumed(rule) if settled is None else settled
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
-    key = ("rule delay", rule, promise, shares, rate)
+    key = ("rule delay", rule, bar, promise, shares, rate)
     delay = place.later.get(
         key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
     )
@@ -166,13 +170,13 @@ def _shown(
         said = delay
     else:
         said = in_words(delay, fall, 0, of=judged_of(rule))
-        said += f", were the bar {number(bar)}" if rule.bar is None else ""
+        said += f", were the bar {number(bar)}" if settled is None else ""
     return ShownRule(
         rule.name,
         said_metric(rule.metric)
         + _of_slice(rule)
         + (", the mean of each conversation" if rule.of == "sessions" else ""),
-        _bar_words(rule, settings),
+        _bar_words(rule, settings, settled),
         _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)),
         "an alarm too" if rule.no_data == "alarm" else "ignored",
         said,
@@ -194,9 +198,17 @@ def _simulated(
         return error.text
 
 
-def _bar_at(rule: AlarmRule) -> float:
-    if rule.bar is not None:
-        return rule.bar
+def _settled(run: Sql, settings: MonitorSettings, rule: AlarmRule) -> float | None:
+    """The bar at work; None where it is not known yet, or each value of a facet has its own."""
+    try:
+        bar = settled_bar(run, settings, rule, rule.slice)
+    except InputError:
+        return None
+    return None if bar is None else bar.value
+
+
+def _assumed(rule: AlarmRule) -> float:
+    """A bar for the delay of a rule that has none yet."""
     scale = rule.range
     way = ASSUMED if rule.better == "+" else 1 - ASSUMED
     return scale.low + way * (scale.high - scale.low)
@@ -233,15 +245,18 @@ def _of_slice(rule: AlarmRule) -> str:
     return f", {rule.facet} {rule.value}" if rule.value else f", each {rule.facet}"
 
 
-def _bar_words(rule: AlarmRule, settings: MonitorSettings) -> str:
+def _bar_words(rule: AlarmRule, settings: MonitorSettings, settled: float | None) -> str:
     worse = "below" if rule.better == "+" else "above"
     if rule.bar is not None:
         return f"{worse} {number(rule.bar)}"
+    now = "" if settled is None else f": {number(settled)} now"
     run = settings.baseline.run
     of = (
         f"of {run.name}" if run else f"of its first {settings.baseline.answers:,} {judged_of(rule)}"
     )
-    return f"more than {number(rule.margin or 0)} {worse} the mean {of}, at its confidence limit"
+    return (
+        f"more than {number(rule.margin or 0)} {worse} the mean {of}, at its confidence limit{now}"
+    )
 
 
 def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
