@@ -1,9 +1,12 @@
 """``ragstone monitor`` in the shell."""
 
 import json
+import os
 import time
+from contextlib import chdir
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from ragstone.cli import app
@@ -13,7 +16,12 @@ from ragstone.monitor.following.sampling import Sampling
 from ragstone.monitor.settings.judging import SamplingSettings
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.store import open_store
-from tests.monitor.following.arriving import receive, receive_answers, spans_of_answer
+from tests.monitor.following.arriving import (
+    receive,
+    receive_answers,
+    receive_examples,
+    spans_of_answer,
+)
 
 
 def test_status_counts_what_came_in_the_last_day(tmp_path: Path) -> None:
@@ -48,8 +56,28 @@ def test_a_window_is_exported(tmp_path: Path) -> None:
     assert found.exit_code == 0
     assert f"ragstone evaluate {out}" in found.stdout
     assert out.read_text() == ""
-    wrong = ["monitor", "export", "--store", str(tmp_path), "--since", "then", "--out", str(out)]
-    assert "--since then is no time" in CliRunner().invoke(app, wrong).stderr
+    for name in ("--since", "--until"):
+        for given in ("then", ""):
+            wrong = ["monitor", "export", "--store", str(tmp_path), name, given, "--out", str(out)]
+            found = CliRunner().invoke(app, wrong)
+            assert found.exit_code == 2
+            assert "is no time: write 2026-11-23" in found.stderr
+
+
+def test_an_export_ends_now_unless_another_end_is_named(tmp_path: Path) -> None:
+    store = open_store(tmp_path)
+    now = time.time()
+    for at in (now - 60, now + 3_600):
+        said = {"question": "Who?", "contexts": ["Ann did."], "answer": "Ann.", "at": at}
+        receive_examples(store, now, json.dumps(said).encode())
+    Folding(store).fold_all()
+    store.close()
+    out = tmp_path / "new" / "window.jsonl"
+    asked = ["monitor", "export", "--store", str(tmp_path), "--out", str(out), "--json"]
+    found = CliRunner().invoke(app, [*asked, "--since", "5min"])
+    assert json.loads(found.stdout)["examples"] == len(out.read_text().splitlines()) == 1
+    found = CliRunner().invoke(app, [*asked, "--until", "2099-01-01"])
+    assert json.loads(found.stdout)["examples"] == 2
 
 
 def test_a_past_window_is_judged_once_that_was_agreed_to(tmp_path: Path) -> None:
@@ -66,6 +94,15 @@ def test_a_past_window_is_judged_once_that_was_agreed_to(tmp_path: Path) -> None
     refused = CliRunner().invoke(app, asked, input="n\n")
     assert refused.exit_code == 1
     assert "4 answers, 0 of them drawn before. 4 more would be judged" in refused.stdout
+    unanswered = CliRunner().invoke(app, asked, input="")
+    assert unanswered.exit_code == 1
+    assert "Not agreed to: no answer came. --yes" in unanswered.stderr
+    unasked = CliRunner().invoke(app, [*asked, "--json"])
+    assert (unasked.exit_code, json.loads(unasked.stdout)["due"]) == (1, 0)
+    assert "--yes" in unasked.stderr
+    nobody = CliRunner().invoke(app, [*asked, "--judge", "nosuch"])
+    assert nobody.exit_code == 2
+    assert "No judge is called 'nosuch'" in nobody.stderr
     agreed = CliRunner().invoke(app, [*asked, "--yes", "--json"])
     told = json.loads(agreed.stdout)
     assert (agreed.exit_code, told["to_judge"], told["due"], told["usd"]) == (0, 4, 4, 0.0)
@@ -80,12 +117,50 @@ def test_a_conversation_is_forgotten_once_that_was_agreed_to(tmp_path: Path) -> 
     receive_answers(store, 1000.0, [2])
     store.close()
     asked = ["monitor", "forget", "--store", str(tmp_path), "--session", "s1"]
-    assert CliRunner().invoke(app, asked, input="n\n").exit_code == 1
+    refused = CliRunner().invoke(app, [*asked, "--user", "4711"], input="n\n")
+    assert refused.exit_code == 1
+    assert "Everything of session s1 and of user 4711 goes" in refused.stderr
+    unanswered = CliRunner().invoke(app, asked, input="")
+    assert unanswered.exit_code == 1
+    assert "Not agreed to: no answer came. --yes" in unanswered.stderr
+    unasked = CliRunner().invoke(app, [*asked, "--json"])
+    assert (unasked.exit_code, unasked.stdout) == (1, "")
     gone = CliRunner().invoke(app, [*asked, "--yes"])
     assert gone.exit_code == 0
     assert "Gone: 1 trace, 1 answer, 0 items of queues" in gone.stdout
     again = CliRunner().invoke(app, [*asked, "--yes", "--json"])
     assert json.loads(again.stdout)["traces"] == 0
-    unnamed = CliRunner().invoke(app, ["monitor", "forget", "--store", str(tmp_path), "--yes"])
+    unnamed = CliRunner().invoke(app, ["monitor", "forget", "--store", str(tmp_path)])
     assert unnamed.exit_code == 2
-    assert "--session" in unnamed.stderr
+    assert unnamed.stderr == "Name --session ID or --user ID.\n"
+
+
+def test_what_is_no_place_of_a_store_is_not_taken_for_a_folder(tmp_path: Path) -> None:
+    with chdir(tmp_path):
+        for place in ("mysql://me:secret@host/db", "", " "):
+            for command in (["status"], ["alarms"], ["serve", "--port", "0"]):
+                found = CliRunner().invoke(app, ["monitor", *command, "--store", place])
+                assert found.exit_code == 2
+                assert "name a folder, or an address postgresql://…" in found.stderr
+                assert "secret" not in found.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_commands_that_write_see_beforehand_that_the_store_is_read_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(tmp_path).close()
+    # The administrator, who may run this, can write to every file.
+    monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "monitor.sqlite")
+    for command in (
+        ["serve", "--port", "0"],
+        ["forget", "--session", "s1", "--yes"],
+        ["backfill", "--since", "1d", "--sample", "1", "--yes"],
+        ["resolve", "1"],
+        ["silence", "traffic", "--for", "1h"],
+    ):
+        found = CliRunner().invoke(app, ["monitor", *command, "--store", str(tmp_path)])
+        assert found.exit_code == 2
+        assert "monitor.sqlite is read-only. Give yourself write permission" in found.stderr
+    read = CliRunner().invoke(app, ["monitor", "status", "--store", str(tmp_path)])
+    assert read.exit_code == 0

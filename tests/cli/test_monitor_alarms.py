@@ -75,6 +75,10 @@ def test_a_rule_that_is_not_there_is_not_silenced(store: str) -> None:
     assert "traffic" in found.stderr
     assert run("silence", "traffic", "--for", "1h", "--store", store).exit_code == 0
     assert run("silence", "traffic", "--for", "long", "--store", store).exit_code == 2
+    assert run("silence", "traffic", "--for", "365d", "--store", store).exit_code == 0
+    endless = run("silence", "traffic", "--for", "366d", "--store", store)
+    assert endless.exit_code == 2
+    assert "366d is longer than a year: write 365d or less" in endless.stderr
 
 
 def example() -> str:
@@ -111,6 +115,18 @@ def test_a_file_with_faults_is_told_line_by_line(tmp_path: Path) -> None:
     assert found.exit_code == 2
     assert "rules.toml:2" in found.stderr
     assert "rules.toml:3" in found.stderr
+    assert found.stdout == ""
+    data = run("rules", str(file), "--json")
+    assert (data.exit_code, data.stderr) == (2, found.stderr)
+    told = json.loads(data.stdout)
+    assert told["file"] == str(file)
+    assert [(one["line"], one["key"]) for one in told["faults"]] == [
+        (2, "[[rule]] metric"),
+        (3, "[[rule]] bar"),
+    ]
+    file.write_text('[[rule]]\nmetric = "\n', encoding="utf-8")
+    (fault,) = json.loads(run("rules", str(file), "--json").stdout)["faults"]
+    assert "at line 2" in fault["text"]
 
 
 def test_every_key_of_the_example_is_explained() -> None:

@@ -2,17 +2,29 @@
 
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 import uvicorn
 
-from ragstone.cli.monitor_doctor import CONTENT, ENDPOINT, PROTOCOL, environment
+from ragstone.cli.monitor_doctor import (
+    CONTENT,
+    ENDPOINT,
+    PROTOCOL,
+    asked,
+    environment,
+    said_of,
+)
+from ragstone.monitor.following.status import monitor_status
 from ragstone.monitor.intake.app import make_intake
 from ragstone.monitor.intake.settings import IntakeSettings
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
+from tests.monitor.following.arriving import receive_answers
 
 from .conftest import Outcome
 
@@ -97,3 +109,73 @@ def test_an_exporter_that_goes_elsewhere_or_speaks_grpc_is_noticed() -> None:
     assert (found["endpoint"], found["protocol"]) == ("look", "wrong")
     found = {one.what: one.state for one in environment({ENDPOINT: f"{URL}/"}, URL)}
     assert found["endpoint"] == "right"
+
+
+@pytest.mark.parametrize("wrong", ["foo bar", "http://foo bar", "http://", "ftp://host:8431", ""])
+def test_an_address_that_is_none_is_recommended_to_nobody(
+    ragstone: Ragstone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wrong: str
+) -> None:
+    monkeypatch.delenv(ENDPOINT, raising=False)
+    found = ragstone("monitor", "doctor", "--json", "--url", wrong, "--store", str(tmp_path)).json
+    (server,) = (one for one in found if one["what"] == "server")
+    assert (server["state"], server["then"]) == ("wrong", f"write {URL}")
+    (endpoint,) = (one for one in found if one["what"] == "endpoint")
+    assert endpoint["then"].endswith(f"such as {URL}")
+
+
+def test_a_server_that_is_not_a_monitor_is_recommended_to_nobody(
+    ragstone: Ragstone, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(ENDPOINT, raising=False)
+    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{other.server_port}"
+        found = ragstone("monitor", "doctor", "--json", "--url", address, "--store", str(tmp_path))
+        other.shutdown()
+    (server,) = (one for one in found.json if one["what"] == "server")
+    assert "is not the server of a monitor" in server["words"]
+    (endpoint,) = (one for one in found.json if one["what"] == "endpoint")
+    assert address not in endpoint["then"]
+
+
+def test_what_does_not_speak_http_is_told_and_no_bug() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def greet() -> None:
+            visitor, _ = listening.accept()
+            with visitor:
+                visitor.sendall(b"SSH-2.0-OpenSSH_9.6\r\n")
+
+        threading.Thread(target=greet, daemon=True).start()
+        status, said = asked(f"http://127.0.0.1:{listening.getsockname()[1]}/ready")
+    assert status == 0
+    assert said
+
+
+def test_an_endpoint_is_judged_only_by_an_address_that_is_known() -> None:
+    found = {one.what: one for one in environment({ENDPOINT: "http://a:1"}, None)}
+    assert found["endpoint"].state == "look"
+    assert "None" not in found["endpoint"].words + found["endpoint"].then
+
+
+def test_what_waits_for_the_worker_is_told_with_how_long(store: MonitorStore) -> None:
+    now = time.time()
+    receive_answers(store, now - 7_200, [1, 2])
+    with store.database.reading() as run:
+        status = monitor_status(run, now)
+    found = {one.what: one for one in said_of(status, now)}
+    assert found["waiting"].state == "wrong"
+    assert f"{status.waiting_to_fold} parts to put together" in found["waiting"].words
+    assert found["waiting"].words.endswith("the first for 2.0 h")
+    assert "disk is full" in found["waiting"].then
+    assert found["judging"].state == "look"
+
+
+def test_what_is_due_while_nothing_is_judged_is_wrong(store: MonitorStore) -> None:
+    now = time.time()
+    with store.database.reading() as run:
+        status = monitor_status(run, now)
+    due = replace(status, last_trace_at=now, waiting_to_be_judged=3)
+    found = {one.what: one for one in said_of(due, now)}
+    assert (found["waiting"].state, found["judging"].state) == ("right", "wrong")
+    assert found["judging"].words.endswith("; 3 wait")

@@ -13,7 +13,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS, answered_by
 from ragstone.judges.llm.tasks import all_tasks
 from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import JUDGES, panel_models, parse_judges, who_fills
+from ragstone.judges.names import JUDGES, check_name, panel_models, parse_judges, who_fills
 from ragstone.testing import ScriptedEncoder
 
 
@@ -30,6 +30,19 @@ def test_only_the_named_judges_judge_and_counting_comes_last() -> None:
     assert names("human") == ["human", "ids", "rules"]
     assert names("local", "human") == ["local", "human", "ids", "rules"]
     assert names("rules") == ["rules"]
+
+
+@pytest.mark.parametrize(
+    "name", ["local", "local:strings", "human", "rules", "nli:m", "openai:a", "openai:a,gemini:b"]
+)
+def test_a_name_is_right_although_nothing_of_the_judge_is_there(name: str) -> None:
+    check_name(name)
+
+
+@pytest.mark.parametrize("name", ["", ",", "nli", "nli:", "nosuch", "local:x", "openai:a,lokal"])
+def test_a_name_that_no_judge_has_is_found_without_opening_any(name: str) -> None:
+    with pytest.raises(UnknownName):
+        check_name(name)
 
 
 def test_a_judge_named_twice_is_asked_once() -> None:

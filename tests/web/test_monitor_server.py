@@ -3,6 +3,7 @@
 import json
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -106,6 +107,67 @@ def test_faults_of_the_settings_are_told_before_anything_is_made(tmp_path: Path)
     assert not (tmp_path / "store").exists()
 
 
+def test_all_faults_of_the_options_are_told_at_once_and_nothing_is_made(tmp_path: Path) -> None:
+    rules = tmp_path / "rules.toml"
+    rules.write_text("[judging]\nmetrics = 3\n")
+    store = tmp_path / "store"
+    with pytest.raises(InputError) as raised:
+        serve_monitor(
+            str(store), port=70_000, rules=rules, judge=["nosuch"], sample=2.0, tail=[tmp_path]
+        )
+    said = str(raised.value)
+    for fault in (
+        "rules.toml:2",
+        "No judge is called 'nosuch'",
+        "sample=2.0 is no probability from 0.05 to 1",
+        f'tail="{tmp_path}" is a folder: name a file',
+        "A port is from 0 to 65535, got 70000",
+    ):
+        assert said.count(fault) == 1
+    assert not store.exists()
+
+
+@pytest.mark.parametrize("sample", [2.0, float("nan"), -1.0, 0.01, float("inf")])
+def test_a_sample_that_is_no_probability_is_refused(tmp_path: Path, sample: float) -> None:
+    with pytest.raises(InputError, match=r"is no probability from 0\.05 to 1"):
+        serve_monitor(str(tmp_path / "store"), port=0, sample=sample)
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("judge", ["nosuch", "", "nli:", "openai:gpt-x,lokal", "human:none.csv"])
+def test_a_judge_that_there_is_not_is_refused(tmp_path: Path, judge: str) -> None:
+    with pytest.raises(InputError, match=r"judge"):
+        serve_monitor(str(tmp_path / "store"), port=0, judge=[judge])
+
+
+def test_a_model_whose_key_is_not_set_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    rules = tmp_path / "rules.toml"
+    rules.write_text('[judging]\njudge = "anthropic:claude-x"\n')
+    with pytest.raises(InputError, match="anthropic:claude-x needs a key: set ANTHROPIC_API_KEY"):
+        serve_monitor(str(tmp_path / "store"), port=0, rules=rules)
+
+
+def test_a_port_that_is_taken_is_told_before_a_store_is_made(tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as taken,
+        pytest.raises(InputError, match=r"Name another port, or 0 for a free one\.$"),
+    ):
+        serve_monitor(str(tmp_path / "store"), port=taken.getsockname()[1])
+    assert not (tmp_path / "store").exists()
+
+
+@pytest.mark.parametrize("host", ["nohost.invalid", "192.0.2.1", "a..b", ""])
+def test_of_a_host_that_cannot_be_listened_on_another_host_is_asked_for(
+    tmp_path: Path, host: str
+) -> None:
+    with pytest.raises(InputError, match=r"127\.0\.0\.1 for this machine alone") as raised:
+        serve_monitor(str(tmp_path / "store"), port=0, host=host)
+    assert "port" not in str(raised.value)
+
+
 def test_it_does_not_begin_without_the_secrets_that_the_settings_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -142,8 +204,9 @@ def test_it_does_not_begin_without_the_secrets_that_the_settings_name(
 
 
 def test_a_budget_in_dollars_is_refused_while_nobody_knows_what_the_judge_costs(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
     rules = tmp_path / "rules.toml"
     model = "openai:of-our-own"
     budget = f'[judging]\nusd_an_hour = 1\njudge = ["local", "{model},openai:another"]\n'

@@ -65,20 +65,29 @@ def status(store: Store = "monitor", json: options.Json = False) -> None:
 
 
 Since = Annotated[
-    str,
+    str | None,
     typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
                  "(UTC), or 24h for a day ago. Default: from the beginning."),
 ]  # fmt: skip
-Until = Annotated[str, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")
+]
 
 
 @monitor.command("export")
 @guarded
 def export(
-    out: Annotated[Path, typer.Option("--out", metavar="FILE.jsonl", help="File to write.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            "--out",
+            metavar="FILE.jsonl",
+            help="File to write; its folder is made where it is missing.",
+        ),
+    ],
     store: Store = "monitor",
-    since: Since = "",
-    until: Until = "",
+    since: Since = None,
+    until: Until = None,
     json: options.Json = False,
 ) -> None:
     """Write the answers of a window to a data set: ragstone evaluate FILE.jsonl reads it.
@@ -87,11 +96,11 @@ def export(
     """
     from ragstone.monitor import export as write
     from ragstone.monitor import open_store
-    from ragstone.monitor.moment import LAST, read_moment
+    from ragstone.monitor.moment import read_moment
 
     now = time.time()
-    begin = read_moment(since, "since", now) if since else 0.0
-    end = read_moment(until, "until", now) if until else LAST
+    begin = 0.0 if since is None else read_moment(since, "since", now)
+    end = now if until is None else read_moment(until, "until", now)
     opened = open_store(store, make=False)
     n = write(opened, out, since=begin, until=end)
     opened.close()

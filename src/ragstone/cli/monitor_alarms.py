@@ -2,6 +2,7 @@
 
 import getpass
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ Store = Annotated[
 ]  # fmt: skip
 By = Annotated[str, typer.Option("--by", metavar="NAME", help="Who says so. Default: you.")]
 SHOWN = 20
+LONGEST_SILENCE = 365 * 86_400.0
 
 
 def alarms(store: Store = "monitor", json: options.Json = False) -> None:
@@ -75,7 +77,7 @@ def resolve(
     """
     from ragstone.monitor.alarms.lifecycle import resolve_alarm
 
-    opened = _opened(store)
+    opened = _opened(store, writes=True)
     try:
         alarm = resolve_alarm(opened, number, by or getpass.getuser(), time.time())
     finally:
@@ -87,7 +89,8 @@ def silence(
     rule: Annotated[str, typer.Argument(metavar="RULE", help="The name of a rule; traffic and "
                                         "judging are Ragstone's own.")],
     length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long: 30min, 2h, 7d. 0s ends it.")
+        str,
+        typer.Option("--for", metavar="TIME", help="How long: 30min, 2h, up to 365d. 0s ends it."),
     ],
     store: Store = "monitor",
     by: By = "",
@@ -105,14 +108,19 @@ def silence(
     found = LENGTH.fullmatch(length.strip())
     if found is None:
         raise InputError(f"{length!r} is no length of time: write 30min, 2h or 7d.")
-    until = time.time() + float(found[1]) * SECONDS[found[2]]
-    opened = _opened(store)
+    seconds = float(found[1]) * SECONDS[found[2]]
+    if seconds > LONGEST_SILENCE:
+        raise InputError(
+            f"{length} is longer than a year: write 365d or less. For good, leave the rule out of "
+            "the settings of ragstone monitor serve."
+        )
+    until = time.time() + seconds
+    opened = _opened(store, writes=True)
     try:
         silence_rule(opened, rule, until, by or getpass.getuser())
     finally:
         opened.close()
-    ended = float(found[1]) == 0
-    say(f"{rule} is told again." if ended else f"{rule} is silenced until {_clock(until)}.")
+    say(f"{rule} is told again." if not seconds else f"{rule} is silenced until {_clock(until)}.")
 
 
 def rules(
@@ -125,10 +133,26 @@ def rules(
 
     Exit status: 0 it is right, 2 it has faults: all of them are told, each with its line.
     """
-    from ragstone.monitor.settings import read_settings
-    from ragstone.monitor.settings.starting import lacking, unpriced_models, unset_variables
+    from ragstone.errors import InputError
+    from ragstone.monitor.settings import FaultySettings, read_settings
+    from ragstone.monitor.settings.starting import (
+        closed_judges,
+        lacking,
+        unpriced_models,
+        unset_variables,
+    )
 
-    settings = read_settings(file)
+    try:
+        settings = read_settings(file)
+    except InputError as error:
+        faults = (
+            [asdict(one) for one in error.faults]
+            if isinstance(error, FaultySettings)
+            else [{"line": None, "key": "", "text": error.text}]
+        )
+        if json:
+            print_json({"file": str(file), "faults": faults})
+        raise
     told = [_rule(settings, rule) for rule in settings.rules]
     channels = [one.name for one in settings.tells]
     if json:
@@ -145,7 +169,7 @@ def rules(
     for one in told:
         say(f"\n{one['rule']}\n  {one['bar']}\n  {one['promise']}\n  {one['delay']}")
     say(f"\nTold by: {', '.join(channels) or 'nobody; the screens show alarms'}.")
-    for fault in lacking(settings):
+    for fault in (*closed_judges(settings), *lacking(settings)):
         say(f"\nWarning: ragstone monitor serve does not start here with this file. {fault}")
 
 
@@ -191,10 +215,10 @@ def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     }
 
 
-def _opened(store: str) -> "MonitorStore":
+def _opened(store: str, *, writes: bool = False) -> "MonitorStore":
     from ragstone.monitor import open_store
 
-    return open_store(store, make=False)
+    return open_store(store, make=False, writes=writes)
 
 
 def _plain(alarm: "RaisedAlarm") -> dict[str, Any]:

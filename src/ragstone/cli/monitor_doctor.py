@@ -4,9 +4,11 @@ import os
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
+from http.client import HTTPException
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated, Literal
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
 import typer
@@ -14,6 +16,7 @@ import typer
 from ragstone.errors import RagstoneError
 
 from . import options
+from .monitor_standing import length
 from .output import print_json, say
 
 if TYPE_CHECKING:
@@ -34,6 +37,9 @@ SENT = ("SPAN_AND_EVENT", "SPAN_ONLY", "EVENT_ONLY")
 NEEDED = ("jinja2", "opentelemetry.proto", "starlette", "uvicorn")
 
 MOSTLY = 0.5
+
+LATE = 60.0
+"""Seconds that a part or an answer may wait for the worker; it takes some ten."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +83,12 @@ def doctor(
 
     Exit status: 0 all is right, 1 something is to be done.
     """
-    found = [*_installed(), *_server(url, token), *environment(os.environ, url), *_last_day(store)]
+    address = url.rstrip("/").removesuffix("/monitor")
+    server, may_be = _at(address)
+    found = [*_installed(), server]
+    if server.state == "right":
+        found.append(_takes(address, token))
+    found += [*environment(os.environ, address if may_be else None), *_last_day(store)]
     if json:
         print_json([asdict(one) for one in found])
     else:
@@ -107,47 +118,56 @@ def _is_there(name: str) -> bool:
         return False
 
 
-def _server(url: str, token: str) -> Iterator[MonitorFinding]:
-    """Whether a server answers, and takes an empty trace."""
-    url = url.rstrip("/").removesuffix("/monitor")
-    if not url.startswith(("http://", "https://")):
-        yield MonitorFinding("server", "wrong", f"{url} is no address", f"write {ADDRESS}")
-        return
-    status, said = asked(f"{url}/ready")
+def _at(address: str) -> tuple[MonitorFinding, bool]:
+    """What answers at an address, and whether it may be a monitor's."""
+    if not _is_address(address):
+        return MonitorFinding("server", "wrong", f"{address} is no address", f"write {ADDRESS}"), (
+            False
+        )
+    status, said = asked(f"{address}/ready")
     if status == 0:
-        yield MonitorFinding(
-            "server", "wrong", f"nothing answers at {url} ({said})",
+        return MonitorFinding(
+            "server", "wrong", f"nothing answers at {address} ({said})",
             "ragstone monitor serve starts it; --url names another address",
-        )  # fmt: skip
-        return
+        ), True  # fmt: skip
     if status == 503:
-        yield MonitorFinding(
-            "server", "wrong", f"{url} answers that it cannot take anything now: {said}",
+        return MonitorFinding(
+            "server", "wrong", f"{address} answers that it cannot take anything now: {said}",
             "see the page Log, and whether the disk is full",
-        )  # fmt: skip
-        return
+        ), True  # fmt: skip
     if status != 200:
-        yield MonitorFinding(
-            "server", "wrong", f"{url} is not the server of a monitor (it answered {status})",
+        return MonitorFinding(
+            "server", "wrong", f"{address} is not the server of a monitor (it answered {status})",
             "ragstone monitor serve prints its address",
-        )  # fmt: skip
-        return
-    yield MonitorFinding("server", "right", f"{url} is ready")
+        ), False  # fmt: skip
+    return MonitorFinding("server", "right", f"{address} is ready"), True
+
+
+def _is_address(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+        right = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
+    return right and text.isascii() and text.isprintable() and " " not in text
+
+
+def _takes(address: str, token: str) -> MonitorFinding:
+    """Whether a server takes an empty trace."""
     headers = {"content-type": "application/json"}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
-    status, said = asked(f"{url}/v1/traces", b'{"resourceSpans": []}', headers)
+    status, said = asked(f"{address}/v1/traces", b'{"resourceSpans": []}', headers)
     if status == 200:
-        yield MonitorFinding("traces", "right", "an empty one was taken, and nothing kept of it")
-    elif status == 401:
-        yield MonitorFinding(
+        return MonitorFinding("traces", "right", "an empty one was taken, and nothing kept of it")
+    if status == 401:
+        return MonitorFinding(
             "traces", "wrong", "refused: the token is missing or wrong",
             'senders need OTEL_EXPORTER_OTLP_HEADERS="authorization=Bearer%20TOKEN", with the '
             "token that the server printed; give it here as --token",
         )  # fmt: skip
-    else:
-        yield MonitorFinding(
-            "traces", "wrong", f"refused with {status}: {said[:200]}", "see the page Log"
-        )
+    return MonitorFinding(
+        "traces", "wrong", f"refused with {status}: {said[:200]}", "see the page Log"
+    )
 
 
 def asked(
@@ -159,26 +179,34 @@ def asked(
             return int(answer.status), answer.read(2_000).decode("utf-8", "replace")
     except HTTPError as error:
         return error.code, error.read(2_000).decode("utf-8", "replace")
-    except (URLError, OSError, ValueError) as error:
+    except (HTTPException, OSError, ValueError) as error:
         return 0, str(getattr(error, "reason", error))
 
 
-def environment(variables: Mapping[str, str], url: str) -> Iterator[MonitorFinding]:
+def environment(variables: Mapping[str, str], address: str | None) -> Iterator[MonitorFinding]:
     """What the variables of an environment say of traces that would be sent from it.
 
     Args:
         variables: By name.
-        url: Of the server.
+        address: Of the server; None: not known.
     """
     endpoint = variables.get(ENDPOINT, "")
     if not endpoint:
+        then = (
+            f"where the app runs, set it to the address that ragstone monitor serve prints, "
+            f"such as {ADDRESS}"
+            if address is None
+            else f"where the app runs: export {ENDPOINT}={address}"
+        )
+        yield MonitorFinding("endpoint", "look", f"{ENDPOINT} is not set in this environment", then)
+    elif address is None:
         yield MonitorFinding(
-            "endpoint", "look", f"{ENDPOINT} is not set in this environment",
-            f"where the app runs: export {ENDPOINT}={url}",
+            "endpoint", "look", f"{ENDPOINT} is {endpoint}",
+            "whether a monitor is there is seen once --url names its server",
         )  # fmt: skip
-    elif endpoint.rstrip("/") != url.rstrip("/").removesuffix("/monitor"):
+    elif endpoint.rstrip("/") != address:
         yield MonitorFinding(
-            "endpoint", "look", f"{ENDPOINT} is {endpoint}, and not {url}",
+            "endpoint", "look", f"{ENDPOINT} is {endpoint}, and not {address}",
             "meant so if a collector stands between; else set it",
         )  # fmt: skip
     else:
@@ -288,10 +316,31 @@ def said_of(found: "MonitorStatus", now: float) -> Iterator[MonitorFinding]:
             "it has not begun" if never else "it is dead: no sign of life for five minutes",
             "ragstone monitor serve starts it; the page Log says why it ended",
         )  # fmt: skip
+    yield _waiting(found)
+    yield _judging(found)
+
+
+def _waiting(found: "MonitorStatus") -> MonitorFinding:
+    """What is not put together or checked yet, and for how long."""
+    if found.lag < LATE:
+        return MonitorFinding("waiting", "right", "what came is put together and checked")
+    return MonitorFinding(
+        "waiting", "wrong",
+        f"{found.waiting_to_fold:,} parts to put together and {found.waiting_to_assess:,} answers "
+        f"to check; the first for {length(found.lag)}",
+        "see whether the disk is full, and what the page Log says of the worker",
+    )  # fmt: skip
+
+
+def _judging(found: "MonitorStatus") -> MonitorFinding:
     judged, due = found.judged_last_hour, found.due_last_hour
     words = f"{judged:,} judged of {due:,} that came due in the last hour"
-    late = due > 0 and judged == 0
-    yield MonitorFinding(
-        "judging", "wrong" if late else "right", words,
-        "the page Log says what keeps the judge" if late else "",
-    )  # fmt: skip
+    if found.waiting_to_be_judged:
+        words += f"; {found.waiting_to_be_judged:,} wait"
+    if not judged and (due or found.waiting_to_be_judged):
+        return MonitorFinding("judging", "wrong", words, "the page Log says what keeps the judge")
+    if not due and found.lag >= LATE:
+        return MonitorFinding(
+            "judging", "look", words, "nothing comes due before it is put together and checked"
+        )
+    return MonitorFinding("judging", "right", words)

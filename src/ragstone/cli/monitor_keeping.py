@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
+from ragstone.inert import on_one_line
+
 from . import options
+from .asking import agreed
 from .output import print_json, say
 
 Store = Annotated[
@@ -21,7 +24,9 @@ Since = Annotated[
     typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
                  "(UTC), or 24h for a day ago."),
 ]  # fmt: skip
-Until = Annotated[str, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")]
+Until = Annotated[
+    str | None, typer.Option("--until", metavar="T", help="Up to this time. Default: now.")
+]
 Sample = Annotated[
     float,
     typer.Option("--sample", metavar="P", help="The probability with which each answer is drawn, "
@@ -47,7 +52,7 @@ User = Annotated[
 def backfill(
     since: Since,
     sample: Sample,
-    until: Until = "",
+    until: Until = None,
     store: Store = "monitor",
     rules: Rules = None,
     judge: Judges = None,
@@ -70,8 +75,8 @@ def backfill(
     judging = settings.with_options(judges=tuple(judge or ())).judging
     now = time.time()
     begin = read_moment(since, "since", now)
-    end = read_moment(until, "until", now) if until else now
-    opened = open_store(store, make=False)
+    end = now if until is None else read_moment(until, "until", now)
+    opened = open_store(store, make=False, writes=True)
     try:
         plan = plan_backfill(opened, judging, begin, end, sample)
         if not json:
@@ -79,15 +84,15 @@ def backfill(
                 f"{counted(plan.answers, 'answer')}, {plan.drawn:,} of them drawn before. "
                 f"{plan.to_judge:,} more would be judged, {_price(plan.calls, plan.usd)}."
             )
-        agreed = yes or not plan.to_judge or (not json and typer.confirm("Begin?"))
-        due = begin_backfill(opened, plan) if agreed and plan.to_judge else 0
+        begins = not plan.to_judge or agreed("Begin?", yes=yes, json=json)
+        due = begin_backfill(opened, plan) if begins and plan.to_judge else 0
     finally:
         opened.close()
     if json:
         print_json({**plan.to_dict(), "due": due})
-    elif agreed:
+    elif begins:
         say(f"Now due: {counted(due, 'answer')}.")
-    if not agreed:
+    if not begins:
         raise typer.Exit(1)
 
 
@@ -103,15 +108,20 @@ def forget(
     Traces, answers, scores, judgements, people's labels of them, links in alarms and what is kept
     while judging; the bytes are gone from the files. It cannot be undone.
 
-    Exit status: 0 gone, 1 not agreed to, 2 no such store.
+    Exit status: 0 gone, 1 not agreed to, 2 no such store, or nobody named.
     """
     from ragstone.monitor import forget as remove
     from ragstone.monitor import open_store
+    from ragstone.monitor.following.forgetting import require_somebody
     from ragstone.report.figures import counted
 
-    opened = open_store(store, make=False)
+    require_somebody(session, user)
+    named = (("session", session), ("user", user))
+    what = " and of ".join(f"{name} {on_one_line(id)}" for name, id in named if id)
+    question = f"Everything of {what} goes, and cannot be brought back. Go on?"
+    opened = open_store(store, make=False, writes=True)
     try:
-        if not yes and not typer.confirm("All of it goes, and cannot be brought back. Go on?"):
+        if not agreed(question, yes=yes, json=json):
             raise typer.Exit(1)
         gone = remove(opened, session=session or None, user=user or None)
     finally:

@@ -154,6 +154,20 @@ def panel_models(name: str) -> list[str]:
     return members
 
 
+def check_name(name: str) -> None:
+    """See that there is such a judge; nothing is opened or asked.
+
+    Raises:
+        UnknownName: There is none.
+        InputError: There is no such file of labels, or a member of a panel is not a model.
+    """
+    if name.strip(" ,") in ("", NLI, f"{NLI}:"):
+        raise _unknown(name)
+    if not is_without_model(name):
+        panel_models(name)
+    list(_label_files([name]))
+
+
 def is_without_model(name: str) -> bool:
     """Whether this is the name of a judge that is not a chat model."""
     kind = name.partition(":")[0]

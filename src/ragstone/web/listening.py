@@ -1,5 +1,6 @@
 """Listening: a port, who may come to it, and the addresses to print for them."""
 
+import errno
 import secrets
 import socket
 from contextlib import suppress
@@ -15,6 +16,11 @@ if TYPE_CHECKING:
     from .safe import Access
 
 LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
+OF_PORT = (errno.EADDRINUSE, errno.EACCES)
+ANOTHER_HOST = (
+    "Name another host: 127.0.0.1 for this machine alone, 0.0.0.0 for all of its addresses, or "
+    "one of these"
+)
 NAMES = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -122,11 +128,13 @@ def _take(host: str, port: int) -> socket.socket:
     """
     if not 0 <= port <= 65_535:
         raise InputError(f"A port is from 0 to 65535, got {port}.")
+    if not host.strip():
+        raise InputError(f"The host to listen on is empty. {ANOTHER_HOST}.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=128)
-    except OSError as error:
-        words = (error.strerror or str(error)).lower()
-        raise InputError(
-            f"{host}:{port} cannot be used: {words}. Name another port, or 0 for a free one."
-        ) from error
+    except (OSError, UnicodeError) as error:
+        words = (getattr(error, "strerror", "") or str(error)).lower()
+        of_port = isinstance(error, OSError) and error.errno in OF_PORT
+        then = "Name another port, or 0 for a free one" if of_port else ANOTHER_HOST
+        raise InputError(f"{host}:{port} cannot be used: {words}. {then}.") from error

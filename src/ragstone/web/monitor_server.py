@@ -8,21 +8,24 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from threading import Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
+from ragstone.argument import argument
 from ragstone.database.postgres_address import POSTGRES
-from ragstone.errors import InputError, RagstoneError
+from ragstone.errors import InputError, RagstoneError, each
 from ragstone.monitor.alarms.alive import AliveWatch
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
+from ragstone.monitor.settings.judging import check_rate
 from ragstone.monitor.settings.starting import check_start
 from ragstone.monitor.store.log import Level, log
-from ragstone.monitor.store.store import MonitorStore, open_store
+from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
 from .extra import require_ui
-from .listening import Served, listen
+from .listening import Listening, Served, listen
 from .serving import lean
 from .store_log import logged_to
 from .worker_process import Death, WorkerProcess
@@ -64,17 +67,23 @@ def serve_monitor(
 
     Raises:
         InputError: The settings have faults or name what is not there, such as an environment
-            variable that is not set; the store cannot be used, or the port is taken.
+            variable that is not set; the store cannot be used, or the port is taken. Says all
+            that is wrong, and nothing was made.
         MissingDependency: The extra ``ui`` is not installed.
     """
     require_ui("The monitor")
-    settings = _settings(rules, judge, sample)
-    check_start(settings)
-    opened = open_store(store)
+    settings, listening = _checked(
+        store,
+        rules,
+        judge,
+        sample,
+        tail,
+        lambda: listen(host, port, start=START, token=token or None),
+    )
     try:
-        listening = listen(host, port, start=START, token=token or None)
-    except InputError:
-        opened.close()
+        opened = open_store(store, writes=True)
+    except RagstoneError:
+        listening.taken.close()
         raise
     told(listening.served)
     lean()
@@ -136,9 +145,46 @@ def serve_monitor(
     opened.close()
 
 
-def _settings(rules: Path | None, judge: Sequence[str], sample: float | None) -> MonitorSettings:
-    found = DEFAULTS if rules is None else read_settings(rules)
+def _checked(
+    store: str,
+    rules: Path | None,
+    judge: Sequence[str],
+    sample: float | None,
+    tail: Sequence[Path],
+    listens: Callable[[], Listening],
+) -> tuple[MonitorSettings, Listening]:
+    """The settings, and the port; nothing is made before all of it is right.
+
+    Raises:
+        InputError: Something is wrong; says all of it.
+    """
+    read, taken = list[MonitorSettings](), list[Listening]()
+    checks: list[Callable[[], object]] = [
+        lambda: read.append(DEFAULTS if rules is None else read_settings(rules)),
+        lambda: check_start(_given((read or [DEFAULTS])[0], judge, sample)),
+        lambda: None if sample is None else check_rate(sample),
+        *(partial(_check_tail, one) for one in tail),
+        lambda: check_place(store, writes=True),
+        lambda: taken.append(listens()),
+    ]
+    try:
+        each(checks)
+    except InputError:
+        for one in taken:
+            one.taken.close()
+        raise
+    return _given(read[0], judge, sample), taken[0]
+
+
+def _given(found: MonitorSettings, judge: Sequence[str], sample: float | None) -> MonitorSettings:
     return found.with_options(judges=tuple(judge), rate=sample)
+
+
+def _check_tail(file: Path) -> None:
+    if file.is_dir():
+        raise InputError(
+            f"{argument('tail', file)} is a folder: name a file in it, which need not be there yet."
+        )
 
 
 def _run(server: "uvicorn.Server", taken: object) -> None:

@@ -176,7 +176,7 @@ def test_the_rules_that_hold_without_any_leave_out_what_is_not_judged(tmp_path: 
 
 
 FAULTS = [
-    ('[judgin]\nmetrics = ["mrr"]', 1, "judgin", "Did you mean judging?"),
+    ('[judgin]\nmetrics = ["mrr"]', 1, "[judgin]", "Did you mean judging?"),
     ('[judging]\nmetrics = [\n"mrr",\n"faithfullness"]', 4, "[judging] metrics",
      "Did you mean faithfulness"),
     ("[judging]\nmetrics = 3", 2, "[judging] metrics", "3 (a number)"),
@@ -243,6 +243,18 @@ FAULTS = [
     ('[[rule]]\nmetric = "faithfulness"\nbar = 0.2\npromise = { false_alarm = 0.1 }', 4,
      "[rule.promise] false_alarm", "Did you mean false_alarms?"),
     ('[rule]\nmetric = "faithfulness"', 1, "rule", "[[rule]]"),
+    ('[[rule]]\nmetric = "faithfulness"\nbar = 0.2\nslice = ""', 4, "[[rule]] slice",
+     "must not be empty."),
+    ('[judging]\nmetrics = [""]', 2, "[judging] metrics", "holds a text that is empty."),
+    ('[judging]\njudge = "lokal"', 2, "[judging] judge", "No judge is called 'lokal'"),
+    ('[judging]\njudge = ["local",\n"nosuch"]', 3, "[judging] judge", "ragstone judges lists all"),
+    ('[tail]\nfiles = ["."]', 2, "[tail] files", "is a folder; name a file in it."),
+    ("[no_data]\nafter = -1", 2, "[no_data] after", "is -1 (a number); write"),
+    ("[no_data]\nafter = 1e10", 2, "[no_data] after", "below 11,574d"),
+    ('[no_data]\nafter = "20000d"', 2, "[no_data] after", "below 11,574d"),
+    ("[no_data]\ntimes = 1e300", 2, "[no_data] times", "write a number from 1 to 1e+12"),
+    ("[nonsense]\na = 1", 1, "[nonsense]", "There are: [judging], "),
+    ("[[rules]]\na = 1", 1, "[[rules]]", "Did you mean rule?"),
     ("[[tell]]\nname = 'x'", 1, "[[tell]]", "has no kind"),
     ('[[tell]]\nkind = "web"', 2, "[[tell]] kind", "Did you mean webhook?"),
     ('[[tell]]\nkind = "webhook"', 1, "[[tell]]", "has no url"),

@@ -15,6 +15,7 @@ from ragstone.monitor.traces import (
     fold,
     read_examples,
 )
+from ragstone.wording import worded
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}
@@ -125,6 +126,18 @@ def test_a_faulty_example_is_put_aside_with_its_field(given: Any, field: str) ->
     assert (f"field={field}&" in aside.why) == bool(field)
     assert json.loads(aside.body) == given
     assert read.spans == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "bounds"),
+    [
+        ({"at": 0}, "a time from 2000 to 2099, in seconds since 1970 or ISO 8601"),
+        ({"latency": 1e300}, "a number from 0, below 1e+12"),
+    ],
+)
+def test_a_number_out_of_bounds_is_put_aside_with_the_bounds(given: Any, bounds: str) -> None:
+    (aside,) = body({**ONE, **given}, ONE).malformed
+    assert bounds in worded(aside.why)
 
 
 def test_a_line_that_is_no_json_is_put_aside() -> None:

@@ -6,10 +6,9 @@ from dataclasses import asdict, dataclass
 from time import time
 from typing import Any
 
-from ragstone.argument import argument
 from ragstone.errors import InputError
-from ragstone.judges.names import is_without_model
-from ragstone.monitor.settings.judging import LEAST_RATE, JudgingSettings
+from ragstone.judges.names import check_name, is_without_model
+from ragstone.monitor.settings.judging import JudgingSettings, check_rate
 from ragstone.monitor.store.backfilled import (
     PassedOver,
     PlannedExample,
@@ -74,18 +73,11 @@ def plan_backfill(
         sample: The probability with which each of its answers is drawn, from .05 to 1.
 
     Raises:
-        InputError: The probability or the window cannot be used.
+        InputError: The probability, a judge or the window cannot be used.
     """
-    if not LEAST_RATE <= sample <= 1:
-        raise InputError(
-            f"{argument('sample', sample)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
-            "or 1 for all answers of the window."
-        )
-    if not judging.metrics:
-        raise InputError(
-            "The settings name no metric to judge by: [judging] has metrics = [], so there is "
-            "nothing to judge in a past window either."
-        )
+    check_rate(sample)
+    for one in judging.judges:
+        check_name(one)
     if until <= since:
         raise InputError("The window ends before it begins: nothing can be in it.")
     with store.database.reading() as run:

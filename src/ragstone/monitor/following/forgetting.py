@@ -70,8 +70,7 @@ def forget(
     Raises:
         InputError: Neither is named.
     """
-    if not session and not user:
-        raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
+    require_somebody(session, user)
     # What is not folded yet has no session: afterwards it has.
     Folding(store, now=now).fold_all()
     with store.database.transaction() as run:
@@ -93,6 +92,16 @@ def forget(
     labelled = _labels_of(store, examples)
     store.database.compact()
     return Forgotten(len(traces), len(examples), labelled, malformed, held and at_work)
+
+
+def require_somebody(session: str | None, user: str | None) -> None:
+    """See that it is said who is forgotten.
+
+    Raises:
+        InputError: Neither is named.
+    """
+    if not session and not user:
+        raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
 
 
 def _kept_as(id: str | None) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
+from ragstone.argument import argument
+from ragstone.errors import InputError
+from ragstone.judges.names import check_name
 from ragstone.metrics import parse_metric
 
 from .table import SettingsTable
@@ -92,11 +95,14 @@ def read_judging(table: SettingsTable, folder: Path) -> JudgingSettings:
         for number, name in enumerate(table.texts("metrics", usual.metrics))
     ]
     metrics = tuple(dict.fromkeys(str(one) for one in read if one is not None))
+    judges = table.texts("judge")
+    for number, name in enumerate(judges):
+        table.checked("judge", partial(check_name, name), number)
     budget = table.whole("answers_an_hour", 0)
     prices = table.text("prices")
     found = JudgingSettings(
         metrics,
-        table.texts("judge"),
+        judges,
         budget or None,
         table.number("usd_an_hour", None, above=True),
         table.seconds("settle", usual.settle),
@@ -128,6 +134,19 @@ def read_sampling(table: SettingsTable) -> SamplingSettings:
         if lower.below >= upper.below:
             table.fault("by_guard_score", "must rise: write the smallest below first.")
     return SamplingSettings(rate, by, tuple(steps))
+
+
+def check_rate(rate: float) -> None:
+    """See that answers can be drawn with a probability that was given in place of the file's.
+
+    Raises:
+        InputError: It is no probability, or too small a one.
+    """
+    if not LEAST_RATE <= rate <= 1:
+        raise InputError(
+            f"{argument('sample', rate)} is no probability from {LEAST_RATE:g} to 1: write 0.2, "
+            "or 1 for all answers."
+        )
 
 
 def _rate(table: SettingsTable, name: str, default: float) -> float:

@@ -163,6 +163,9 @@ def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
         )
     if found.corpus is not None and not found.corpus.is_file():
         corpus.fault("file", f"{found.corpus} is not there; name the file that has the passages.")
+    for number, followed in enumerate(found.tail):
+        if followed.is_dir():
+            tail.fault("files", f"{followed} is a folder; name a file in it.", number)
     run = found.baseline.run
     if run is not None and not (run / "run.json").is_file():
         table.table("baseline").fault(

@@ -3,8 +3,9 @@
 import os
 from collections.abc import Iterator
 
-from ragstone.errors import InputError
-from ragstone.judges.names import is_without_model, panel_models
+from ragstone.errors import InputError, RagstoneError
+from ragstone.judges.names import check_name, is_without_model, panel_models
+from ragstone.models.chat.names import ADAPTERS, is_chat, open_chat
 
 from .settings import MonitorSettings
 from .tell import EmailChannel, WebhookChannel
@@ -26,7 +27,7 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
     """The models whose price is not known, where the settings say what an hour may cost.
 
     Raises:
-        InputError: The file of prices cannot be read, or there is no such judge.
+        InputError: The file of prices cannot be read.
     """
     judging = settings.judging
     if judging.usd_an_hour is None:
@@ -34,8 +35,12 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
     from ragstone.run.calls.prices import load_prices
 
     prices = load_prices(judging.prices)
-    asked = [one for one in judging.judges if not is_without_model(one)]
-    models = dict.fromkeys(model for one in asked for model in panel_models(one))
+    models = dict.fromkeys(
+        model
+        for one in judging.judges
+        for model in map(str.strip, one.split(","))
+        if is_chat(model)
+    )
     return tuple(model for model in models if prices.of(model) is None)
 
 
@@ -43,7 +48,7 @@ def lacking(settings: MonitorSettings) -> Iterator[str]:
     """What keeps a monitor from starting here, each with what to do.
 
     Raises:
-        InputError: The file of prices cannot be read, or there is no such judge.
+        InputError: The file of prices cannot be read.
     """
     unset = unset_variables(settings)
     if unset:
@@ -63,13 +68,27 @@ def lacking(settings: MonitorSettings) -> Iterator[str]:
         )
 
 
+def closed_judges(settings: MonitorSettings) -> Iterator[str]:
+    """What keeps judges from being asked, such as a key that is not set; nothing is sent."""
+    for name in settings.judging.judges:
+        try:
+            check_name(name)
+            if not is_without_model(name):
+                for model in panel_models(name):
+                    # To see whether those of an extra can be had takes seconds and much memory.
+                    if not model.startswith(tuple(f"{one}:" for one in ADAPTERS)):
+                        open_chat(model)
+        except RagstoneError as error:
+            yield error.text
+
+
 def check_start(settings: MonitorSettings) -> None:
-    """Refuse settings by which alarms could not be told, or money not be counted.
+    """Refuse settings by which nothing could be judged, alarms not told, or money not counted.
 
     Raises:
         InputError: Something is lacking; says all of it.
     """
-    faults = list(lacking(settings))
+    where = "" if settings.file is None else f"{settings.file}: "
+    faults = [*closed_judges(settings), *(f"{where}{one}" for one in lacking(settings))]
     if faults:
-        where = "" if settings.file is None else f"{settings.file}: "
-        raise InputError(where + "\n".join(faults))
+        raise InputError("\n".join(faults))

@@ -12,6 +12,10 @@ from ragstone.monitor.moment import read_length
 from .fault import SettingsFault
 from .places import KeyPath
 
+MOST = 1e12
+LONGEST = 1e9
+"""Of a length of time, in seconds: some 31 years."""
+
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 T = TypeVar("T")
 
@@ -38,7 +42,7 @@ class SettingsTable:
     ) -> None:
         self._values, self._path = values, path
         self._lines, self._faults = lines, faults
-        self._asked: list[str] = []
+        self._asked: dict[str, str] = {}
 
     def __contains__(self, name: str) -> bool:
         return name in self._values
@@ -49,10 +53,13 @@ class SettingsTable:
 
     def fault(self, name: str | None, text: str, *within: str | int) -> None:
         """Note a fault of a key, or of the whole table, or of what lies within a key."""
-        path = self._path if name is None else (*self._path, name, *within)
+        self._note(self._key(name), text, *(() if name is None else (name, *within)))
+
+    def _note(self, key: str, text: str, *within: str | int) -> None:
+        path = (*self._path, *within)
         while path and path not in self._lines:
             path = path[:-1]
-        self._faults.append(SettingsFault(self._lines.get(path, 1), self._key(name), text))
+        self._faults.append(SettingsFault(self._lines.get(path, 1), key, text))
 
     def text(self, name: str, default: str | None = None, *, must: str = "") -> str | None:
         """A text that is not empty.
@@ -67,7 +74,7 @@ class SettingsTable:
             return default
         if isinstance(value, str) and value.strip():
             return value.strip()
-        self.fault(name, f"is {shown(value)}; write a text in quotes.")
+        self.fault(name, _no_text("is", value))
         return default
 
     def variable(self, name: str, *, must: str = "") -> str | None:
@@ -115,7 +122,7 @@ class SettingsTable:
         default: float | None,
         *,
         low: float = 0.0,
-        high: float = 1e12,
+        high: float = MOST,
         above: bool = False,
     ) -> float | None:
         """A number from ``low`` to ``high``; with ``above``, not ``low`` itself."""
@@ -126,7 +133,7 @@ class SettingsTable:
         if right and low <= value <= high and not (above and value == low):
             return float(value)
         ends = f"above {low:g}" if above else f"from {low:g}"
-        top = f" to {high:g}" if high < 1e12 else ""
+        top = f" to {high:g}" if high < MOST or (right and value > high) else ""
         self.fault(name, f"is {shown(value)}; write a number {ends}{top}.")
         return default
 
@@ -145,16 +152,20 @@ class SettingsTable:
         value = self._get(name)
         if value is None:
             return default
-        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9:
+        if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < LONGEST:
             return float(value)
         try:
             found = read_length(value, name) if isinstance(value, str) else 0.0
         except InputError:
             found = 0.0
-        if found <= 0:
-            said = value if isinstance(value, str) else shown(value)
-            self.fault(name, f'is {said!r}; write "30s", "15min", "2h" or "7d", above 0.')
-        return found if found > 0 else default
+        right = 0 < found < LONGEST
+        if not right:
+            self.fault(
+                name,
+                f'is {shown(value)}; write "30s", "15min", "2h" or "7d", above 0 and below '
+                f"{LONGEST / 86_400:,.0f}d.",
+            )
+        return found if right else default
 
     def texts(self, name: str, default: Sequence[str] = (), *, must: str = "") -> tuple[str, ...]:
         """A list of texts; one alone may stand without brackets."""
@@ -170,19 +181,20 @@ class SettingsTable:
             if isinstance(one, str) and one.strip():
                 found.append(one.strip())
             else:
-                self.fault(name, f"holds {shown(one)}; write texts in quotes.", number)
+                self.fault(name, _no_text("holds", one), number)
         return tuple(found)
 
     def table(self, name: str) -> "SettingsTable":
         """The table of this name; an empty one where there is none."""
-        value = self._get(name)
+        header = self._header((name,))
+        value = self._get(name, header=header)
         if value is not None and not isinstance(value, dict):
-            self.fault(name, f"is {shown(value)}; write a table: {self._header((name,))}")
+            self.fault(name, f"is {shown(value)}; write a table: {header}")
         return self._below(value if isinstance(value, dict) else {}, name)
 
     def tables(self, name: str) -> list["SettingsTable"]:
         """The tables of this name, in order."""
-        value = self._get(name)
+        value = self._get(name, header=f"[{self._header((name,))}]")
         given = [value] if isinstance(value, dict) else value
         if given is None:
             return []
@@ -204,15 +216,19 @@ class SettingsTable:
 
     def end(self) -> None:
         """Note every key that was not asked for, with the nearest that there is."""
-        for name in self._values:
+        there = ", ".join(self._asked.values())
+        for name, value in self._values.items():
             if name not in self._asked:
-                there = ", ".join(self._asked)
-                self.fault(
-                    name, f"is not known here.{_guess(name, self._asked)} There are: {there}."
-                )
+                key = self._key(name)
+                if isinstance(value, dict):
+                    key = self._header((name,))
+                elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+                    key = f"[{self._header((name,))}]"
+                known = f"is not known here.{_guess(name, self._asked)} There are: {there}."
+                self._note(key, known, name)
 
-    def _get(self, name: str, must: str = "") -> Any:
-        self._asked.append(name)
+    def _get(self, name: str, must: str = "", *, header: str = "") -> Any:
+        self._asked.setdefault(name, header or name)
         value = self._values.get(name)
         if value is None and must:
             self.fault(None, f"has no {name}: {must}")
@@ -232,6 +248,13 @@ class SettingsTable:
             return ""
         several = isinstance(path[-1], int)
         return f"[[{'.'.join(names)}]]" if several else f"[{'.'.join(names)}]"
+
+
+def _no_text(has: str, value: object) -> str:
+    """What is wrong with what stands in the place of a text."""
+    if isinstance(value, str):
+        return "must not be empty." if has == "is" else "holds a text that is empty."
+    return f"{has} {shown(value)}; write {'a text' if has == 'is' else 'texts'} in quotes."
 
 
 def _guess(name: str | None, known: Iterable[str]) -> str:

@@ -43,6 +43,8 @@ _ALIASES = {
 }
 _LONGEST_NAME = 300
 _EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0
+_EXPECTED_TIME = "a time from 2000 to 2099, in seconds since 1970 or ISO 8601"
+_MOST = 1e12
 _UNITS = (1.0, 1e3, 1e6, 1e9)
 _HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
 """What may be the escape of half a surrogate pair."""
@@ -231,13 +233,13 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
         elif name == "at":
             at = _time(value)
             if at is None:
-                problems.append(Problem(name, "seconds since 1970, or ISO 8601", shown(value)))
+                problems.append(Problem(name, _EXPECTED_TIME, shown(value)))
             else:
                 found[name] = at
-        elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < 1e12:
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST:
             found[name] = float(value) if name == "latency" else int(value)
         else:
-            problems.append(Problem(name, "a number from 0 on", shown(value)))
+            problems.append(Problem(name, f"a number from 0, below {_MOST:g}", shown(value)))
     return found
 
 
