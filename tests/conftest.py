@@ -2,7 +2,9 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -11,6 +13,10 @@ from ragstone.errors import MissingDependency, ModelError
 from ragstone.models.builtin import PLACE, fetch_builtin
 from ragstone.models.fetch import to_stderr
 from ragstone.models.store import checked
+from tests.scripts import script
+
+if TYPE_CHECKING:
+    from postgres import PostgresServer
 
 settings.register_profile(
     "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -37,6 +43,32 @@ def cache_of_these_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGSTONE_CACHE", str(folder))
         yield folder
+
+
+@contextmanager
+def postgres_server() -> Iterator["PostgresServer"]:
+    """A PostgreSQL server of one's own; skips where none is installed."""
+    pytest.importorskip("psycopg")
+    scripts = script("postgres")
+    try:
+        with scripts.postgres_server() as server:
+            yield server
+    except scripts.NoPostgres as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator["PostgresServer"]:
+    """A PostgreSQL server that tests share, each with a database of its own."""
+    with postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def own_postgres() -> Iterator["PostgresServer"]:
+    """A server that other tests do not need, for it is killed."""
+    with postgres_server() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

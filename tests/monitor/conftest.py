@@ -7,22 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ragstone.monitor.store.store import MonitorStore, open_store
-from tests.scripts import script
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
-
-POSTGRES = script("postgres")
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator["PostgresServer"]:
-    pytest.importorskip("psycopg")
-    try:
-        with POSTGRES.postgres_server() as server:
-            yield server
-    except POSTGRES.NoPostgres as error:
-        pytest.skip(str(error))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

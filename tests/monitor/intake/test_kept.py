@@ -18,18 +18,7 @@ if TYPE_CHECKING:
     from postgres import PostgresServer
 
 KEPT, SERVER, TRAFFIC = script("intake_kept"), script("intake_server"), script("traffic")
-INTAKE, POSTGRES = script("intake"), script("postgres")
-
-
-@pytest.fixture
-def own_postgres() -> Iterator["PostgresServer"]:
-    """A server that other tests do not need, for it is killed."""
-    pytest.importorskip("psycopg")
-    try:
-        with POSTGRES.postgres_server() as server:
-            yield server
-    except POSTGRES.NoPostgres as error:
-        pytest.skip(str(error))
+INTAKE = script("intake")
 
 
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])

@@ -127,41 +127,31 @@ def _in_turn(value: Any) -> list[Message]:
 
 def asked_in(value: Any, deep: int = DEEPEST) -> str | None:
     """The question that an input is or holds."""
-    value = opened(value)
-    if isinstance(value, str):
-        return value if value.strip() else None
-    if not deep:
-        return None
-    if said := messages_in(value, deep):
-        users = [one.text for one in said if one.role == USER and one.text.strip()]
-        if users:
-            return users[-1]
-        if isinstance(value, list) or not _has(value, _QUESTIONS):
-            return None
-    if isinstance(value, list):
-        return next((text for one in value if (text := asked_in(one, deep - 1))), None)
-    if isinstance(value, dict):
-        return _under(value, _QUESTIONS, lambda one: asked_in(one, deep - 1))
-    return None
+    return _said_in(value, deep, USER, _QUESTIONS)
 
 
 def answered_in(value: Any, deep: int = DEEPEST) -> str | None:
     """The answer that an output is or holds."""
+    return _said_in(value, deep, ASSISTANT, _ANSWERS)
+
+
+def _said_in(value: Any, deep: int, role: str, names: Iterable[str]) -> str | None:
+    """What one of both said last, in messages or under one of these names."""
     value = opened(value)
     if isinstance(value, str):
         return value if value.strip() else None
     if not deep:
         return None
     if said := messages_in(value, deep):
-        replies = [one.text for one in said if one.role == ASSISTANT and one.text.strip()]
-        if replies:
-            return replies[-1]
-        if isinstance(value, list):
+        theirs = [one.text for one in said if one.role == role and one.text.strip()]
+        if theirs:
+            return theirs[-1]
+        if isinstance(value, list) or not _has(value, names):
             return None
     if isinstance(value, list):
-        return next((text for one in value if (text := answered_in(one, deep - 1))), None)
+        return next((text for one in value if (text := _said_in(one, deep - 1, role, names))), None)
     if isinstance(value, dict):
-        return _under(value, _ANSWERS, lambda one: answered_in(one, deep - 1))
+        return _under(value, names, lambda one: _said_in(one, deep - 1, role, names))
     return None
 
 
