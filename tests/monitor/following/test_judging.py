@@ -99,8 +99,8 @@ def test_what_a_reference_is_needed_for_is_missing_and_not_tried_again(
 ) -> None:
     receive_answers(store, clock.at, [1])
     follow(store, clock)
-    Judging(store, JudgingSettings(("answer_correctness",), ("local:strings",)), clock).step()
-    ((_, value, status, *_),) = rows(store, SCORES, "answer_correctness")
+    Judging(store, JudgingSettings(("token_f1",), ("local:strings",)), clock).step()
+    ((_, value, status, *_),) = rows(store, SCORES, "token_f1")
     assert (value, status) == (None, "undefined")
     assert rows(store, STATES) == [(trace_id(1), "judged", 0)]
 
