@@ -9,7 +9,6 @@ questions and 20 metrics), and beside it with a margin and with --by.
 """
 
 import argparse
-import json
 import tempfile
 from collections import Counter
 from collections.abc import Sequence
@@ -21,18 +20,20 @@ import polars as pl
 from commands import measure
 
 from ragstone.examples import Context, Example, to_frame
+from ragstone.run import Estimate
+from ragstone.run.blocks import OF_A_SHARD
 from ragstone.run.encoder_names import ModelNames
 from ragstone.run.folder import Folder
+from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.manifest import RunTally, manifest
 from ragstone.run.settings import RunSettings
-from ragstone.run.stored_blocks import FinishedJudge
+from ragstone.run.stored_shards import FinishedJudge
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
           "context_recall", "answer_coverage", "factual_accuracy", "token_f1", "rouge_l",
           "citation_precision", "citation_recall", "groundedness"]  # fmt: skip
 RATES = ["unsupported_claim", "contradiction", "grounding_presence", "abstention", "exact_match",
          "hit(k=1)", "hit(k=3)", "sufficiency_hit(k=3)"]  # fmt: skip
-BLOCK = 20_000
 TYPES = ("bridge", "comparison", "factoid", "list")
 """Values of a field to slice by."""
 
@@ -41,10 +42,12 @@ def write_run(
     folder: Path, questions: int, metrics: Sequence[str], shift: float, seed: int
 ) -> None:
     """A finished run, as ``evaluate`` would leave it but for the judgements."""
-    folder.mkdir()
+    here = Folder(folder)
+    parts = here.parts
+    parts.path.mkdir(parents=True)
     rng = np.random.default_rng(seed)
-    blocks = pl.Series("block", np.arange(questions) // BLOCK, pl.UInt32)
-    _examples(questions).with_columns(blocks).write_parquet(folder / "examples.parquet")
+    shards = pl.Series("shard", np.arange(questions) // OF_A_SHARD, pl.UInt32)
+    examples = _examples(questions).with_columns(shards)
     hardness = np.random.default_rng(0).normal(size=questions)
     ids = pl.Series("example_id", [f"r{number}" for number in range(questions)])
     question_ids = pl.Series("question_id", [f"q{number}" for number in range(questions)])
@@ -69,18 +72,23 @@ def write_run(
                 "label": pl.Series([None] * questions, dtype=pl.String),
                 "status": status,
                 "reason": pl.Series(np.where(status == "value", "", "no_claims")).replace("", None),
-                "block": blocks,
+                "shard": shards,
             })
         )  # fmt: skip
-    pl.concat(tables).write_parquet(folder / "scores.parquet", row_group_size=BLOCK)
-    _write(folder / "estimates.json", [_estimate(metric, questions) for metric in metrics])
-    Folder(folder).write_manifest(_manifest(questions, metrics))
+    scores = pl.concat(tables)
+    for number in shards.unique(maintain_order=True):
+        rows = pl.col("shard") == number
+        cut = {"examples": examples.filter(rows), "scores": scores.filter(rows)}
+        size = cut["examples"].height
+        parts.add(ShardForm(shard=number, examples=size, files={}, counted=Counted(judged=[])), cut)
+    estimates = [Estimate(**_estimate(metric, questions)) for metric in metrics]
+    here.finish(parts, _manifest(questions, metrics), estimates)
 
 
 def _examples(questions: int) -> pl.DataFrame:
     text = "The pier was lengthened in 1907 and has been closed to carts since the storm. " * 4
     frames = []
-    for start in range(0, questions, BLOCK):
+    for start in range(0, questions, OF_A_SHARD):
         examples = [
             Example(
                 id=f"r{number}",
@@ -94,7 +102,7 @@ def _examples(questions: int) -> pl.DataFrame:
                 ),
                 slices={"question_type": TYPES[number % len(TYPES)]},
             )
-            for number in range(start, min(questions, start + BLOCK))
+            for number in range(start, min(questions, start + OF_A_SHARD))
         ]
         frames.append(to_frame(examples))
     return pl.concat(frames)
@@ -130,10 +138,6 @@ def _manifest(questions: int, metrics: Sequence[str]) -> dict[str, Any]:
             "labels_of_nothing": [],
         },
     )  # fmt: skip
-
-
-def _write(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content), encoding="utf-8")
 
 
 def main() -> None:

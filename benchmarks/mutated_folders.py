@@ -3,7 +3,7 @@
     python benchmarks/mutated_folders.py [--folders 2000] [--seed 1] [--workers 2] [--only 7,11]
 
 Of four runs (finished by the local judge, finished by a model, stopped before its tables were put
-together, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
+in place, and stopped with a journal) one thing is changed in a copy: bits turned, a file cut,
 lengthened, deleted, exchanged with another, replaced by a link, a pipe or a folder, JSON of other
 types, tables with other columns or rows, numbers that claim huge sizes, a journal of other tables,
 types, views or bytes. In every second copy the checksums are made to fit again, as somebody who
@@ -130,11 +130,15 @@ def claim_a_size(draw: Random, run: Path) -> None:
 
 
 def other_json(draw: Random, run: Path) -> None:
-    file = _some_file(draw, run, ".json")
-    content = json.loads(file.read_text("utf-8"))
+    file = _some_file(draw, run, ".json", ".jsonl")
+    lines = file.read_text("utf-8").splitlines() if file.suffix == ".jsonl" else []
+    at = draw.randrange(len(lines)) if lines else 0
+    content = json.loads(lines[at] if lines else file.read_text("utf-8"))
     for _ in range(draw.choice((1, 1, 3))):
         content = _changed(draw, content)
-    file.write_text(json.dumps(content), "utf-8")
+    lines[at : at + 1] = [json.dumps(content, separators=(",", ":"))]
+    end = "\n" if file.suffix == ".jsonl" else ""
+    file.write_text("\n".join(lines) + end, "utf-8")
 
 
 def other_table(draw: Random, run: Path) -> None:
@@ -262,32 +266,64 @@ def _some_file(draw: Random, run: Path, *ends: str) -> Path:
     often = [
         f
         for f in files
-        if f.name in ("run.json", "estimates.json", "part.json", "scores.parquet", "journal.sqlite")
+        if f.name in ("run.json", "estimates.json", "shards.jsonl", "journal.sqlite")
+        or f.parent.name == "scores"
     ]
     return draw.choice(often if often and draw.random() < 1 / 3 else files)
 
 
 def fit_again(run: Path) -> None:
     """Make sizes, rows and checksums what the files are now, as far as they can be read."""
-    from ragstone.run.written import described, signed
+    from ragstone.run.written import signed
 
-    for noted in (run / "run.json", *run.glob("parts/*/part.json")):
-        try:
-            content = json.loads(noted.read_text("utf-8"))
+    for ledger in (run / "shards.jsonl", run / "parts" / "shards.jsonl"):
+        if _plain(ledger):
+            _fit_lines(ledger)
+    noted = run / "run.json"
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        content = json.loads(noted.read_text("utf-8"))
+        content.pop("checksum", None)
+        if "files" in content:
+            _fit_files(content["files"], {name: run / name for name in content["files"]})
+        noted.write_text(json.dumps(signed(content)), "utf-8")
+
+
+def _fit_lines(ledger: Path) -> None:
+    """The same of each line of a ledger that can be read."""
+    from ragstone.run.places import place
+    from ragstone.run.shard_ledger import AFTER, BEFORE, SIGNATURE, _checksum
+
+    lines = ledger.read_bytes().splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            try:
+                content = json.loads(line)
+            except ValueError:
+                content = json.loads(line[:-SIGNATURE] + b"}")
             content.pop("checksum", None)
-            for place, file in dict(content["files"]).items():
-                try:
-                    if not _plain(noted.parent / place):
-                        del content["files"][place]
-                        continue
-                    content["files"][place] = file | described(noted.parent / place)
-                except BaseException as error:  # a panic of Polars is no Exception
-                    if isinstance(error, KeyboardInterrupt):
-                        raise
-                    content["files"][place] = file | _described(noted.parent / place)
-            noted.write_text(json.dumps(signed(content)), "utf-8")
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            continue
+            name = f"{content['shard']:06d}.parquet"
+            _fit_files(
+                content["files"],
+                {table: ledger.parent / place(table) / name for table in content["files"]},
+            )
+            text = json.dumps(content, separators=(",", ":")).encode()
+            lines[at] = b"".join((text[:-1], BEFORE, _checksum(text), AFTER))
+    ledger.write_bytes(b"".join(lines))
+
+
+def _fit_files(noted: dict[str, Any], files: Mapping[str, Path]) -> None:
+    from ragstone.run.written import described
+
+    for name, file in files.items():
+        try:
+            if not _plain(file):
+                del noted[name]
+                continue
+            noted[name] = noted[name] | described(file).model_dump(exclude_none=True)
+        except BaseException as error:  # a panic of Polars is no Exception
+            if isinstance(error, KeyboardInterrupt):
+                raise
+            noted[name] = noted[name] | _described(file)
 
 
 def _plain(file: Path) -> bool:
@@ -301,7 +337,7 @@ def _described(file: Path) -> dict[str, Any]:
     aside = file.with_suffix(".aside")
     shutil.copy(file, aside)
     try:
-        return described(aside)
+        return described(aside).model_dump(exclude_none=True)
     finally:
         aside.unlink()
 
@@ -334,7 +370,7 @@ def commands(run: Path, seeds: Path) -> list[list[str]]:
         ["plan", "paired", str(run)],
         ["plan", "labels", str(run), "--metric", "faithfulness", "--labels", labels,
          "--half-width", "0.1"],
-        ["agreement", str(run / "examples.parquet")],
+        ["agreement", str(run / "examples" / "000000.parquet")],
         ["evaluate", str(seeds / "data.jsonl"), "--out", str(run), "--offline"],
     ]  # fmt: skip
 
@@ -439,7 +475,7 @@ def make_runs(seeds: Path) -> None:
     """The four runs, and what commands want beside them."""
     import ragstone
     from ragstone.data import cornwall
-    from ragstone.run.parts import Parts
+    from ragstone.run.folder import Folder
 
     rows = [json.loads(line) for line in cornwall().read_text("utf-8").splitlines()]
     _lines(seeds / "data.jsonl", rows)
@@ -466,7 +502,7 @@ def make_runs(seeds: Path) -> None:
     def stop(*_: object) -> None:
         raise Stopped
 
-    Parts.join = stop  # type: ignore[assignment, method-assign]
+    Folder.finish = stop  # type: ignore[assignment, method-assign]
     for name, data, options in (("local", "data", {}), ("model", "few", model)):
         try:
             ragstone.evaluate(seeds / f"{data}.jsonl", out=seeds / f"stopped {name}", **options)

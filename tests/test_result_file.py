@@ -22,12 +22,22 @@ def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> 
     assert file.read_bytes() == b"short"
 
 
-@pytest.mark.parametrize("name", ["run.json", "overrules.sqlite", "judgements/claims.parquet"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "run.json",
+        "overrules.sqlite",
+        "judgements/claims/000000.parquet",
+        "shards.jsonl",
+        "parts/judgements/claims/000000.parquet",
+        "rescored.ready/chosen/scores/000000.parquet",
+    ],
+)
 def test_a_file_of_a_run_stays(tmp_path: Path, name: str) -> None:
     run, file = tmp_path / "run", tmp_path / "run" / name
     file.parent.mkdir(parents=True)
     file.write_text("whole")
-    (run / "run.json").write_text('{"files": {"judgements/claims.parquet": {}}}')
+    (run / "run.json").write_text("{}")
     held = file.read_text()
     (tmp_path / "link").symlink_to(file)
     for asked in (file, tmp_path / "link"):

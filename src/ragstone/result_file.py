@@ -1,6 +1,5 @@
 """Writes a file that the user named for a result: in full, or not at all."""
 
-import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,8 +10,8 @@ from ragstone.run_entry import RunEntry
 DATABASE = b"SQLite format 3\0"
 """How every SQLite file begins."""
 BESIDE_A_DATABASE = ("-wal", "-shm", "-journal")
-DEEPEST = 3
-"""Folders from a run's own to its deepest file, that of a table of a block."""
+DEEPEST = 5
+"""Folders from a run's own to its deepest file, that of a table of one that goes on."""
 
 
 def write_result(file: Path, content: str | bytes) -> None:
@@ -81,19 +80,10 @@ def _refuse_what_is_kept(file: Path) -> None:
 def _run_of(file: Path) -> Path | None:
     """The folder of the run that has the file among its own."""
     for folder in file.parents[:DEEPEST]:
-        manifest = folder / RunEntry.MANIFEST
-        if manifest.is_file():
-            inside = file.relative_to(folder)
-            if inside.parts[0] in set(RunEntry) or inside.as_posix() in _listed(manifest):
-                return folder
+        ours = file.relative_to(folder).parts[0] in set(RunEntry)
+        if ours and (folder / RunEntry.MANIFEST).is_file():
+            return folder
     return None
-
-
-def _listed(manifest: Path) -> list[str]:
-    try:
-        return list(json.loads(manifest.read_bytes())["files"])
-    except (ValueError, KeyError, TypeError):
-        return []
 
 
 def _is_database(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Run entry: the names in a run's folder, beside the tables that ``run.json`` lists."""
+"""Run entry: the names in a run's folder."""
 
 from enum import StrEnum
 
@@ -10,6 +10,13 @@ class RunEntry(StrEnum):
     """
 
     MANIFEST = "run.json"
+    ESTIMATES = "estimates.json"
+    SHARDS = "shards.jsonl"
+    EXAMPLES = "examples"
+    JUDGEMENTS = "judgements"
+    SCORES = "scores"
+    FACETS = "facets"
+    ORIGINS = "origins"
     PARTS = "parts"
     READY = "rescored.ready"
     """Where all new files of a run lie whole, before they take the place of the old ones."""

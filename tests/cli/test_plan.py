@@ -88,7 +88,7 @@ def test_a_plan_of_labels_goes_by_a_run(demo: Path) -> None:
 
 
 def test_a_plan_of_labels_goes_by_those_that_are_there(demo: Path, tmp_path: Path) -> None:
-    ids = pl.read_parquet(demo / "examples.parquet")["id"].to_list()[:20]
+    ids = pl.read_parquet(demo / "examples" / "000000.parquet")["id"].to_list()[:20]
     file = tmp_path / "labels.csv"
     rows = [f"{name},ann,{at % 3 > 0:d}" for at, name in enumerate(ids)]
     file.write_text("\n".join(["id,annotator,mine", *rows]) + "\n", encoding="utf-8")

@@ -83,7 +83,7 @@ def test_show_one_example_as_json(ragstone: Command, demo: Path) -> None:
 
 
 def test_every_example_of_the_demo_can_be_shown(ragstone: Command, demo: Path) -> None:
-    ids = pl.read_parquet(demo / "examples.parquet")["id"].to_list()
+    ids = pl.read_parquet(demo / "examples" / "000000.parquet")["id"].to_list()
     for name in ids[:6] + ids[-3:]:
         assert ragstone("show", demo, name).status == 0
         assert ragstone("show", demo, name, "--json").json["id"] == name

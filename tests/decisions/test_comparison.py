@@ -20,12 +20,13 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain, words
-from ragstone.run import Run
+from ragstone.run import Estimate, Run
 from ragstone.run.encoder_names import ModelNames
 from ragstone.run.folder import Folder
+from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.manifest import RunTally, manifest
 from ragstone.run.settings import RunSettings
-from ragstone.run.stored_blocks import FinishedJudge
+from ragstone.run.stored_shards import FinishedJudge
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 from ragstone.stats.comparing.effect_size import relative_change
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
@@ -62,8 +63,8 @@ def run_of(
         )
         for number, (system, question, _) in enumerate(rows)
     ]
-    block = pl.lit(0, pl.UInt32).alias("block")
-    to_frame(examples).with_columns(block).write_parquet(folder / "examples.parquet")
+    shard = pl.lit(0, pl.UInt32).alias("shard")
+    tables = {"examples": to_frame(examples).with_columns(shard)}
     metrics = list(dict.fromkeys(name for *_, scores in rows for name in scores))
     scored = [
         {
@@ -81,7 +82,7 @@ def run_of(
     ]
     schema = {"value": pl.Float64, "label": pl.String, "reason": pl.String}
     frame = pl.DataFrame(scored, schema_overrides=schema, infer_schema_length=None)
-    frame.with_columns(block).write_parquet(folder / "scores.parquet")
+    tables["scores"] = frame.with_columns(shard)
     estimate: dict[str, Any] = {
         "group": {}, "value": None, "low": None, "high": None, "level": 0.95, "method": None,
         "n": 0, "n_undefined": 0, "n_missing": 0, "worst": None, "best": None, "better": "+",
@@ -107,8 +108,12 @@ def run_of(
         cluster="question_id",
         data=data_of(examples),
     )
-    (folder / "estimates.json").write_text(json.dumps(estimates))
-    Folder(folder).write_manifest(content)
+    here = Folder(folder)
+    form = ShardForm(shard=0, examples=len(rows), files={}, counted=Counted(judged=[]))
+    here.parts.path.mkdir()
+    parts = here.parts
+    parts.add(form, tables)
+    here.finish(parts, content, [Estimate(**one) for one in estimates])
     return folder
 
 
@@ -130,9 +135,15 @@ def data_of(examples: Sequence[Example]) -> dict[str, Any]:
 
 def change(run: Path, table: str, **columns: pl.Expr) -> None:
     """Other values in a table of a run."""
-    file = run / f"{table}.parquet"
-    pl.read_parquet(file).with_columns(**columns).write_parquet(file)
-    Folder(run).write_manifest(Folder(run).manifest)
+    folder = Folder(run)
+    content, estimates, shards = folder.manifest, folder.estimates(), folder.shards
+    (form,) = shards.ledger
+    tables = {name: pl.read_parquet(shards.file(name, 0)) for name in form.files}
+    tables[table] = tables[table].with_columns(**columns)
+    folder.begin_again()
+    parts = folder.parts
+    parts.add(form.model_copy(update={"files": {}}), tables)
+    folder.finish(parts, content, estimates)
 
 
 def two(a: Sequence[Score], b: Sequence[Score], metric: str = "faithfulness") -> list[Row]:

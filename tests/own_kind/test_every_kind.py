@@ -245,7 +245,7 @@ def run(kind: type[Kind], tmp_path_factory: pytest.TempPathFactory) -> ragstone.
     folder = Folder(path)
     with folder.locked():
         folder.prepare(spec.settings)
-        evaluation = Evaluation(folder, spec)
+        evaluation = Evaluation(folder, folder.parts, spec)
         evaluation.begin()
         evaluation.judge(iter(prepared.examples), lambda _: None)
         evaluation.finish({"source": "-", "format": "ragstone", "fingerprint": spec.settings.data,

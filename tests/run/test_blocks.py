@@ -1,7 +1,14 @@
-"""Where a block ends follows from the examples alone."""
+"""Where a block and a shard end follows from the examples alone."""
+
+from collections.abc import Callable
+
+import pytest
 
 from ragstone.examples import Context, Example
-from ragstone.run.blocks import CHARACTERS, blocks
+from ragstone.run.blocks import CHARACTERS, blocks, none_done, size
+
+Done = Callable[[int], int | None]
+Cut = dict[int, list[str]]
 
 
 def example(number: int, characters: int = 10, contexts: int = 0) -> Example:
@@ -15,7 +22,7 @@ def example(number: int, characters: int = 10, contexts: int = 0) -> Example:
 
 
 def sizes(*examples: Example, most: int = 1_000) -> list[int]:
-    return [len(block) for block in blocks(iter(examples), most)]
+    return [len(block.examples) for block in blocks(iter(examples), most)]
 
 
 def test_short_examples_are_counted() -> None:
@@ -39,5 +46,47 @@ def test_what_follows_is_cut_in_the_same_way_behind_any_block() -> None:
     every = [example(number, 1 + 7919 * number % 900_000) for number in range(60)]
     whole = list(blocks(iter(every), 7))
     for number in range(len(whole)):
-        done = sum(len(block) for block in whole[:number])
-        assert list(blocks(iter(every[done:]), 7)) == whole[number:]
+        done = sum(len(block.examples) for block in whole[:number])
+        again = [block.examples for block in blocks(iter(every[done:]), 7)]
+        assert again == [block.examples for block in whole[number:]]
+
+
+def of_shards(examples: list[Example], most: int = 1_000, done: Done = none_done) -> Cut:
+    """The ids of the examples of each shard."""
+    found: Cut = {}
+    for block in blocks(iter(examples), most, done):
+        found.setdefault(block.shard, []).extend(one.id for one in block.examples)
+    return found
+
+
+def test_a_shard_has_at_most_five_thousand_examples() -> None:
+    found = of_shards([example(number) for number in range(12_001)])
+    assert [len(ids) for ids in found.values()] == [5_000, 5_000, 2_001]
+    assert list(found) == [0, 1, 2]
+
+
+def test_a_block_ends_with_its_shard() -> None:
+    every = (example(number) for number in range(5_003))
+    found = [(block.shard, len(block.examples)) for block in blocks(every, 1_900)]
+    assert found == [(0, 1_900), (0, 1_900), (0, 1_200), (1, 3)]
+
+
+def test_a_shard_has_at_most_so_many_characters_unless_one_example_alone_has_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = size(example(0, 0))
+    monkeypatch.setattr("ragstone.run.blocks.CHARACTERS_OF_A_SHARD", 3 * short + 300)
+    rows = [example(number, long) for number, long in enumerate([100, 100, 100, 1, 9_000, 1, 1])]
+    assert list(of_shards(rows).values()) == [["0", "1", "2"], ["3"], ["4"], ["5", "6"]]
+
+
+@pytest.mark.parametrize("done", [{0}, {1}, {2}, {0, 1}, {0, 2}, {1, 2}, {0, 1, 2}, {0, 1, 2, 3}])
+def test_the_cut_is_the_same_whichever_shards_are_done_and_these_are_passed_over(
+    done: set[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ragstone.run.blocks.OF_A_SHARD", 7)
+    every = [example(number, 1 + 7919 * number % 900) for number in range(24)]
+    whole = of_shards(every, 3)
+    assert [len(ids) for ids in whole.values()] == [7, 7, 7, 3]
+    found = of_shards(every, 3, lambda shard: len(whole[shard]) if shard in done else None)
+    assert found == {shard: ids for shard, ids in whole.items() if shard not in done}

@@ -384,8 +384,8 @@ def test_two_runs_at_once_into_one_folder_are_refused_and_nothing_is_lost(tmp_pa
 
 def test_a_damaged_run_says_what_is_gone_and_what_to_do(tmp_path: Path) -> None:
     run = evaluate(rows(), out=tmp_path / "run")
-    (tmp_path / "run" / "scores.parquet").write_bytes(b"junk")
-    with pytest.raises(InputError, match=r"(?s)scores\.parquet.*evaluate"):
+    (tmp_path / "run" / "scores" / "000000.parquet").write_bytes(b"junk")
+    with pytest.raises(InputError, match=r"(?s)scores/000000\.parquet.*evaluate"):
         run.scores()
 
 

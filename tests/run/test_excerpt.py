@@ -10,8 +10,9 @@ import pytest
 import ragstone
 from ragstone import Run
 from ragstone.judgements import KINDS
-from ragstone.parquet import read_parquet, write_parquet
+from ragstone.parquet import read_parquet, scan_parquet, write_parquet
 from ragstone.run.folder import Folder
+from ragstone.run.shard_ledger import write_ledger
 from ragstone.run.written import described, signed, write_json
 from ragstone.testing import ScriptedEncoder
 
@@ -56,34 +57,34 @@ METRICS = ("precision", "faithfulness", "helpfulness", "token_f1")
 
 
 @pytest.fixture(scope="module")
-def blocks(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """A run of three blocks, of which the texts fill the first two."""
-    rows = [labelled(f"r{number}", answer=MILLION) for number in range(11)]
+def shards(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run of three shards, of which the texts fill the first two."""
+    rows = [labelled(f"r{number}", answer=MILLION) for number in range(70)]
     out = tmp_path_factory.mktemp("runs") / "run"
     run = ragstone.evaluate(rows, metrics=METRICS, judge="human", out=out)
-    table = read_parquet(out / "examples.parquet", ["block"])
-    assert table["block"].n_unique() == 3
+    table = scan_parquet([*(out / "examples").iterdir()]).select("shard").collect()
+    assert table["shard"].n_unique() == 3
     return run
 
 
-@pytest.mark.parametrize("ids", [["r0"], ["r10"], ["r5", "r1"], ["r4", "r4", "of no run"]])
+@pytest.mark.parametrize("ids", [["r0"], ["r69"], ["r40", "r1"], ["r4", "r4", "of no run"]])
 def test_an_excerpt_has_the_rows_of_its_examples_in_the_order_of_the_run(
-    blocks: Run, ids: list[str]
+    shards: Run, ids: list[str]
 ) -> None:
-    same_as_the_whole(blocks, ids)
-    assert set(blocks.excerpt(ids).judgements("claims")["example_id"]) == {*ids} - {"of no run"}
+    same_as_the_whole(shards, ids)
+    assert set(shards.excerpt(ids).judgements("claims")["example_id"]) == {*ids} - {"of no run"}
 
 
-def test_of_an_unknown_example_every_table_is_empty_with_its_columns(blocks: Run) -> None:
-    same_as_the_whole(blocks, ["of no run"])
-    same_as_the_whole(blocks, [])
-    assert blocks.excerpt(["of no run"]).calls("of no run") == []
+def test_of_an_unknown_example_every_table_is_empty_with_its_columns(shards: Run) -> None:
+    same_as_the_whole(shards, ["of no run"])
+    same_as_the_whole(shards, [])
+    assert shards.excerpt(["of no run"]).calls("of no run") == []
 
 
 def test_examples_lie_in_groups_of_five_hundred(tmp_path: Path) -> None:
     rows = [{"id": f"{number}", "question": "Q?", "answer": "A."} for number in range(1_100)]
     run = ragstone.evaluate(rows, metrics="token_f1", judge="rules", out=tmp_path / "run")
-    lazy = pl.scan_parquet(run.path / "examples.parquet")
+    lazy = pl.scan_parquet(run.path / "examples" / "000000.parquet")
     sizes = [batch.height for batch in lazy.collect_batches(maintain_order=True)]
     assert sum(sizes) == 1_100
     assert max(sizes) <= 500
@@ -104,7 +105,7 @@ def test_examples_that_share_a_judgement_both_have_it(tmp_path: Path) -> None:
     shared = {"question_id": "q", "question": "How long?", "contexts": ["The pier is 90 m long."]}
     rows = [{"id": system, "system": system, "answer": system, **shared} for system in "ab"]
     run = ragstone.evaluate(rows, metrics="mrr", judge="local", out=tmp_path / "run")
-    assert read_parquet(run.path / "judgements/relevance.parquet").height == 1
+    assert read_parquet(run.path / "judgements/relevance/000000.parquet").height == 1
     for id in "ab":
         same_as_the_whole(run, [id])
         assert run.excerpt([id]).judgements("relevance")["example_id"].to_list() == [id]
@@ -143,8 +144,13 @@ def test_a_run_whose_tables_are_grouped_otherwise_is_read_the_same(tmp_path: Pat
     made = ragstone.evaluate(rows, metrics=METRICS, judge="human", out=tmp_path / "run")
     folder = Folder(made.path)
     manifest = folder.manifest
-    for place in [name for name in manifest["files"] if name.endswith(".parquet")]:
-        write_parquet(read_parquet(made.path / place), made.path / place)
-        manifest["files"][place] = described(made.path / place)
+    (form,) = folder.shards.ledger
+    for name in form.files:
+        file = folder.shards.file(name, 0)
+        write_parquet(read_parquet(file), file)
+        form.files[name] = described(file)
+    write_ledger(made.path / "shards.jsonl", [form])
+    noted = described(made.path / "shards.jsonl").model_dump(exclude_none=True)
+    manifest["files"]["shards.jsonl"] = noted
     write_json(made.path / "run.json", signed(manifest))
     same_as_the_whole(Run.open(made.path), ["r7", "r29"])

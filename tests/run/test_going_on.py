@@ -1,7 +1,6 @@
-"""A run that is killed goes on behind its last whole block."""
+"""A run that is killed goes on with the shards that are not done."""
 
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -13,13 +12,17 @@ from polars.testing import assert_frame_equal
 
 import ragstone
 from ragstone import evaluate
-from ragstone.run import Run, streaming
+from ragstone.run import Run, blocks, streaming
+from ragstone.run.places import LEDGER
+from ragstone.run.progress import Progress
+from ragstone.run.shard_ledger import ShardLedger
+from ragstone.run.shards import Shards
 
 PROGRAM = """
 import sys, time
 from ragstone import evaluate
-from ragstone.run import streaming
-streaming.BLOCK = 50
+from ragstone.run import blocks
+blocks.OF_A_SHARD = 50
 evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(.15))
 """
 
@@ -41,6 +44,10 @@ def write_rows(path: Path, n: int) -> None:
     )
 
 
+def lines(parts: Path) -> list[bytes]:
+    return (parts / LEDGER).read_bytes().splitlines()
+
+
 def assert_same(one: Run, other: Run) -> None:
     assert_frame_equal(one.estimates(), other.estimates(), rel_tol=1e-12)
     order = ["metric", "example_id"]
@@ -50,7 +57,7 @@ def assert_same(one: Run, other: Run) -> None:
 def contents(run: Path) -> dict[str, bytes]:
     """All that a run keeps, but the manifest, which knows the time."""
     return {
-        file.name: file.read_bytes()
+        file.relative_to(run).as_posix(): file.read_bytes()
         for file in run.rglob("*")
         if file.is_file() and file.name not in ("run.json", ".lock")
     }
@@ -64,22 +71,21 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
     child = subprocess.Popen([sys.executable, "-c", PROGRAM, str(data), str(out)])
     parts = out / "parts"
     deadline = time.monotonic() + 60
-    while not (parts.is_dir() and len(list(parts.glob("00000[1-9]"))) >= 2):
+    while not (parts / "shards.jsonl").is_file() or len(lines(parts)) < 2:
         assert time.monotonic() < deadline
         time.sleep(0.02)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    before = sorted(part.name for part in parts.iterdir() if part.name.isdigit())
-    stamps = {name: (parts / name / "scores.parquet").stat().st_mtime_ns for name in before}
-    kept: dict[str, int] = {}
+    files = [Shards(parts).file("scores", form.shard) for form in ShardLedger(parts / LEDGER)]
+    stamps = {file: file.stat().st_mtime_ns for file in files}
+    kept: dict[Path, int] = {}
 
     def look(_: object) -> None:
-        for name in stamps:
-            file = parts / name / "scores.parquet"
+        for file in stamps:
             if file.exists():
-                kept[name] = file.stat().st_mtime_ns
+                kept[file] = file.stat().st_mtime_ns
 
-    monkeypatch.setattr(streaming, "BLOCK", 50)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
     evaluate(data, out=out, progress=look)
     assert kept == stamps
     evaluate(data, out=tmp_path / "whole")
@@ -90,43 +96,76 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
 def test_blocks_of_any_size_give_the_same_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Also where systems share a question, and so a judgement, over the end of a block."""
     data = tmp_path / "rows.jsonl"
     write_rows(data, 130)
-    whole = evaluate(data)
+    whole = evaluate(data, out=tmp_path / "whole")
     monkeypatch.setattr(streaming, "BLOCK", 7)
     cut = evaluate(data, out=tmp_path / "cut")
     assert_same(cut, whole)
-    claims = Run.open(tmp_path / "cut").judgements("claims")
-    assert_frame_equal(claims, whole.judgements("claims"))
+    assert cut.manifest["tables"] == whole.manifest["tables"]
+    order = ["example_id", "ask", "judge"]
+    assert_frame_equal(cut.ledger().sort(order), whole.ledger().sort(order))
+    for kind in ("claims", "relevance"):
+        assert cut.judgements(kind).height
+        assert_frame_equal(cut.judgements(kind), whole.judgements(kind))
 
 
-def test_killed_while_its_tables_are_put_together_it_still_finishes(tmp_path: Path) -> None:
+def test_shards_of_any_size_give_the_same_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = tmp_path / "rows.jsonl"
     write_rows(data, 130)
     whole = evaluate(data)
-
-    def stopped_at(moment: str) -> Run:
-        out = tmp_path / moment
-        program = PROGRAM.replace("sys, time", "sys, time, os").replace(
-            "evaluate(sys", f"from ragstone.run.parts import Parts\n"
-            f"Parts.{moment} = lambda *_: os._exit(9)\nevaluate(sys"
-        )  # fmt: skip
-        ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
-        assert ended.returncode == 9
-        return evaluate(data, out=out)
-
-    for moment in ("join", "drop"):
-        assert_same(stopped_at(moment), whole)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
+    cut = evaluate(data, out=tmp_path / "cut")
+    assert len(list((cut.path / "scores").iterdir())) == 19
+    assert_same(cut, whole)
+    assert_frame_equal(cut.judgements("claims"), whole.judgements("claims"))
 
 
-def test_a_hole_among_the_finished_blocks_is_judged_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", ["finish", "settle", "_take"])
+def test_killed_while_its_tables_are_put_in_place_it_still_finishes(
+    moment: str, tmp_path: Path
+) -> None:
     data, out = tmp_path / "rows.jsonl", tmp_path / "run"
     write_rows(data, 130)
     whole = evaluate(data)
-    program = PROGRAM.replace("sys, time", "sys, time, os").replace(
-        "evaluate(sys", "from ragstone.run.parts import Parts\n"
-        "Parts.join = lambda *_: os._exit(9)\nevaluate(sys"
-    )  # fmt: skip
-    subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
-    shutil.rmtree(out / "parts" / "000001")
+    stopped_at({"finish": "Folder.finish", "settle": "shutil.rmtree", "_take": "_take"}[moment],
+               data, out)  # fmt: skip
     assert_same(evaluate(data, out=out), whole)
+
+
+def stopped_at(moment: str, data: Path, out: Path) -> None:
+    """A run that is killed when this of ``run.folder`` is called."""
+    program = PROGRAM.replace("sys, time", "sys, time, os").replace(
+        "evaluate(sys", "from ragstone.run import folder\n"
+        f"folder.{moment} = lambda *_, **__: os._exit(9)\nevaluate(sys"
+    )  # fmt: skip
+    ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
+    assert ended.returncode == 9
+
+
+def test_a_hole_among_the_finished_shards_is_judged_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
+    data, out = tmp_path / "rows.jsonl", tmp_path / "run"
+    write_rows(data, 130)
+    whole = evaluate(data, out=tmp_path / "whole")
+    stopped_at("Folder.finish", data, out)
+    parts = out / "parts"
+    assert len(lines(parts)) == 3
+    (parts / "judgements" / "claims" / "000001.parquet").unlink()
+    others = [parts / "scores" / f"{number:06d}.parquet" for number in (0, 2)]
+    before = [file.stat().st_mtime_ns for file in others]
+    judged: list[int] = []
+
+    def look(told: Progress) -> None:
+        judged.append(told.examples)
+        assert [file.stat().st_mtime_ns for file in others if file.exists()] in ([], before)
+
+    again = evaluate(data, out=out, progress=look)
+    assert min(judged) == 130, "the 80 of the others count from the beginning"
+    assert_same(again, whole)
+    assert contents(out) == contents(tmp_path / "whole")

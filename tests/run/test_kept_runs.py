@@ -1,4 +1,4 @@
-"""Run folders that Ragstone 0.1.0 wrote before its run room was rebuilt still open and go on."""
+"""Run folders that Ragstone 0.1.0 wrote in shards still open and go on."""
 
 import json
 import shutil
@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
 from ragstone.cli import app
+from ragstone.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.run.manifest import VERSION
 from ragstone.run.written import CHECKSUM, signed
+from ragstone.testing import ScriptedModel
 
 KEPT = Path(__file__).parent / "kept_runs"
 RELEVANT, NOT_RELEVANT = {"topically_relevant": True}, {"topically_relevant": False}
@@ -76,14 +78,14 @@ def test_the_same_call_leaves_a_kept_run_as_it_is(tmp_path: Path) -> None:
     assert {file: file.read_bytes() for file in before} == before
 
 
-def test_a_kept_run_that_was_stopped_goes_on_behind_its_first_block(tmp_path: Path) -> None:
+def test_a_kept_run_that_was_stopped_goes_on_behind_its_first_shard(tmp_path: Path) -> None:
     folder = kept("stopped", tmp_path)
-    first = (folder / "parts" / "000000" / "scores.parquet").read_bytes()
+    first = (folder / "parts" / "scores" / "000000.parquet").read_bytes()
     judged: list[int] = []
 
     def look(progress: Any) -> None:
         judged.append(progress.examples)
-        assert (folder / "parts" / "000000" / "scores.parquet").read_bytes() == first
+        assert (folder / "parts" / "scores" / "000000.parquet").read_bytes() == first
 
     run = evaluate(DATA, **ASKED, out=folder, progress=look)
     assert min(judged) == 2
@@ -104,6 +106,25 @@ def test_what_a_model_said_in_a_kept_run_is_there_and_scored_further(tmp_path: P
         "faithfulness": 1,
         "hallucination": 0,
     }
+
+
+def test_a_folder_with_one_file_a_table_is_made_anew_by_the_same_call_and_asks_no_model_again(
+    tmp_path: Path,
+) -> None:
+    folder = kept("old_layout", tmp_path)
+    with pytest.raises(DamagedRun, match=r"(?s)shards\.jsonl, got none.*makes it anew"):
+        Run.open(folder).scores()
+    asked: list[object] = []
+
+    def reply(request: object) -> str:
+        asked.append(request)
+        return "{}"
+
+    run = evaluate(DATA, metrics="faithfulness", judge=ScriptedModel(reply), out=folder)
+    assert asked == []
+    assert values(run) == {"faithfulness": 1}
+    assert run.judgements("claims")["text"].to_list() == ["Harvey built it."] * 2
+    assert not run.folder.damage()
 
 
 @pytest.mark.parametrize("name", ["finished", "stopped"])

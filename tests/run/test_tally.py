@@ -175,8 +175,9 @@ def test_what_an_encoder_lacks_failed_at_or_cut_is_remarked() -> None:
     counted = RunTally(
         pairs=Counter({"question_context": 9, "answer_reference": 4, "bertscore_f1": 7}),
         cut=Counter({"question_context": 2, "answer_reference": 0, "bertscore_f1": 3}),
+        unanswered=3,
     )
-    found = list(remarks([], opened, counted, 3))
+    found = list(remarks([], opened, counted))
     assert codes(found) == [
         "no_encoder", "similarities_failed", "strings_alone", "texts_cut", "bertscore_cut",
     ]  # fmt: skip

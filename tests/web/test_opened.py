@@ -61,18 +61,18 @@ def test_of_a_run_that_was_made_anew_nothing_is_kept(tmp_path: Path) -> None:
 
 
 def test_a_file_of_another_size_is_refused_at_once(tmp_path: Path) -> None:
-    file = made(tmp_path / "run") / "scores.parquet"
+    file = made(tmp_path / "run") / "scores" / "000000.parquet"
     file.write_bytes(file.read_bytes() + b"x")
-    with pytest.raises(DamagedRun, match=r"scores\.parquet"):
+    with pytest.raises(DamagedRun, match=r"scores/000000\.parquet"):
         OpenRuns(Calm()).open(tmp_path / "run")
 
 
 def test_another_byte_is_found_in_the_background_and_said_from_then_on(tmp_path: Path) -> None:
-    changed(made(tmp_path / "run") / "examples.parquet", 40)
+    changed(made(tmp_path / "run") / "examples" / "000000.parquet", 40)
     runs = OpenRuns(Calm())
     opened = runs.open(tmp_path / "run")
     assert opened.checked.wait(30)
-    with pytest.raises(DamagedRun, match=r"(?s)examples\.parquet.*makes it anew"):
+    with pytest.raises(DamagedRun, match=r"(?s)examples/000000\.parquet.*makes it anew"):
         runs.open(tmp_path / "run")
 
 

@@ -221,10 +221,10 @@ def test_what_takes_a_while_is_asked_for_again(client: TestClient) -> None:
 
 def test_a_damaged_run_says_what_is_damaged(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "cornwall", tmp_path / "bad")
-    (tmp_path / "bad" / "scores.parquet").write_bytes(b"nothing")
+    (tmp_path / "bad" / "scores" / "000000.parquet").write_bytes(b"nothing")
     answer = client_of(tmp_path).get("/runs/bad")
     assert answer.status_code == 500
-    assert "scores.parquet" in answer.text
+    assert "scores/000000.parquet" in answer.text
 
 
 @pytest.mark.parametrize("name", ["nothing", "%2e%2e%2fcornwall"])

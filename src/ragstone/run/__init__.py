@@ -6,14 +6,15 @@ What is requested
     settings     the part of it that run.json stores and a resumed run compares
     evaluate, forecast, rescore   the three functions that carry out a spec
 What is done
-    evaluation   an unfinished run: its blocks, counts and manifest
+    evaluation   an unfinished run: its shards, counts and manifest
     streaming    blocks in the order of the data; prefetch: asking models ahead of judging
     judging      asks the judges in turn about a block; chat_judge: an LLM judge
-    scoring      the tables of a judged block
+    scoring      the tables of judged blocks, and of the shard they make
     estimating   all reported numbers; estimates: those of one metric; remarks on them
     calls/       model calls: pacing, budget, retries, journal
 What is stored
-    folder       a run's folder, with its lock and the parts of an unfinished run
+    folder       a run's folder, with its lock and the shards of an unfinished run
+    shards       its tables, in pieces; shard_ledger: which are done; blocks: where they end
     run_files    its files, read and checked: forms, fitting, written
     run          a finished run, as all other rooms read it
     overrules/   what people corrected in it, and how that is laid over it

@@ -1,4 +1,4 @@
-"""Estimating: from the scores of all blocks to the reported numbers of a run."""
+"""Estimating: from the scores of all shards to the reported numbers of a run."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ragstone.parquet import read_parquet
 from .encoder_names import ModelNames
 from .estimate import Estimate
 from .estimates import Provenance, by_column, estimate_metric
-from .folder import Folder
+from .fitting import check_scores
 from .forms import STATUS_CODES
 from .manifest import VERSION, RunTally
 from .quick import CITED, DataFacts, candidates, choose
@@ -23,6 +23,7 @@ from .remarks import of_clusters, of_coverage
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE, component_metrics
 from .settings import ChatSettings
+from .shards import Shards
 from .spec import RunSpec
 from .wider_clusters import widest_clusters
 from .written import collect, reading
@@ -49,29 +50,35 @@ class Estimated:
     remarks: list[str]
 
 
-def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
-    """Estimate a run whose blocks are all scored.
+def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
+    """Estimate a run whose shards are all scored.
 
     Raises:
         InputError: No metric of a quick run can be measured on this data.
     """
-    facets = collect(folder.parts.scan("facets"), folder.path)
+    for name in ("facets", "scores", "origins"):
+        shards.verify(name)
+    for form in shards.ledger:
+        file = shards.file("scores", form.shard)
+        with shards.judged_again(file):
+            check_scores(file, form.examples, [str(metric) for metric in spec.metrics])
+    facets = collect(shards.scan("facets"), shards.path)
     fields = [
         name
         for name in spec.fields
         if name in spec.by or (facets[by_column(name)] != NO_VALUE).any()
     ]
-    metrics = _chosen(folder, spec, tally, facets)
+    metrics = _chosen(shards, spec, tally, facets)
     of_ids = facets["cluster"].n_unique()
     repeated = RepeatedQuestions(facets["cluster"], None)
     if spec.cluster == QUESTION:
         repeated = repeated_questions(facets["cluster"], facets["asked"])
     facets = facets.with_columns(repeated.clusters.alias("cluster"))
-    wider = widest_clusters((part / "origins.parquet" for part in folder.parts.all()), of_ids)
+    wider = widest_clusters(shards.files_of("origins"), of_ids)
     return Estimated(
         metrics,
         fields,
-        list(_estimates(folder, spec, tally, metrics, fields, facets)),
+        list(_estimates(shards, spec, tally, metrics, fields, facets)),
         {
             "examples": tally.examples,
             "questions": facets["question"].n_unique(),
@@ -80,13 +87,13 @@ def estimate_run(folder: Folder, spec: RunSpec, tally: RunTally) -> Estimated:
         [
             *([repeated.note] if repeated.note else []),
             *of_clusters(spec.cluster, wider),
-            *_coverage(folder, metrics, facets["system"]),
+            *_coverage(shards, metrics, facets["system"]),
         ],
     )
 
 
 def _estimates(
-    folder: Folder,
+    shards: Shards,
     spec: RunSpec,
     tally: RunTally,
     metrics: Sequence[Metric],
@@ -98,8 +105,8 @@ def _estimates(
     made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for metric in metrics:
-        of_metric = folder.parts.scan("scores").filter(pl.col("metric") == str(metric))
-        scores = collect(of_metric.select("value", "label", status, "reason"), folder.path)
+        of_metric = shards.scan("scores").filter(pl.col("metric") == str(metric))
+        scores = collect(of_metric.select("value", "label", status, "reason"), shards.path)
         components = {
             str(one): facets.select(value=f"value {one}", status=f"status {one}")
             for one in component_metrics([metric])
@@ -117,21 +124,21 @@ def provenance(
     return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
 
 
-def _coverage(folder: Folder, metrics: Sequence[Metric], systems: pl.Series) -> Iterator[str]:
+def _coverage(shards: Shards, metrics: Sequence[Metric], systems: pl.Series) -> Iterator[str]:
     """Remarks on composites that leave out components without a value."""
     for metric in metrics:
         if isinstance(metric, Composite) and metric.missing == "renormalise":
-            of_metric = folder.parts.scan("scores").filter(pl.col("metric") == str(metric))
+            of_metric = shards.scan("scores").filter(pl.col("metric") == str(metric))
             value = pl.when(pl.col("status") == "value").then(weight_coverage())
-            found = collect(of_metric.select(value.alias("coverage")), folder.path)
+            found = collect(of_metric.select(value.alias("coverage")), shards.path)
             yield from of_coverage(str(metric), found.with_columns(system=systems))
 
 
-def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:
+def _chosen(shards: Shards, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:
     """The requested metrics, and those of the quick suite that the data allow."""
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
-    counts = _counts_of_scores(folder)
+    counts = _counts_of_scores(shards)
     facts = DataFacts(
         retrieved=bool(facets["contexts"].sum()),
         labelled=(Relevance.name, "human", "ok") in tally.outcomes,
@@ -142,20 +149,18 @@ def _chosen(folder: Folder, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
     allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
     chosen = [metric for metric in spec.metrics if str(metric) in asked | allowed]
     if not chosen:
-        raise InputError(_nothing_to_measure(folder, tally.examples))
+        raise InputError(_nothing_to_measure(shards, tally.examples))
     return chosen
 
 
-def _counts_of_scores(folder: Folder) -> pl.DataFrame:
-    """The count of each metric, status and reason, block by block to bound memory."""
+def _counts_of_scores(shards: Shards) -> pl.DataFrame:
+    """The count of each metric, status and reason, shard by shard to bound memory."""
     keys = ["metric", "status", "reason"]
     columns = [*keys, "value"]
-    with reading(folder.path):
+    with reading(shards.path):
         counted = [
-            read_parquet(part / "scores.parquet", columns=columns)
-            .group_by(keys)
-            .agg(pl.len(), pl.col("value").sum())
-            for part in folder.parts.all()
+            read_parquet(file, columns=columns).group_by(keys).agg(pl.len(), pl.col("value").sum())
+            for file in shards.files_of("scores")
         ]
     return (
         pl.concat(counted)
@@ -165,15 +170,15 @@ def _counts_of_scores(folder: Folder) -> pl.DataFrame:
     )
 
 
-def _nothing_to_measure(folder: Folder, examples: int) -> str:
+def _nothing_to_measure(shards: Shards, examples: int) -> str:
     """The error if nothing can be measured: what the data have, what they lack, what would help."""
-    counts = folder.parts.scan("examples").select(
+    counts = shards.scan("examples").select(
         answers=pl.col("answer").is_not_null().sum(),
         contexts=(pl.col("contexts").list.len() > 0).sum(),
         references=(pl.col("reference").list.len() > 0).sum(),
         ids=pl.col("reference_contexts").is_not_null().sum(),
     )
-    answers, contexts, references, ids = collect(counts, folder.path).row(0)
+    answers, contexts, references, ids = collect(counts, shards.path).row(0)
     counted = (
         f"{answers:,} have an answer, {contexts:,} have contexts, {references:,} have a reference, "
         f"{ids:,} have judged context ids"

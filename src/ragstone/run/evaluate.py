@@ -131,7 +131,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
         if held is not None and held.finished:
             damaged = folder.damage()
             if not held.unheard and not damaged:
-                folder.parts.drop()
+                folder.drop_parts()
                 return Run(folder.path)
             folder.begin_again()
             notes = [reason("made_anew", fault=fault.text) for fault in damaged]
@@ -172,7 +172,7 @@ def _carry_out(
     if held is not None and again:
         spec, left_out = spec.also_scoring(held)
         notes += _left_out(left_out)
-    evaluation = Evaluation(folder, spec, request.progress)
+    evaluation = Evaluation(folder, folder.parts, spec, request.progress)
     if not again:
         evaluation.begin()
     examples, label_files = prepared.examples, prepared.label_files

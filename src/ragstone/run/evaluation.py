@@ -1,12 +1,13 @@
-"""Evaluation: an unfinished run, from its first block to its manifest.
+"""Evaluation: an unfinished run, from its first shard to its manifest.
 
-``streaming`` judges block by block, ``scoring`` makes the tables of a block, ``estimating`` the
+``streaming`` judges block by block, ``scoring`` makes the tables of a shard, ``estimating`` the
 reported numbers.
 """
 
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,32 +16,25 @@ from ragstone.argument import marked
 from ragstone.examples import Example
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
-from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.metrics import Metric
-from ragstone.parquet import read_parquet
 
 from .estimating import LEVEL, estimate_run
 from .folder import Folder
+from .forms import Counted, ShardForm
 from .heartbeat import Heartbeat
-from .judging import JudgedBlock, judge_block
+from .judging import judge_block
 from .live import Debug, Live
 from .manifest import RunTally, calls_of, manifest
 from .progress import Progress, Report
 from .remarks import of_models, remarks
-from .scoring import block_scores, block_tables, check_fields
+from .scoring import block_scores, block_tables, check_fields, shard_tables
+from .shards import CHOSEN, Shards
 from .spec import RunSpec
 from .streaming import judged_blocks, prefetched_blocks
-from .written import reading, write_json
+from .written import File
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
-
-UNANSWERED = (
-    pl.col("ask").str.starts_with(f"{Similarity.name}/")
-    & (pl.col("status") == "failed")
-    & pl.col("reason").str.ends_with(NO_TEXT).not_()
-)
-"""Rows of the ledger where a model did not answer, so that it can be asked again."""
 
 
 class Evaluation:
@@ -48,26 +42,28 @@ class Evaluation:
 
     Args:
         folder: Where it is stored.
+        shards: Where its tables are until it is finished.
         spec: What it is going to do.
         progress: Called after each block, and periodically while models are asked.
 
     Attributes:
-        tally: Counts over the blocks.
-        unanswered: Number of similarities that failed because the encoder did.
+        tally: Counts over the shards.
     """
 
-    def __init__(self, folder: Folder, spec: RunSpec, progress: Report | None = None) -> None:
+    def __init__(
+        self, folder: Folder, shards: Shards, spec: RunSpec, progress: Report | None = None
+    ) -> None:
         self.folder = folder
+        self.shards = shards
         self.spec = spec
         self.progress = progress
         self.tally = RunTally()
-        self.unanswered = 0
         self._asking: Asking | None = None
         self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
 
     def begin(self) -> None:
         """Write an unfinished manifest, so that the run can be resumed from now on."""
-        self._write(self.spec.metrics, self.spec.fields, finished=False)
+        self.folder.write_manifest(self._manifest(self.spec.metrics, self.spec.fields))
 
     def judge(
         self,
@@ -77,7 +73,7 @@ class Evaluation:
         asking: "Asking | None" = None,
         debug: Debug | None = None,
     ) -> None:
-        """Judge, score and store all unfinished blocks.
+        """Judge, score and store all unfinished shards.
 
         Args:
             examples: All of the data.
@@ -86,7 +82,7 @@ class Evaluation:
             debug: Called with each example as soon as it is judged.
         """
         self._asking = asking
-        number = self._skip_finished(examples)
+        self._resume()
         first = self.tally.examples
 
         def check(block: Sequence[Example]) -> None:
@@ -98,68 +94,87 @@ class Evaluation:
             for example in ready if debug else ():
                 self._show_early(example, judges, debug)
 
-        blocks = (
-            judged_blocks(self.spec, examples, check)
+        done_before = self.shards.ledger.examples_of
+        streamed = (
+            judged_blocks(self.spec, examples, done_before, check)
             if asking is None
-            else prefetched_blocks(self.spec, examples, check, asking, first, watch)
+            else prefetched_blocks(self.spec, examples, done_before, check, asking, first, watch)
         )
-        for block, judged in blocks:
-            tables = self.keep(number, block, judged)
-            if debug and asking is None:
-                live = Live(self.folder, judged, tables["scores"])
-                for example in block:
-                    debug(live, example.id)
+        for number, blocks in groupby(streamed, key=lambda block: block.shard):
+            tables = []
             done = self.tally.examples
-            self._report("judging", done, fraction(done))
-            number += 1
+            for block in blocks:
+                tables.append(block_tables(self.spec, number, block.examples, block.judged))
+                if debug and asking is None:
+                    live = Live(self.folder, block.judged, tables[-1]["scores"])
+                    for example in block.examples:
+                        debug(live, example.id)
+                done += len(block.examples)
+                self._report("judging", done, fraction(done))
+            self._keep_all(number, done - self.tally.examples, shard_tables(tables))
 
     def keep(
-        self, number: int, examples: Sequence[Example], judged: JudgedBlock, *, anew: bool = True
-    ) -> dict[str, pl.DataFrame]:
-        """Score a judged block, and store it.
+        self,
+        shard: int,
+        tables: Mapping[str, pl.DataFrame],
+        counts: RunTally,
+        beside: Mapping[str, File] | None = None,
+    ) -> None:
+        """Store a judged and scored shard.
 
         Args:
-            number: Of the block.
-            examples: The block.
-            judged: Its judgements.
-            anew: False leaves out the examples, which are already stored.
+            shard: Its number.
+            tables: What is written of it.
+            counts: What was counted in it.
+            beside: The files of its other tables, which are there.
         """
-        tables = block_tables(self.spec, number, examples, judged)
-        kept = {name: table for name, table in tables.items() if anew or name != "examples"}
-        self.folder.parts.add(number, kept)
-        self._count(
-            len(examples), judged.ledger, tables.get(Similarity.name), tables.get(Support.name)
+        form = ShardForm(
+            shard=shard,
+            examples=counts.examples,
+            files=dict(beside or {}),
+            counted=Counted.model_validate(counts.counted),
         )
-        return tables
+        self.shards.add(form, tables)
+        self.tally.examples += form.examples
+        self.tally.join(form.counted)
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
-        """Estimate, join the blocks' tables, and write the manifest, with notes among the remarks.
+        """Estimate, and put everything in its place, with notes among the remarks.
 
         Raises:
             InputError: No metric of a quick run can be measured on this data.
         """
         self._report("estimating", self.tally.examples, None)
-        found = estimate_run(self.folder, self.spec, self.tally)
-        self.folder.parts.join(self.folder.path, [str(metric) for metric in found.metrics])
-        write_json(self.folder.path / "estimates.json", [one.to_dict() for one in found.estimates])
+        found = estimate_run(self.shards, self.spec, self.tally)
+        names = [str(metric) for metric in found.metrics]
+        if len(names) < len(self.spec.metrics):
+            chosen = pl.col("metric").is_in(names)
+            place = self.shards.path / CHOSEN
+            shutil.rmtree(place, ignore_errors=True)
+            self.shards.change("scores", lambda rows: rows.filter(chosen), place)
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
-        self._write(
+        made = self._manifest(
             found.metrics,
             found.fields,
             finished=True,
             data={**data, **found.counts},
             remarks=[
                 *map(marked, notes),
-                *remarks(found.metrics, self.spec.models, self.tally, self.unanswered),
+                *remarks(found.metrics, self.spec.models, self.tally),
                 *found.remarks,
                 *of_models(self.tally, self.spec.chat_judges, counts),
             ],
             seconds=round(time.perf_counter() - started, 3),
         )
-        # Last: until the finished manifest is written, an interrupted run resumes from the parts.
-        self.folder.parts.drop()
+        self.folder.finish(self.shards, made, found.estimates)
         self._heart.stop()
+
+    def _keep_all(self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame]) -> None:
+        counts = RunTally()
+        counts.add(examples, tables["ledger"], tables.get(Similarity.name))
+        counts.count_calls(tables["ledger"], tables.get(Support.name))
+        self.keep(shard, tables, counts)
 
     def _report(self, stage: str, examples: int, fraction: float | None) -> None:
         counts = None if self._asking is None else self._asking.counts()
@@ -175,50 +190,34 @@ class Evaluation:
         if debug:
             debug(Live(self.folder, judged, scores), example.id)
 
-    def _skip_finished(self, examples: Iterator[Example]) -> int:
-        """Skip the examples of finished blocks, and count them; returns the next block's number."""
-        parts = self.folder.parts.checked()
-        for part in parts:
-            with reading(part):
-                ledger = read_parquet(part / "ledger.parquet")
-                size = read_parquet(part / "facets.parquet", columns=["system"]).height
-                similarities, support = (
-                    read_parquet(file) if (file := part / f"{name}.parquet").is_file() else None
-                    for name in (Similarity.name, Support.name)
-                )
-            self._count(size, ledger, similarities, support)
-            for _ in islice(examples, size):
-                pass
-        return len(parts)
+    def _resume(self) -> None:
+        """Count the shards that are done; one whose files are not there is judged again."""
+        with self.shards.judged_again(self.shards.path):
+            self.shards.leave_out_damaged()
+            for form in self.shards.ledger:
+                self.tally.examples += form.examples
+                self.tally.join(form.counted)
 
-    def _count(
+    def _manifest(
         self,
-        examples: int,
-        ledger: pl.DataFrame,
-        similarities: pl.DataFrame | None,
-        support: pl.DataFrame | None,
-    ) -> None:
-        self.tally.add(examples, ledger, similarities)
-        self.tally.count_calls(ledger, support)
-        self.unanswered += ledger.filter(UNANSWERED).height
-
-    def _write(
-        self, metrics: Sequence[Metric], fields: Sequence[str], *, finished: bool, **more: Any
-    ) -> None:
-        self.folder.write_manifest(
-            manifest(
-                self.spec.settings,
-                self.tally,
-                self.spec.judges,
-                self.spec.models,
-                finished=finished,
-                metrics=[str(metric) for metric in metrics],
-                added=[str(metric) for metric in self.spec.added],
-                suites=list(self.spec.requested.suites),
-                by=list(fields),
-                cluster=self.spec.cluster,
-                level=LEVEL,
-                calls=calls_of(self.folder.path),
-                **more,
-            )
+        metrics: Sequence[Metric],
+        fields: Sequence[str],
+        *,
+        finished: bool = False,
+        **more: Any,
+    ) -> dict[str, Any]:
+        return manifest(
+            self.spec.settings,
+            self.tally,
+            self.spec.judges,
+            self.spec.models,
+            finished=finished,
+            metrics=[str(metric) for metric in metrics],
+            added=[str(metric) for metric in self.spec.added],
+            suites=list(self.spec.requested.suites),
+            by=list(fields),
+            cluster=self.spec.cluster,
+            level=LEVEL,
+            calls=calls_of(self.folder.path),
+            **more,
         )

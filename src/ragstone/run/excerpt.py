@@ -1,7 +1,7 @@
 """Excerpt: some examples of a finished run, read without the rest of its tables.
 
-Each table names the block of its rows, and the file says which blocks a group of rows holds: groups
-of other blocks are passed over unread. Examples lie in small groups, for their texts are long.
+Only the shards are read in which they lie. Examples lie in small groups there, for their texts are
+long.
 """
 
 from collections.abc import Collection
@@ -35,7 +35,7 @@ class StoredRows:
     @cached_property
     def examples(self) -> pl.DataFrame:
         """The examples, in the order of the data."""
-        return self.folder.read("examples", self._here, pl.col("id").is_in(self.ids))
+        return self.folder.read("examples", pl.col("id").is_in(self.ids), shards=self._shards)
 
     @cached_property
     def ledger(self) -> pl.DataFrame:
@@ -49,16 +49,15 @@ class StoredRows:
     def of_kind(self, kind: str) -> pl.DataFrame:
         """The rows of a kind about what was judged of these examples, whichever of its asks."""
         subjects = self.ledger["subject"].unique().implode()
-        return self.folder.read(kind, self._here, pl.col("subject").is_in(subjects))
+        return self.folder.read(kind, pl.col("subject").is_in(subjects), shards=self._shards)
 
     def _of_examples(self, name: str) -> pl.DataFrame:
-        return self.folder.read(name, self._here, pl.col("example_id").is_in(self.ids))
+        return self.folder.read(name, pl.col("example_id").is_in(self.ids), shards=self._shards)
 
     @cached_property
-    def _here(self) -> pl.Expr:
-        """Whether a row may be of a block of these examples."""
-        blocks = self.folder.blocks_of(self.ids)
-        return pl.col("block").is_between(blocks.min(), blocks.max())
+    def _shards(self) -> list[int]:
+        """Those in which these examples lie."""
+        return self.folder.shards_of(self.ids)
 
 
 class Excerpt:
@@ -75,16 +74,16 @@ class Excerpt:
 
     def examples(self) -> pl.DataFrame:
         """The examples, in the order of the data."""
-        return self._rows.examples.drop("block")
+        return self._rows.examples.drop("shard")
 
     def scores(self) -> pl.DataFrame:
         """One row per example and metric."""
-        scores = self._rows.scores().drop("block")
+        scores = self._rows.scores().drop("shard")
         return scores if self._overlay is None else self._overlay.scores(scores)
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""
-        return self._rows.ledger.drop("block")
+        return self._rows.ledger.drop("shard")
 
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about."""
@@ -115,9 +114,9 @@ def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyF
     With the ``ask`` that they answer, and its ``status``.
     """
     said = ledger.filter(pl.col("status").is_in(["ok", "vote"])).select(
-        "block", "example_id", "ask", "judge", "subject", "status"
+        "shard", "example_id", "ask", "judge", "subject", "status"
     )
-    keys = ["block", "ask", "judge", "subject"]
+    keys = ["shard", "ask", "judge", "subject"]
     joined = said.join(rows, on=keys, maintain_order="left_right")
     return joined.select("example_id", "ask", "status", *KINDS[kind].schema())
 

@@ -24,7 +24,7 @@ from .estimate import Estimate
 from .forms import STATUS_NAMES, Manifest
 from .written import reading
 
-OF_JUDGEMENT = ("block", "ask", "judge", "subject")
+OF_JUDGEMENT = ("shard", "ask", "judge", "subject")
 KEYS: Mapping[str, Sequence[str]] = {
     "examples": ("id",),
     "scores": ("example_id", "metric"),
@@ -34,9 +34,9 @@ KEYS: Mapping[str, Sequence[str]] = {
 
 JSON = ("slices", "labels", "meta")
 PRESENT: Mapping[str, Sequence[str]] = {
-    "examples": ("id", "question_id", "system", "reference", "history", "evidence", *JSON, "block"),
+    "examples": ("id", "question_id", "system", "reference", "history", "evidence", *JSON, "shard"),
     "scores": ("example_id", "metric", "status"),
-    "ledger": ("example_id", "ask", "judge", "subject", "status", "block"),
+    "ledger": ("example_id", "ask", "judge", "subject", "status", "shard"),
 }
 """The columns without nulls; of a kind ``OF_JUDGEMENT``."""
 
@@ -100,7 +100,7 @@ def check_rows(
         name: Of the table.
         rows: All rows, with at least the columns ``looked_at``.
         file: The table's file.
-        examples: The file of the run's, or the block's, examples.
+        examples: The file of the run's, or the shard's, examples.
         size: The number of examples.
         metrics: The scored metrics; by default those that the scores name.
 
@@ -121,6 +121,26 @@ def check_rows(
             faults += _repeated(name, rows)
             faults += _other_metrics(rows, size, metrics) if name == "scores" else ()
             faults += _of_none(rows, ids) if name in ("scores", "ledger") else ()
+    if faults:
+        raise DamagedRun([Fault(str(file), None, *fault) for fault in faults])
+
+
+def check_scores(file: Path, size: int, metrics: Collection[str]) -> None:
+    """Check the scores of a shard by themselves, whose columns were already checked.
+
+    Args:
+        file: Their file.
+        size: The number of examples.
+        metrics: The scored metrics.
+
+    Raises:
+        DamagedRun: They are not those of as many examples.
+    """
+    with reading(file):
+        rows = scan_parquet(file).select(looked_at("scores")).collect()
+    checks = (_absent, _other_words)
+    faults = [fault for check in checks for fault in check("scores", rows)]
+    faults += [*_no_numbers(rows), *_other_metrics(rows, size, metrics)]
     if faults:
         raise DamagedRun([Fault(str(file), None, *fault) for fault in faults])
 

@@ -1,43 +1,45 @@
-"""Folder: the folder of a run, written block by block.
+"""Folder: the folder of a run, written shard by shard.
 
-    RUN/run.json                   manifest: settings, data, judges, timings
-    RUN/journal.sqlite             every question to a model and every reply, with cost
-    RUN/examples.parquet           the examples, with the block each came in
-    RUN/judgements/KIND.parquet    who said what
-    RUN/judgements/ledger.parquet  how each ask came out for each example
-    RUN/scores.parquet             one row per metric and example
-    RUN/estimates.json             the reported numbers
-    RUN/rejected.jsonl             records left out with skip_bad, and why
-    RUN/label_violations.jsonl     labels that break a hard rule
-    RUN/label_ties.jsonl           labels on which annotators are split, left open
-    RUN/progress.json              how far a run is that goes on
+    RUN/run.json               manifest: settings, data, judges, timings
+    RUN/journal.sqlite         every question to a model and every reply, with cost
+    RUN/shards.jsonl           which shards are done, and the files of each
+    RUN/examples/              the examples, a file a shard
+    RUN/judgements/KIND/       who said what
+    RUN/judgements/ledger/     how each ask came out for each example
+    RUN/scores/                one row per metric and example
+    RUN/facets/, origins/      what estimates group and cluster by
+    RUN/estimates.json         the reported numbers
+    RUN/rejected.jsonl         records left out with skip_bad, and why
+    RUN/label_violations.jsonl labels that break a hard rule
+    RUN/label_ties.jsonl       labels on which annotators are split, left open
+    RUN/progress.json          how far a run is that goes on
 
-The finished blocks of an unfinished run are in ``RUN/parts``. A block is written completely or not
-at all, so an interrupted run is resumed after the last one.
+The tables of an unfinished run are in ``RUN/parts``, and take their places at its end. A shard is
+written completely or not at all, so an interrupted run is resumed with the shards that lack.
 
-A file is read only if it matches its entry in ``run.json``, or in ``part.json`` of its block.
+A file is read only if it matches its entry in ``run.json`` or in the ledger.
 """
 
 import json
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from ragstone.errors import RunConflict
-from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
-from .forms import Manifest
+from .estimate import Estimate
+from .forms import Manifest, all_tables
 from .heartbeat import FILE as HEARTBEAT
 from .lock import OUT, locked
-from .parts import Parts, write_table
-from .places import MANIFEST, PARTS, READY, places
+from .places import ESTIMATES, LEDGER, MANIFEST, PARTS, READY, place
 from .run_files import RunFiles
 from .settings import RunSettings
-from .written import described, reading, signed, write_json
+from .shards import CHOSEN, Shards
+from .written import described, signed, write_json
 
 
 class Folder(RunFiles):
@@ -46,9 +48,9 @@ class Folder(RunFiles):
     __slots__ = ()
 
     @property
-    def parts(self) -> Parts:
-        """The finished blocks of an unfinished run."""
-        return Parts(self.path / PARTS)
+    def parts(self) -> Shards:
+        """The tables of an unfinished run."""
+        return Shards(self.path / PARTS)
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder against other processes that would write to it.
@@ -72,7 +74,7 @@ class Folder(RunFiles):
         self.settle()
         held = self.form
         if held is None:
-            self.parts.make()
+            self.parts.path.mkdir(parents=True, exist_ok=True)
             return None
         theirs, ours = held.settings.to_dict(), settings.to_dict()
         differing = {
@@ -90,7 +92,6 @@ class Folder(RunFiles):
                 f"Name another folder with {OUT}, or delete this one.",
             ]
             raise RunConflict("\n".join(lines), differing=differing)
-        self.parts.drop_what_does_not_follow()
         return held
 
     def begin_again(self) -> None:
@@ -98,43 +99,54 @@ class Folder(RunFiles):
 
         Its tables and numbers stay until the new ones are complete.
         """
-        self.parts.drop()
-        self.parts.make()
+        self.drop_parts()
+        self.parts.path.mkdir(parents=True)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
-        """Replace ``run.json`` atomically; that of a finished run lists every file."""
-        files = self._described() if manifest["finished"] else {}
-        write_json(self.path / MANIFEST, signed({**manifest, "files": files}))
+        """Replace ``run.json`` of a run that goes on."""
+        write_json(self.path / MANIFEST, signed(manifest))
         self._forget()
 
-    def add_other_asks(self, name: str, asks: Sequence[str], other: "Folder") -> None:
-        """Add to a new table of judgements the finished run's rows of asks other than these."""
-        tables = [scan_parquet(self.table(name))] if self.table(name).is_file() else []
-        if other.has(name):
-            tables.insert(0, other.finished(name).filter(pl.col("ask").is_in(asks).not_()))
-        if tables:
-            with reading(other.path):
-                write_table(name, pl.concat(tables), self.table(name))
+    def finish(
+        self, shards: Shards, manifest: Mapping[str, Any], estimates: Sequence[Estimate]
+    ) -> None:
+        """Put tables, estimates and ``run.json`` of a finished run in the place of what is there.
 
-    def take_over(self, fresh: "Folder") -> None:
-        """Replace this folder's files by those of another; ``settle`` completes that."""
-        files = {**self.manifest["files"], **fresh._described()}
-        write_json(fresh.path / MANIFEST, signed({**fresh.manifest, "files": files}))
+        Args:
+            shards: The tables, in a folder of their own; what ``CHOSEN`` in it holds replaces
+                them. The ledger may list others beside them, which lie in their places.
+            manifest: The content of ``run.json``, without its tables and files.
+            estimates: The reported numbers.
+        """
+        chosen = shards.path / CHOSEN
+        final = Shards(chosen) if chosen.is_dir() else shards
+        tables: Counter[str] = Counter()
+        for form in final.ledger:
+            tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
+        write_json(final.path / ESTIMATES, [one.to_dict() for one in estimates])
+        files = {
+            name: described(final.path / name).model_dump(exclude_none=True)
+            for name in (ESTIMATES, LEDGER)
+        }
+        whole = {**manifest, "tables": dict(sorted(tables.items())), "files": files}
+        write_json(final.path / MANIFEST, signed(whole))
         # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
-        fresh.path.rename(self.path / READY)
+        shards.path.rename(self.path / READY)
         self.settle()
 
     def settle(self) -> None:
-        """Move files that are ready to their places, ``run.json`` last."""
+        """Move what is ready to its place, ``run.json`` last."""
         ready = self.path / READY
         if not ready.is_dir():
             return
-        (self.path / "judgements").mkdir(exist_ok=True)
-        for place in (*places(), MANIFEST):
-            if (ready / place).is_file():
-                (ready / place).replace(self.path / place)
+        _take(ready / CHOSEN, ready)
+        _take(ready, self.path)
         shutil.rmtree(ready)
         self._forget()
+
+    def drop_parts(self) -> None:
+        """Delete the tables of an unfinished run."""
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
 
     def drop(self, *, keep_folder: bool = False) -> None:
         """Delete the folder, or only the files that an unfinished run created in it."""
@@ -145,12 +157,17 @@ class Folder(RunFiles):
             (self.path / name).unlink(missing_ok=True)
         for entry in self.path.glob(f"{JOURNAL}*"):
             entry.unlink()
-        self.parts.drop()
+        self.drop_parts()
 
-    def _described(self) -> dict[str, Any]:
-        return {
-            place: described(file) for place in places() if (file := self.path / place).is_file()
-        }
+
+def _take(new: Path, old: Path) -> None:
+    """Put tables and files in the place of others, ``run.json`` last."""
+    for name in (*map(place, all_tables()), ESTIMATES, LEDGER, MANIFEST):
+        if (new / name).is_dir():
+            shutil.rmtree(old / name, ignore_errors=True)
+        if (new / name).exists():
+            (old / name).parent.mkdir(exist_ok=True)
+            (new / name).replace(old / name)
 
 
 def _differing(there: object, now: object) -> tuple[object, object]:

@@ -1,4 +1,4 @@
-"""Forms: the schema of ``run.json`` and ``part.json``, and the columns of each table.
+"""Forms: the schema of ``run.json`` and of the shard ledger, and the columns of each table.
 
 A form lists what Ragstone reads; other content, from a later version or added by hand, is left
 alone.
@@ -15,6 +15,7 @@ from ragstone.errors import InputError
 from ragstone.examples.table import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
+from ragstone.run_entry import RunEntry
 
 from .calls.entries import Totals
 from .encoder_names import ModelNames
@@ -65,6 +66,18 @@ class Compared(BaseModel):
     cut: Count
 
 
+class Counted(BaseModel):
+    """What was counted over judged examples; counts of several shards add up."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judged: Several[tuple[Ask, str, str, Count]]
+    compared: dict[str, Compared] = {}
+    left_open: Several[tuple[str, str, str, Count]] = []
+    quotes: dict[str, Count] = {}
+    unanswered: Count = 0
+
+
 class Data(_Shown):
     """The description of the data, in the order of ``run.json``."""
 
@@ -94,10 +107,8 @@ NO_DATA = Data(
 """Of a run under way nothing is said yet."""
 
 
-class Manifest(BaseModel):
+class Manifest(Counted):
     """``run.json``."""
-
-    model_config = ConfigDict(frozen=True)
 
     ragstone: str
     finished: bool
@@ -110,7 +121,6 @@ class Manifest(BaseModel):
     cluster: str
     judges: Several[JudgeForm]
     models: ModelNames
-    judged: Several[tuple[Ask, str, str, Count]]
     compared: dict[str, Compared]
     left_open: Several[tuple[str, str, str, Count]]
     quotes: dict[str, Count]
@@ -121,6 +131,7 @@ class Manifest(BaseModel):
     seconds: float | None = None
     remarks: Several[Words] = []
     calls: Totals | None = None
+    tables: dict[str, Count] = {}
     files: dict[str, File] = {}
 
     @model_validator(mode="after")
@@ -130,18 +141,22 @@ class Manifest(BaseModel):
         return self
 
 
-class BlockForm(BaseModel):
-    """``part.json`` of a finished block."""
+class ShardForm(BaseModel):
+    """A line of the shard ledger."""
 
-    block: Count
+    model_config = ConfigDict(frozen=True)
+
+    shard: Count
+    examples: Count
     files: dict[str, File]
+    counted: Counted
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
 STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
 """How a score came out: in the table, and while it is computed with."""
 
-BLOCK = {"block": pl.UInt32()}
+SHARD = {"shard": pl.UInt32()}
 
 SCORES = {
     **dict.fromkeys(("example_id", "question_id", "system", "metric"), pl.String()),
@@ -157,27 +172,32 @@ FACETS = {
 """Beside a column for each field that groups, and two for each component of a mean."""
 
 _TABLES: Mapping[str, Mapping[str, Any]] = {
-    "examples": {**SCHEMA, **BLOCK},
-    "scores": {**SCORES, **BLOCK},
+    RunEntry.EXAMPLES: {**SCHEMA, **SHARD},
+    RunEntry.SCORES: {**SCORES, **SHARD},
     "ledger": {
         "example_id": pl.String(),
         **{name: dtype for name, dtype in LEDGER.items() if name != "row"},
-        **BLOCK,
+        **SHARD,
     },
 }
-_OF_PARTS: Mapping[str, Mapping[str, Any]] = {
-    "facets": FACETS,
-    "origins": {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
+_FOR_ESTIMATES: Mapping[str, Mapping[str, Any]] = {
+    RunEntry.FACETS: FACETS,
+    RunEntry.ORIGINS: {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
 }
 
 
 def tables() -> list[str]:
-    """The tables of a run, in the order in which blocks are joined."""
+    """The tables of a run that ``Run`` gives."""
     return [*_TABLES, *KINDS]
 
 
+def all_tables() -> list[str]:
+    """The same, and those that only estimates are made of."""
+    return [*tables(), *_FOR_ESTIMATES]
+
+
 def columns_of(table: str) -> Mapping[str, Any]:
-    """The columns of a table of a run, or of a block, which has two more; none for other files."""
+    """The columns of a table of a run; none for other names."""
     if table in KINDS:
-        return {**KINDS[table].schema(), **BLOCK, "ask": pl.String()}
-    return _TABLES.get(table) or _OF_PARTS.get(table, {})
+        return {**KINDS[table].schema(), **SHARD, "ask": pl.String()}
+    return _TABLES.get(table) or _FOR_ESTIMATES.get(table, {})

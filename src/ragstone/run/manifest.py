@@ -10,16 +10,17 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.names import LOCAL
+from ragstone.judges.similarity.units import NO_TEXT
 from ragstone.reason import Reason
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals
 from .encoder_names import ModelNames
-from .forms import Manifest
+from .forms import Counted
 from .settings import RunSettings
 
 VERSION = version("ragstone")
@@ -30,31 +31,40 @@ FINGERPRINT, SHOWN = 32, 12
 FAILED = ("failed", "blocked", "truncated")
 """How a question to a model comes to nothing."""
 
+UNANSWERED = (
+    pl.col("ask").str.starts_with(f"{Similarity.name}/")
+    & (pl.col("status") == "failed")
+    & pl.col("reason").str.ends_with(NO_TEXT).not_()
+)
+"""Rows of the ledger where a model did not answer, so that it can be asked again."""
+
 AskOutcome = tuple[str, str, str]
 """Ask, judge and ledger status."""
 
 
 @dataclass(slots=True)
 class RunTally:
-    """Counts over the blocks of a run."""
+    """Counts over the shards of a run."""
 
     examples: int = 0
     outcomes: Counter[AskOutcome] = field(default_factory=Counter)
     pairs: Counter[str] = field(default_factory=Counter)
-    """Texts that were compared, by measure of similarity, each distinct pair of a block once."""
+    """Texts that were compared, by measure of similarity, each distinct pair of a shard once."""
     cut: Counter[str] = field(default_factory=Counter)
     """Those of which a text was longer than the model reads."""
     failed_calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     """Questions to models that came to nothing, by judge, status and reason."""
     quotes: Counter[str] = field(default_factory=Counter)
     """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
+    unanswered: int = 0
+    """Similarities that failed because their model did."""
     served: Counter[tuple[str, str]] = field(default_factory=Counter)
     """Replies to a judge's questions, by judge and the model that its server names."""
 
     def add(
         self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
     ) -> None:
-        """Count a block."""
+        """Count a shard."""
         self.examples += examples
         if similarities is not None:
             counts = similarities.group_by(pl.col("measure").cast(pl.String)).agg(
@@ -63,6 +73,7 @@ class RunTally:
             for measure, pairs, cut in counts.iter_rows():
                 self.pairs[measure] += pairs
                 self.cut[measure] += cut
+        self.unanswered += ledger.filter(UNANSWERED).height
         counted = ledger.group_by("ask", "judge", "status").len()
         for ask, judge, status, count in counted.iter_rows():
             self.outcomes[ask, judge, status] += count
@@ -84,17 +95,31 @@ class RunTally:
             ).row(0, named=True)
             self.quotes.update(counts)
 
-    def resume(self, manifest: Manifest) -> None:
-        """Start with the counts of a finished run, except for its examples."""
-        for ask, judge, status, count in manifest.judged:
-            self.outcomes[ask, judge, status] = count
-        for measure, counts in manifest.compared.items():
-            self.pairs[measure], self.cut[measure] = counts.pairs, counts.cut
-        for judge, status, reason, count in manifest.left_open:
-            self.failed_calls[judge, status, reason] = count
-        self.quotes.update(manifest.quotes)
-        for judge, model, count in manifest.served:
-            self.served[judge, model] = count
+    def join(self, counted: Counted) -> None:
+        """Add the counts of a shard, or of a run, but for its examples."""
+        for ask, judge, status, count in counted.judged:
+            self.outcomes[ask, judge, status] += count
+        for measure, counts in counted.compared.items():
+            self.pairs[measure] += counts.pairs
+            self.cut[measure] += counts.cut
+        for judge, status, reason, count in counted.left_open:
+            self.failed_calls[judge, status, reason] += count
+        self.quotes.update(counted.quotes)
+        self.unanswered += counted.unanswered
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """The counts as ``run.json`` and the ledger keep them."""
+        return {
+            "unanswered": self.unanswered,
+            "judged": [[*which, count] for which, count in sorted(self.outcomes.items())],
+            "compared": {
+                measure: {"pairs": pairs, "cut": self.cut[measure]}
+                for measure, pairs in sorted(self.pairs.items())
+            },
+            "left_open": [[*which, count] for which, count in sorted(self.failed_calls.items())],
+            "quotes": dict(self.quotes),
+        }
 
     def count_served(self, folder: Path) -> None:
         """Count the replies in the journal, if there is one."""
@@ -157,14 +182,8 @@ def manifest(
         ],
         "models": asdict(opened),
         "unheard": tally.retryable,
-        "left_open": [[*which, count] for which, count in sorted(tally.failed_calls.items())],
-        "quotes": dict(tally.quotes),
+        **tally.counted,
         "served": [[*which, count] for which, count in tally.served.items()],
-        "judged": [[*which, count] for which, count in sorted(tally.outcomes.items())],
-        "compared": {
-            measure: {"pairs": pairs, "cut": tally.cut[measure]}
-            for measure, pairs in sorted(tally.pairs.items())
-        },
         **more,
     }
 

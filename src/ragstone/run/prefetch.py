@@ -17,7 +17,7 @@ from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
 from ragstone.plan import foreseen
 
-from .blocks import blocks
+from .blocks import CutBlock, blocks, none_done
 from .chat_judge import ChatJudge
 from .judging import still_open
 
@@ -46,6 +46,7 @@ class PrefetchedBlock:
     """A block whose questions are being asked.
 
     Args:
+        shard: The number of its shard.
         examples: The block.
         frame: The same as a table.
         judges: The run's judges; chat models among them hold the replies for this block.
@@ -53,6 +54,7 @@ class PrefetchedBlock:
         answered: Indices of the examples whose questions are all settled.
     """
 
+    shard: int
     examples: list[Example]
     frame: pl.DataFrame
     judges: tuple[Judge, ...]
@@ -91,23 +93,25 @@ class Prefetch:
         examples: Iterator[Example],
         check: Callable[[list[Example]], None],
         tick: Callable[[PrefetchedBlock, int], None],
+        done: Callable[[int], int | None] = none_done,
     ) -> Iterator[PrefetchedBlock]:
         """The blocks in order, each when its questions have been answered.
 
         Args:
-            examples: All that are left to judge.
+            examples: All of the data.
             check: Called with each block before anything is asked about it.
             tick: Called periodically with the next block and the number of examples done.
+            done: Says how many examples a shard has that is done; None for one that is not.
         """
         queue: deque[PrefetchedBlock] = deque()
-        source = blocks(examples, BLOCK)
+        source = blocks(examples, BLOCK, done)
         held = 0
         while True:
             # Enough to keep servers busy while a block is judged; more would only use memory.
             while held <= AHEAD * BLOCK and (block := next(source, None)):
-                check(block)
+                check(block.examples)
                 queue.append(self._begin(block))
-                held += len(block)
+                held += len(block.examples)
             if not queue:
                 return
             first = queue.popleft()
@@ -116,7 +120,8 @@ class Prefetch:
             yield first
             held -= len(first.examples)
 
-    def _begin(self, examples: list[Example]) -> PrefetchedBlock:
+    def _begin(self, cut: CutBlock) -> PrefetchedBlock:
+        examples = cut.examples
         frame = to_frame(examples)
         judges = tuple(
             judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
@@ -134,7 +139,7 @@ class Prefetch:
         turn, self.turn = self.turn, self.turn + len(examples)
         answered: set[int] = set()
         done = self.asking.submit(self._put(examples, asked, turn, answered))
-        return PrefetchedBlock(examples, frame, judges, done, answered)
+        return PrefetchedBlock(cut.shard, examples, frame, judges, done, answered)
 
     async def _put(
         self,

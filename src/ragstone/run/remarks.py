@@ -37,14 +37,12 @@ PAIRS = (
 CROSS = "answer_reference_cross_encoder"
 
 
-def remarks(
-    metrics: Sequence[Metric], opened: ModelNames, tally: RunTally, unanswered: int = 0
-) -> Iterator[str]:
+def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
     """A missing encoder, texts that were cut, thresholds of another model."""
     if opened.lacking is not None:
         yield reason("no_encoder", said=opened.lacking)
-    if unanswered:
-        yield reason("similarities_failed", n=unanswered)
+    if tally.unanswered:
+        yield reason("similarities_failed", n=tally.unanswered)
     if opened.strings is not None:
         yield reason("strings_alone", said=opened.strings)
     name = (opened.encoder or "").rpartition("@")[0]

@@ -24,21 +24,23 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .arguments import checked
 from .encoder_names import BERTSCORE_ASKS, ModelNames
 from .encoders import Models, needs_encoder, open_models
-from .evaluation import UNANSWERED, Evaluation
+from .evaluation import Evaluation
 from .folder import Folder
+from .forms import ShardForm
 from .judging import judge_further
 from .logged import log_run
-from .manifest import RunTally
+from .manifest import UNANSWERED, RunTally
+from .places import ESTIMATES
 from .progress import Progress, Report
 from .requested import Requested, requested, several
 from .run import Run
-from .scoring import check_fields
+from .scoring import block_tables, check_fields
 from .spec import RunSpec, grouped_by
-from .stored_blocks import finished_judges, stored_blocks
+from .stored_shards import finished_judges, stored_shards
 from .written import collect
 
-MADE_HERE = ("scores.parquet", "estimates.json")
-"""What is made anew where it is damaged."""
+SCORED = ("scores", "facets", "origins")
+"""The tables of a shard that are made anew."""
 
 
 @checked
@@ -65,7 +67,7 @@ def rescore(
         run: A finished run, or its folder.
         metrics: As in ``evaluate``, and likewise ``suites``, ``by``, ``embedder``,
             ``cross_encoder``, ``bertscore`` and ``offline``.
-        progress: Called after each block.
+        progress: Called after each shard.
 
     Raises:
         InputError: The run is not finished; a metric, suite or field is unknown; a
@@ -135,13 +137,11 @@ class _Similarities:
         asks: Those that the run lacks, and those for which a model failed.
         judges: Who computes them.
         models: Those of the run and those that join it.
-        left: Number of earlier failures that are not retried, by ask.
     """
 
     asks: list[str]
     judges: list[Judge]
     models: ModelNames
-    left: Mapping[str, int]
 
 
 def _similarities(
@@ -176,11 +176,12 @@ def _similarities(
     judges = _comparing(opened)
     able = frozenset[str]().union(*(judge.asks for judge in judges))
     asks = [ask for ask in asks if ask in able or ask not in unanswered]
-    whole = not any(Path(fault.file).name in MADE_HERE for fault in run.folder.damage())
+    anew = {ESTIMATES, *SCORED}
+    faults = [Path(fault.file) for fault in run.folder.damage()]
+    whole = not any({file.name, file.parent.name} & anew for file in faults)
     if not named and able.isdisjoint(asks) and whole:
         raise InputError(_nothing_to_do(opened.lacking))
-    left = {ask: count for ask, count in unanswered.items() if ask not in asks}
-    return _Similarities(asks, judges, together, left)
+    return _Similarities(asks, judges, together)
 
 
 def _spec(
@@ -212,34 +213,31 @@ def _rescored(
     started: float,
     progress: Report | None,
 ) -> None:
-    """Score all blocks into a temporary folder, whose files then replace the old ones."""
+    """Score all shards into a folder of their own, whose files then replace the old ones."""
     folder = run.folder
-    fresh = Folder(folder.path / "rescored")
-    evaluation = Evaluation(fresh, spec, progress)
-    evaluation.tally.resume(run.form)
-    _forget(evaluation.tally, similarities.asks)
-    evaluation.unanswered = sum(similarities.left.values())
+    evaluation = Evaluation(folder, folder.parts, spec, progress)
     total = run.form.data.examples
     with room_for(folder.path), folder.locked():
+        folder.drop_parts()
         try:
-            fresh.drop()
-            fresh.parts.make()
-            blocks = stored_blocks(folder, spec.judges, similarities.asks)
-            for number, block in enumerate(blocks):
-                if number == 0:
-                    check_fields(spec, block.examples)
-                judges = [block.judge, *similarities.judges]
-                judged = judge_further(block.examples, block.tables, judges, similarities.asks)
-                evaluation.keep(number, block.examples, judged, anew=False)
+            stored = stored_shards(folder, spec.judges, similarities.asks)
+            for form, shard in zip(folder.shards.ledger, stored, strict=True):
+                if not evaluation.tally.examples:
+                    check_fields(spec, shard.examples)
+                judges = [shard.judge, *similarities.judges]
+                judged = judge_further(shard.examples, shard.tables, judges, similarities.asks)
+                tables = block_tables(spec, form.shard, shard.examples, judged)
+                new = _new_tables(folder, form.shard, similarities.asks, tables)
+                counts = _counted_again(form, similarities.asks, tables)
+                if similarities.asks:
+                    counts.unanswered = new["ledger"].filter(UNANSWERED).height
+                evaluation.keep(form.shard, new, counts, form.files)
                 if progress:
                     done = evaluation.tally.examples
                     progress(Progress("scoring", done, done / total))
             evaluation.finish(throughout(run.form.data.to_dict(), marked), started)
-            for name in ("ledger", Similarity.name):
-                fresh.add_other_asks(name, similarities.asks, folder)
-            folder.take_over(fresh)
         finally:
-            fresh.drop()
+            folder.drop_parts()
 
 
 def _references(folder: Folder) -> Iterator[str]:
@@ -255,12 +253,32 @@ def _unanswered(folder: Folder) -> dict[str, int]:
     return dict(collect(counted, folder.table("ledger")).iter_rows())
 
 
-def _forget(tally: RunTally, asks: Collection[str]) -> None:
-    """Remove the counts of these similarities, because they are counted again."""
-    for outcome in [one for one in tally.outcomes if one[0] in asks]:
-        del tally.outcomes[outcome]
+def _counted_again(
+    form: ShardForm, asks: Collection[str], tables: Mapping[str, pl.DataFrame]
+) -> RunTally:
+    """The counts of a shard, with those of these similarities as they are now."""
+    counts = RunTally()
+    counts.join(form.counted)
+    for outcome in [one for one in counts.outcomes if one[0] in asks]:
+        del counts.outcomes[outcome]
     for measure in (ask.partition("/")[2] for ask in asks):
-        del tally.pairs[measure], tally.cut[measure]
+        del counts.pairs[measure], counts.cut[measure]
+    counts.add(form.examples, tables["ledger"], tables.get(Similarity.name))
+    return counts
+
+
+def _new_tables(
+    folder: Folder, shard: int, asks: Collection[str], tables: Mapping[str, pl.DataFrame]
+) -> dict[str, pl.DataFrame]:
+    """What is written anew of a shard; with similarities also what is known of others."""
+    new = {name: tables[name] for name in SCORED if name in tables}
+    for name in ("ledger", Similarity.name) if asks else ():
+        others = pl.col("ask").is_in(list(asks)).not_()
+        known = [folder.read(name, others, shards=[shard])] if folder.has(name) else []
+        further = [tables[name]] if name in tables else []
+        if known or further:
+            new[name] = pl.concat([*known, *further])
+    return new
 
 
 def _nothing_to_do(lacking: str | None) -> str:

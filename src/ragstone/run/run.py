@@ -22,7 +22,7 @@ from .folder import Folder
 from .forms import Manifest
 from .overrules.store import NOTHING, Store
 from .places import MANIFEST, READY
-from .stored_blocks import finished_judges, stored_blocks
+from .stored_shards import finished_judges, stored_shards
 from .written import collect
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Run(HasPage):
             scores = self._table("scores")
         else:
             chosen = pl.col("metric").is_in(list(metrics))
-            scores = self.folder.read("scores", chosen).drop("block")
+            scores = self.folder.read("scores", chosen).drop("shard")
         return scores if overlay is None else overlay.scores(scores)
 
     def examples(
@@ -197,7 +197,7 @@ class Run(HasPage):
             chosen = () if where is None else (where,)
             return self.folder.read("examples", *chosen, columns=columns)
         if where is not None:
-            return self.folder.read("examples", where).drop("block")
+            return self.folder.read("examples", where).drop("shard")
         return self._table("examples")
 
     def ledger(self) -> pl.DataFrame:
@@ -229,10 +229,10 @@ class Run(HasPage):
         return Excerpt(StoredRows(self.folder, examples), self._overlay)
 
     def tables(self) -> Iterator[Tables]:
-        """The judgements block by block as metrics read them, with one judge for each unit."""
+        """The judgements shard by shard as metrics read them, with one judge for each unit."""
         overlay = self._overlay
-        for block in stored_blocks(self.folder, finished_judges(self._form)):
-            yield block.tables if overlay is None else overlay.tables(block.tables)
+        for shard in stored_shards(self.folder, finished_judges(self._form)):
+            yield shard.tables if overlay is None else overlay.tables(shard.tables)
 
     def overrule(
         self,
@@ -351,7 +351,7 @@ class Run(HasPage):
         return self.excerpt([example]).calls(example)
 
     def _table(self, name: str) -> pl.DataFrame:
-        return self.folder.read(name).drop("block")
+        return self.folder.read(name).drop("shard")
 
     def to_pandas(self) -> "pd.DataFrame":
         """The estimates as a pandas table.

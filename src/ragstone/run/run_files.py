@@ -20,9 +20,10 @@ from ragstone.parquet import scan_parquet
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
 from .fitting import check_estimates, check_lists, check_rows, counted, looked_at
-from .forms import Manifest, columns_of, tables
+from .forms import Manifest, ShardForm, columns_of, tables
 from .overrules.store import FILE as OVERRULES
-from .places import ESTIMATES, MANIFEST, place
+from .places import ESTIMATES, LEDGER, MANIFEST, place
+from .shards import Shards
 from .written import (
     File,
     Several,
@@ -48,7 +49,8 @@ class RunFiles:
     _forms: list[Manifest] = field(default_factory=list, repr=False, compare=False)
     """What ``run.json`` says, once it was read."""
     _index: list[pl.DataFrame] = field(default_factory=list, repr=False, compare=False)
-    """The block of each example, once one was looked for."""
+    """The shard of each example, once one was looked for."""
+    _shards: list[Shards] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -80,23 +82,43 @@ class RunFiles:
             self.manifest  # noqa: B018
         return self._forms[0] if self._forms else None
 
+    @property
+    def shards(self) -> Shards:
+        """The tables of the finished run.
+
+        Raises:
+            DamagedRun: Their ledger is gone, or is not what was written.
+        """
+        if not self._shards:
+            self._as_noted(lambda: check_file(self.path / LEDGER, self._expected(LEDGER)))
+            self._shards.append(Shards(self.path))
+        return self._shards[0]
+
     def table(self, name: str) -> Path:
-        """The path of a table of the finished run."""
+        """The folder of a table of the finished run."""
         return self.path / place(name)
 
     def has(self, name: str) -> bool:
         """Whether the finished run has this table."""
-        return self._noted(place(name)) is not None
+        return self.form is not None and name in self.form.tables
 
-    def finished(self, name: str) -> pl.LazyFrame:
+    def finished(self, name: str, shards: Collection[int] | None = None) -> pl.LazyFrame:
         """A table of the finished run, after verifying it.
+
+        Args:
+            name: Of the table.
+            shards: Those to read; None: all.
 
         Raises:
             DamagedRun: It is gone, or is not what was written.
         """
         if name not in self._sound:
-            self._checked(name, looked_at(name))
-        return scan_parquet(self.table(name))
+            self._verify(name)
+        if shards is None:
+            return self.shards.scan(name)
+        files = [self.shards.file(name, shard) for shard in sorted(shards)]
+        there = [file for file in files if file.is_file()]
+        return scan_parquet(there) if there else pl.LazyFrame(schema=columns_of(name))
 
     def believe(self) -> None:
         """Check the size, columns and number of rows of each table, and read them from now on.
@@ -111,27 +133,56 @@ class RunFiles:
             if not self.has(name) or (name in KINDS and not KINDS[name].built_in):
                 continue
             with self._saying_all_faults():
-                noted = self._expected(place(name))
-                check_size(self.table(name), noted)
-                check_table(self.table(name), noted.rows, columns_of(name))
+                for form in self._forms_with(name):
+                    file, noted = self.shards.file(name, form.shard), form.files[name]
+                    check_size(file, noted)
+                    check_table(file, noted.rows, columns_of(name))
             self._sound.add(name)
 
-    def _checked(self, name: str, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """All rows of a table, after verifying its file and its rows."""
-
-        def read() -> pl.DataFrame:
-            check_file(self.table(name), self._expected(place(name)))
-            return self._fitting(name, columns)
-
+    def _verify(self, name: str) -> None:
+        """Verify the files of a table and their rows, one shard after the other."""
         with self._saying_all_faults():
-            rows = self._as_noted(read)
+            self._as_noted(lambda: self._check_table(name))
         self._sound.add(name)
-        return rows
 
-    def _fitting(self, name: str, columns: Sequence[str] | None) -> pl.DataFrame:
-        file, noted, said = self.table(name), self._expected(place(name)), self._forms[0]
+    def _check_table(self, name: str) -> None:
+        for form in self._forms_with(name):
+            check_file(self.shards.file(name, form.shard), form.files[name])
+        self._check_rows(name)
+
+    def _check_rows(self, name: str, *, lists: bool = False) -> None:
+        """Check that the rows of a table are consistent with the run, shard by shard."""
+        # Before rows are read, of which there may be too many for the memory.
+        total = sum(form.files[name].rows or 0 for form in self._forms_with(name))
+        self._check_total(name, total)
+        seen = list[pl.Series]()
+        for form in self._forms_with(name):
+            rows = self._fitting(name, form)
+            if name == "examples":
+                seen.append(rows["id"].hash())
+            if lists and name == "examples":
+                file = self.shards.file(name, form.shard)
+                check_lists(collect(scan_parquet(file), file), file)
+        if seen and (different := pl.concat(seen).n_unique()) < total:
+            got = f"{total:,} rows of {different:,}"
+            raise DamagedRun([Fault(str(self.table(name)), None, "id", "each once", got)])
+
+    def _check_total(self, name: str, found: int) -> None:
+        said = self._forms[0]
+        for expected in (said.tables.get(name), counted(name, said)):
+            if expected is not None and found != expected:
+                fault = Fault(str(self.table(name)), None, "", f"{expected:,} rows", f"{found:,}")
+                raise DamagedRun([fault])
+
+    def _forms_with(self, name: str) -> Iterator[ShardForm]:
+        """The shards that have a table."""
+        return (form for form in self.shards.ledger if name in form.files)
+
+    def _fitting(self, name: str, form: ShardForm) -> pl.DataFrame:
+        """The rows of a shard, of the columns that are looked at."""
+        file = self.shards.file(name, form.shard)
         try:
-            check_table(file, noted.rows, columns_of(name))
+            check_table(file, form.files[name].rows or 0, columns_of(name))
         except DamagedRun as error:
             if name not in KINDS or KINDS[name].built_in:
                 raise
@@ -142,24 +193,19 @@ class RunFiles:
                 "Load it as it was then, or evaluate again into another folder.",
             ]
             raise InputError("\n".join(lines)) from error
-        check_table(file, counted(name, said), {})
-        table = scan_parquet(file)
-        rows = collect(table if columns is None else table.select(columns), file)
-        check_rows(name, rows, file, self.table("examples"), said.data.examples, said.metrics)
+        rows = collect(scan_parquet(file).select(looked_at(name)), file)
+        examples = self.shards.file("examples", form.shard)
+        check_rows(name, rows, file, examples, form.examples, self._forms[0].metrics)
+        if "shard" in rows and (rows["shard"] != form.shard).any():
+            raise DamagedRun([Fault(str(file), None, "shard", f"{form.shard}", "another")])
         return rows
 
-    def _check_rows(self, name: str) -> None:
-        """Check that a table is consistent with the run, and lists of examples block by block."""
-        self._fitting(name, looked_at(name))
-        if name != "examples":
-            return
-        file = self.table(name)
-        table = scan_parquet(file)
-        for number in collect(table.select(pl.col("block").unique()), file)["block"]:
-            check_lists(collect(table.filter(pl.col("block") == number), file), file)
-
     def read(
-        self, name: str, *only: pl.Expr, columns: Sequence[str | pl.Expr] | None = None
+        self,
+        name: str,
+        *only: pl.Expr,
+        columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,
     ) -> pl.DataFrame:
         """The rows of a table of the finished run that meet these conditions.
 
@@ -167,24 +213,23 @@ class RunFiles:
             name: Of the table.
             only: The conditions.
             columns: Those to read, or what is made of them; by default all.
+            shards: Those to read; None: all.
         """
-        if only or columns is not None or name in self._sound:
-            chosen = self.finished(name).filter(*only)
-            rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
-        else:
-            rows = self._checked(name)
+        chosen = self.finished(name, shards).filter(*only)
+        rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
         if name == "examples":
             with self._saying_all_faults():
                 check_lists(rows, self.table(name))
         return rows
 
-    def blocks_of(self, examples: Collection[str]) -> pl.Series:
-        """The blocks in which these examples of the finished run lie."""
+    def shards_of(self, examples: Collection[str]) -> list[int]:
+        """The shards in which these examples of the finished run lie."""
         if not self._index:
             # Without the texts, which take longer to read than all the rest.
-            self._index.append(self.read("examples", columns=["id", "block"]))
+            self._index.append(self.read("examples", columns=["id", "shard"]))
         asked = pl.Series(list(examples), dtype=pl.String)
-        return self._index[0].filter(pl.col("id").is_in(asked.implode()))["block"]
+        here = self._index[0].filter(pl.col("id").is_in(asked.implode()))
+        return here["shard"].unique().sort().to_list()
 
     def estimates(self) -> list[Estimate]:
         """The reported numbers, after verifying the file.
@@ -212,13 +257,21 @@ class RunFiles:
 
         Rows are checked only if all files match.
         """
-        files = self._files
-        faults = [fault_of(self.path / at, file) for at, file in files.items()]
+        faults = [fault_of(self.path / at, file) for at, file in self._files.items()]
         found = [fault for fault in faults if fault is not None]
+        if found or not self._files:
+            return found
+        try:
+            for form in self.shards.ledger:
+                for name, noted in form.files.items():
+                    fault = fault_of(self.shards.file(name, form.shard), noted)
+                    found += [] if fault is None else [fault]
+        except DamagedRun as error:
+            return list(error.faults)
         checks: list[Callable[[], object]] = [
-            partial(self._check_rows, name) for name in tables() if place(name) in files
+            partial(self._check_rows, name, lists=True) for name in tables() if self.has(name)
         ]
-        checks += [self._estimates] if ESTIMATES in files else []
+        checks += [self._estimates] if ESTIMATES in self._files else []
         for check in () if found else checks:
             try:
                 check()
@@ -271,6 +324,7 @@ class RunFiles:
         self._forms.clear()
         self._sound.clear()
         self._index.clear()
+        self._shards.clear()
 
     @property
     def _files(self) -> Mapping[str, File]:

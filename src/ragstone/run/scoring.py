@@ -1,4 +1,4 @@
-"""Scoring: the tables of a judged block: its judgements, its scores, and their groups."""
+"""Scoring: the tables of judged blocks and shards: judgements, scores, and their groups."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,7 +6,7 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples import Example
-from ragstone.judgements import ASKS
+from ragstone.judgements import ASKS, KINDS
 from ragstone.judges import LEDGER
 from ragstone.metrics import Composite, Metric, parse_metric, score
 
@@ -23,40 +23,40 @@ MOST_GROUPS = 200
 
 
 def block_tables(
-    spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
+    spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
-    """All tables of a block, as stored in the run folder."""
-    block = pl.lit(number, pl.UInt32).alias("block")
+    """All tables of a block, as stored in the run folder; ``shard`` is the number of its shard."""
+    of_shard = pl.lit(shard, pl.UInt32).alias("shard")
     ids = judged.tables.examples.select(ROW, example_id="id")
     ledger = judged.ledger.join(ids, on="row", how="left").select(
-        "example_id", *(name for name in LEDGER if name != "row"), block
+        "example_id", *(name for name in LEDGER if name != "row"), of_shard
     )
     by_kind: dict[str, list[pl.DataFrame]] = {}
     for ask, rows in judged.rows.items():
         if rows.height:
-            kept = rows.with_columns(block, ask=pl.lit(ask))
+            kept = rows.with_columns(of_shard, ask=pl.lit(ask))
             by_kind.setdefault(ASKS[ask].kind, []).append(kept)
     return {
-        "examples": judged.tables.examples.with_columns(block),
-        **block_scores(spec, number, examples, judged),
+        "examples": judged.tables.examples.with_columns(of_shard),
+        **block_scores(spec, shard, examples, judged),
         "ledger": ledger,
         **{kind: pl.concat(frames) for kind, frames in by_kind.items()},
     }
 
 
 def block_scores(
-    spec: RunSpec, number: int, examples: Sequence[Example], judged: JudgedBlock
+    spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
     """The scores of a block, their groups and clusters, and the origins of clusters."""
     components = component_metrics(spec.metrics)
     scores = score(judged.tables, [*spec.metrics, *components])
     keys = judged.tables.examples.select("question_id", "system", example_id="id")
     status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
-    block = pl.lit(number, pl.UInt32).alias("block")
+    of_shard = pl.lit(shard, pl.UInt32).alias("shard")
     long = pl.concat(
         pl.concat([keys, scores[str(metric)]], how="horizontal").select(
             "example_id", "question_id", "system", pl.lit(str(metric)).alias("metric"),
-            "value", "label", status, "reason", block,
+            "value", "label", status, "reason", of_shard,
         )
         for metric in spec.metrics
     )  # fmt: skip
@@ -67,6 +67,26 @@ def block_scores(
     if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:
         tables["origins"] = found
     return tables
+
+
+def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """The tables of a shard, of those of its blocks.
+
+    What was judged of a subject in several blocks is kept once.
+    """
+    names = dict.fromkeys(name for block in blocks for name in block)
+    found = {}
+    for name in names:
+        parts = [
+            block[name].with_columns(at=pl.lit(at)) for at, block in enumerate(blocks)
+            if name in block
+        ]  # fmt: skip
+        table = pl.concat(parts)
+        if len(parts) > 1 and name in KINDS:
+            table = table.filter(pl.col("at") == pl.col("at").min().over("ask", "judge", "subject"))
+        table = table.drop("at")
+        found[name] = table.unique(maintain_order=True) if name == "origins" else table
+    return found
 
 
 def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:

@@ -1,55 +1,71 @@
 """Streaming: the blocks of a run, each judged, in the order of the data."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ragstone.examples import Example
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
 
-from .blocks import blocks
+from .blocks import OF_A_SHARD, blocks
 from .judging import JudgedBlock, judge_block, judge_further
 from .spec import RunSpec
 
 if TYPE_CHECKING:
     from .calls.asking import Asking
 
-BLOCK = 20_000
+BLOCK = OF_A_SHARD
 """Examples of a block, where no model by server is asked."""
 
+Done = Callable[[int], int | None]
 Check = Callable[[Sequence[Example]], None]
 Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
 """Called with how many examples have been answered, and the next of them with their judges."""
 
 
+@dataclass(frozen=True, slots=True)
+class StreamedBlock:
+    """A judged block, and the number of its shard."""
+
+    shard: int
+    examples: Sequence[Example]
+    judged: JudgedBlock
+
+
 def judged_blocks(
-    spec: RunSpec, examples: Iterator[Example], check: Check
-) -> Iterator[tuple[list[Example], JudgedBlock]]:
+    spec: RunSpec, examples: Iterator[Example], done: Done, check: Check
+) -> Iterator[StreamedBlock]:
     """The blocks, if no server is asked.
 
     Args:
         spec: Of the run.
-        examples: All that are left to judge.
+        examples: All of the data.
+        done: Says how many examples a shard has that is done; None for one that is not.
         check: Called with each block before it is judged.
     """
-    for block in blocks(examples, BLOCK):
-        check(block)
-        yield block, judge_block(block, spec.judges, spec.asks)
+    for block in blocks(examples, BLOCK, done):
+        check(block.examples)
+        yield StreamedBlock(
+            block.shard, block.examples, judge_block(block.examples, spec.judges, spec.asks)
+        )
 
 
 def prefetched_blocks(
     spec: RunSpec,
     examples: Iterator[Example],
+    done: Done,
     check: Check,
     asking: "Asking",
     first: int,
     watch: Watch,
-) -> Iterator[tuple[list[Example], JudgedBlock]]:
+) -> Iterator[StreamedBlock]:
     """The blocks, asking models about later blocks while an earlier one is judged.
 
     Args:
         spec: Of the run.
-        examples: All that are left to judge.
+        examples: All of the data.
+        done: Says how many examples a shard has that is done; None for one that is not.
         check: Called with each block before anything is asked about it.
         asking: The asker.
         first: The place of the first example in the data.
@@ -70,8 +86,9 @@ def prefetched_blocks(
             watched += 1
         watch(done, ready, block.judges)
 
-    for block in prefetch.blocks(examples, check, tick):
+    for block in prefetch.blocks(examples, check, tick, done):
         tick(block, prefetch.examples)
         tables = Tables(block.frame)
-        yield block.examples, judge_further(block.examples, tables, block.judges, spec.asks)
+        judged = judge_further(block.examples, tables, block.judges, spec.asks)
+        yield StreamedBlock(block.shard, block.examples, judged)
         start += len(block.examples)

@@ -82,11 +82,10 @@ def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | Non
     Each cluster lies in one value of it, and some value holds several clusters.
 
     Args:
-        files: Of ``origins``, of all blocks; a block without such a field has none.
+        files: Of ``origins``, of all shards; a shard without such a field has none.
         clusters: How many there are, with such a field or without.
     """
-    there = [file for file in files if file.is_file()]
-    fields = [one for one in _nested(there, clusters) if 1 < one.values < one.clusters]
+    fields = [one for one in _nested(list(files), clusters) if 1 < one.values < one.clusters]
     return min(fields, key=lambda one: one.values, default=None)
 
 
@@ -95,7 +94,7 @@ def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
     if not files:
         return
     pairs = scan_parquet(files)
-    place = files[0].parents[1]
+    place = files[0].parent
     names = collect(pairs.select(pl.col("field").unique().sort()), place)["field"]
     for name in names:
         of_field = pairs.filter(pl.col("field") == name).select("cluster", "value").unique()

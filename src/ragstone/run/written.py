@@ -1,8 +1,8 @@
 """Written: records size and checksum of every file in a run's folder, and verifies them on reading.
 
 A run's folder is untrusted input like any other: it is copied, synced and mailed, and disks fail.
-``run.json`` and the ``part.json`` of each finished block list the size, number of rows and checksum
-of every file, and hold a checksum of themselves. A file that does not match is not read.
+``run.json`` and the lines of ``shards.jsonl`` have the size, number of rows and checksum of every
+file, and a checksum of themselves. A file that does not match is not read.
 """
 
 import json
@@ -44,18 +44,17 @@ class File(BaseModel):
     rows: Count | None = None
 
 
-def described(file: Path) -> dict[str, Any]:
+def described(file: Path) -> File:
     """The record of a file that was just written."""
     rows = None
     if file.suffix == ".parquet":
         rows = scan_parquet(file).select(pl.len()).collect().item()
-    noted = File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=rows)
-    return noted.model_dump(exclude_none=True)
+    return File(bytes=file.stat().st_size, checksum=_checksum_of(file), rows=rows)
 
 
 def fault_of(file: Path, noted: File) -> Fault | None:
     """How a file differs from its record; None if it matches."""
-    fault = _other_size(file, noted)
+    fault = other_size(file, noted)
     if fault is not None:
         return fault
     try:
@@ -73,7 +72,7 @@ def check_size(file: Path, noted: File) -> None:
     Raises:
         DamagedRun: It does not match.
     """
-    if (fault := _other_size(file, noted)) is not None:
+    if (fault := other_size(file, noted)) is not None:
         raise DamagedRun([fault])
 
 
@@ -180,7 +179,8 @@ def write_json(path: Path, content: object) -> None:
     unfinished.replace(path)
 
 
-def _other_size(file: Path, noted: File) -> Fault | None:
+def other_size(file: Path, noted: File) -> Fault | None:
+    """How the size of a file differs from its record; None if it does not."""
     try:
         facts = file.stat()
     except OSError as error:

@@ -22,7 +22,7 @@ def _cache_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def scores(run: Path) -> list[Any]:
-    return pl.read_parquet(run / "scores.parquet").drop("block").rows()
+    return pl.read_parquet(run / "scores" / "000000.parquet").drop("shard").rows()
 
 
 def test_a_run_prints_numbers_and_show_prints_how_they_came_about(

@@ -65,6 +65,6 @@ def test_a_file_that_a_run_may_make_later_is_not_made_by_a_result(
     pier: list[Row], scripted: Callable[[], ScriptedModel], tmp_path: Path
 ) -> None:
     evaluate(pier, metrics="precision", judge=scripted(), out=tmp_path / "run")
-    for name in ("overrules.sqlite", "label_ties.jsonl", "parts/000000/scores.parquet"):
+    for name in ("overrules.sqlite", "label_ties.jsonl", "parts/scores/000000.parquet"):
         with pytest.raises(InputError, match="part of the run"):
             write_result(tmp_path / "run" / name, "a report")

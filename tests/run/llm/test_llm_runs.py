@@ -12,7 +12,7 @@ import ragstone
 from ragstone.argument import in_shell
 from ragstone.errors import InputError, UnknownName
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
-from ragstone.parquet import read_parquet
+from ragstone.parquet import scan_parquet
 from ragstone.report.words import words
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
@@ -430,13 +430,14 @@ def test_a_model_cannot_be_called_like_another_judge(
             ragstone.evaluate(pier, metrics="faithfulness", judge=judge)
 
 
-def test_a_judge_that_takes_long_for_the_first_block_changes_no_block(
+def test_a_judge_that_takes_long_for_the_first_block_changes_no_shard(
     scripted: Model, pier: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ragstone.run.prefetch.BLOCK", 2)
+    monkeypatch.setattr("ragstone.run.blocks.OF_A_SHARD", 3)
     rows = [{**pier[0], "id": str(one), "question": f"Pier {one}?"} for one in range(7)]
 
-    def blocks(name: str, seconds: float) -> list[tuple[str, int]]:
+    def shards(name: str, seconds: float) -> list[tuple[str, int]]:
         model = scripted()
         at_once = model.reply
 
@@ -447,10 +448,11 @@ def test_a_judge_that_takes_long_for_the_first_block_changes_no_block(
 
         model.reply = reply  # type: ignore[method-assign]
         ragstone.evaluate(rows, metrics="mrr", judge=model, out=tmp_path / name)
-        return read_parquet(tmp_path / name / "examples.parquet").select("id", "block").rows()
+        files = sorted((tmp_path / name / "examples").iterdir())
+        return scan_parquet(files).select("id", "shard").collect().rows()
 
-    expected = [(str(one), one // 2) for one in range(7)]
-    assert blocks("quick", 0.0) == blocks("slow", 1.0) == expected
+    expected = [(str(one), one // 3) for one in range(7)]
+    assert shards("quick", 0.0) == shards("slow", 1.0) == expected
 
 
 def test_a_rubric_under_the_name_of_a_built_in_one_stands_in_for_it(tmp_path: Path) -> None:

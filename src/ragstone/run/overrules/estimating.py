@@ -15,7 +15,7 @@ from ragstone.run.looked_up import looked_up
 from ragstone.run.manifest import RunTally
 from ragstone.run.repeated_questions import QUESTION, question_hashes, repeated_questions
 from ragstone.run.scoring import NO_VALUE, component_metrics
-from ragstone.run.stored_blocks import finished_judges, stored_blocks
+from ragstone.run.stored_shards import finished_judges, stored_shards
 
 OWN = ("id", "question_id", "system", "question", "answer", "policy")
 """Fields of an example that are columns, see ``Example.facet``."""
@@ -37,10 +37,10 @@ def estimated_again(
         metrics: Those to estimate.
         facets: What groups and clusters the examples.
         scores: The scores as they are now, from those of the table.
-        tables: The judgements of a block as they are now, from those that are stored.
+        tables: The judgements of a shard as they are now, from those that are stored.
     """
     tally = RunTally()
-    tally.resume(form)
+    tally.join(form)
     settings = form.settings
     made = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
 
@@ -94,7 +94,7 @@ def _scored(
 ) -> dict[str, pl.DataFrame]:
     """The scores of metrics that the run did not keep, from all of its judgements."""
     blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
-    for block in stored_blocks(folder, finished_judges(form)) if metrics else ():
+    for block in stored_shards(folder, finished_judges(form)) if metrics else ():
         found = score(tables(block.tables), metrics)
         for name, parts in blocks.items():
             parts.append(found[name].select("value", "status"))

@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.errors import UnknownName
 from ragstone.run.folder import Folder
 from ragstone.run.forms import Manifest
-from ragstone.run.stored_blocks import finished_judges
+from ragstone.run.stored_shards import finished_judges
 
 from .estimating import facets_of
 from .read_rows import FewExamples, read_few

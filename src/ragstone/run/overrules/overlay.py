@@ -13,7 +13,7 @@ from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
 from ragstone.reason import reason
 from ragstone.run.estimate import Estimate
 from ragstone.run.forms import STATUS_NAMES, Manifest
-from ragstone.run.stored_blocks import finished_judges
+from ragstone.run.stored_shards import finished_judges
 
 from .estimating import estimated_again
 from .judged_run import JudgedRun

@@ -28,14 +28,14 @@ class FewExamples:
 def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
     """These examples of a finished run, in its order."""
     stored = StoredRows(folder, ids)
-    frame = stored.examples.drop("block")
+    frame = stored.examples.drop("shard")
     numbers = frame.select(example_id="id").with_row_index("row")
     ledger = stored.ledger.join(numbers, on="example_id", maintain_order="left")
     tables = Tables(frame)
     for ask in (name for name in ASKS if name in set(ledger["ask"])):
         entries = ledger.filter(pl.col("ask") == ask)
         # A subject that lies in several blocks has its rows in each of them.
-        once = entries.select("judge", "subject", "block").unique(
+        once = entries.select("judge", "subject", "shard").unique(
             ["judge", "subject"], keep="first", maintain_order=True
         )
         tables = resolve(tables, ask, entries.select(*LEDGER), _rows(stored, ask, once), judges)
@@ -63,5 +63,5 @@ def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
     if not stored.folder.has(kind):
         return KINDS[kind].empty()
     rows = stored.of_kind(kind).filter(pl.col("ask") == ask)
-    rows = rows.join(once, on=["judge", "subject", "block"], how="semi", maintain_order="left")
+    rows = rows.join(once, on=["judge", "subject", "shard"], how="semi", maintain_order="left")
     return rows.select(*KINDS[kind].schema())

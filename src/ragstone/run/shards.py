@@ -1,0 +1,143 @@
+"""Shards: the tables of a run, each in pieces of consecutive examples.
+
+    examples/000000.parquet              the first piece of a table
+    judgements/claims/000000.parquet
+    shards.jsonl                         the ledger: a line for each shard that is done
+
+The files of a shard are written before its line. So what was killed goes on with the shards that
+have no line, whatever lies about of them.
+"""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.errors import DamagedRun, Fault
+from ragstone.parquet import scan_parquet, sink_parquet
+
+from .forms import ShardForm, columns_of
+from .places import LEDGER, place
+from .shard_ledger import ShardLedger, write_ledger
+from .written import UNFINISHED, File, check_file, check_table, described, other_size, reading
+
+ROWS_AT_ONCE = {"examples": 500}
+"""Rows of a group of a table: one example is read by decoding its group, and texts are long."""
+FEW_WORDS = 20_000
+"""The same of other tables; more would be faster and take more memory."""
+
+CHOSEN = "chosen"
+"""A folder in that of the tables, with what replaces some of them when the run is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """The tables in a folder.
+
+    Args:
+        path: Of the folder.
+    """
+
+    path: Path
+    _ledger: list[ShardLedger] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def ledger(self) -> ShardLedger:
+        """Which shards are done.
+
+        Raises:
+            DamagedRun: It is not what was written.
+        """
+        if not self._ledger:
+            self._ledger.append(ShardLedger(self.path / LEDGER))
+        return self._ledger[0]
+
+    def file(self, name: str, shard: int) -> Path:
+        """The file with a shard's rows of a table."""
+        return self.path / place(name) / f"{shard:06d}.parquet"
+
+    def files_of(self, name: str) -> list[Path]:
+        """The files of a table, in the order of the data."""
+        return [self.file(name, form.shard) for form in self.ledger if name in form.files]
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table, in the order of the data."""
+        return scan_parquet(self.files_of(name))
+
+    def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> None:
+        """Write a shard, after which it is done.
+
+        Args:
+            form: What the ledger says of it, but for these files.
+            tables: Its rows of each table that is written.
+        """
+        new = {
+            name: write_rows(name, tables[name].lazy(), self.file(name, form.shard))
+            for name in sorted(tables)
+        }
+        files = dict(sorted({**form.files, **new}.items()))
+        self.ledger.add(form.model_copy(update={"files": files}))
+
+    def change(self, name: str, rows: Callable[[pl.LazyFrame], pl.LazyFrame], into: Path) -> None:
+        """Write a table anew elsewhere, with a ledger that has it in place of the one here.
+
+        Args:
+            name: Of the table.
+            rows: Makes the new rows of a shard of those it has.
+            into: The other folder.
+        """
+        other, forms = Shards(into), []
+        for form in self.ledger:
+            if name in form.files:
+                there, new = self.file(name, form.shard), other.file(name, form.shard)
+                with reading(there):
+                    noted = write_rows(name, rows(scan_parquet(there)), new)
+                form = form.model_copy(update={"files": {**form.files, name: noted}})
+            forms.append(form)
+        write_ledger(into / LEDGER, forms)
+
+    def leave_out_damaged(self) -> None:
+        """Take shards for not done whose files are gone or of another size."""
+        for form in list(self.ledger):
+            files = ((self.file(name, form.shard), noted) for name, noted in form.files.items())
+            if any(other_size(*one) is not None for one in files):
+                self.ledger.leave_out(form.shard)
+
+    def verify(self, name: str) -> None:
+        """Verify the files of a table: what was written, with its columns.
+
+        Raises:
+            DamagedRun: They are not; says what to delete.
+        """
+        for form in self.ledger:
+            file, noted = self.file(name, form.shard), form.files.get(name)
+            with self.judged_again(file):
+                if noted is not None:
+                    check_file(file, noted)
+                    rows = form.examples if name == "facets" else noted.rows
+                    check_table(file, rows, columns_of(name))
+                elif name != "origins":
+                    raise DamagedRun([Fault(str(file), None, "", "a file", "none")])
+
+    @contextmanager
+    def judged_again(self, place: Path) -> Iterator[None]:
+        """Say of damage of an unfinished run that it goes on if this is deleted."""
+        try:
+            yield
+        except DamagedRun as error:
+            hint = f"Delete {place}; the same command then judges what is lacking again."
+            raise DamagedRun(error.faults, hint=hint) from error
+
+
+def write_rows(name: str, rows: pl.LazyFrame, file: Path) -> File:
+    """Write rows of a table that may be more than memory holds, all or none; gives its record."""
+    unfinished = file.with_suffix(UNFINISHED)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_dir():
+        shutil.rmtree(file)
+    sink_parquet(rows, unfinished, rows_at_once=ROWS_AT_ONCE.get(name, FEW_WORDS))
+    unfinished.replace(file)
+    return described(file)
