@@ -29,6 +29,7 @@ def test_a_number_is_an_id_and_a_list_or_nothing_is_none() -> None:
     example = one({**TURN, "session": messages})
     assert (example.session, example.meta["session"]) == (None, messages)
     assert one({**TURN, "session": ""}).session is None
+    assert one({**TURN, "slices": {"CHATID": False}}).slices == {"CHATID": False}
     assert one({**TURN, "session_id": None}).session is None
     assert one({**TURN, "session_id": float("nan")}).session is None
     assert one({**TURN, "session_id": 10**400}).session == str(10**400)

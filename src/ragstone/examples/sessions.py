@@ -28,18 +28,21 @@ def put_session(column: str, given: object, slices: dict[str, Any], meta: dict[s
     if SESSION in slices:
         return
     for place in (slices, meta):
-        found = next((name for name in place if _is_name(name) and _is_id(place[name])), None)
+        found = next((name for name in place if names_session(name) and _is_id(place[name])), None)
         if found is not None:
             slices[SESSION] = place.pop(found)
             return
 
 
 @lru_cache(maxsize=4096)
-def _is_name(name: object) -> bool:
+def names_session(name: object) -> bool:
+    """Whether a column of this name is the session, where ``session`` itself is missing."""
     return isinstance(name, str) and squash(name) in KNOWN
 
 
 def _is_id(value: object) -> bool:
+    if isinstance(value, bool):
+        return False
     if isinstance(value, float):
         return isfinite(value)
     return isinstance(value, (str, int)) and value != ""

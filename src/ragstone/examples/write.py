@@ -22,7 +22,8 @@ def write(examples: Iterable[Example], path: str | Path) -> None:
     """Write examples in the format given by the file's extension.
 
     CSV cannot distinguish an empty text from a missing one; the other formats keep
-    every example exactly.
+    every example exactly, but for a session of another name, such as ``thread_id`` in
+    ``slices``, that is read back as ``session``.
 
     Raises:
         InputError: The extension is not .jsonl, .jsonl.gz, .csv or .parquet.
