@@ -14,7 +14,7 @@ from .conftest import NARROW, WIDE, Serve, Watched
 Watch = Callable[..., Watched]
 EVIL = (
     "<script>alert(1)</script> <img src=x onerror=alert(1)> javascript:alert(1) "
-    '"><svg onload=alert(1)> {{ 7 * 7 }} \u202egnp.exe\u202c \x1b[31m @all '
+    '"><svg onload=alert(1)> {{ 99999 * 99999 }} \u202egnp.exe\u202c \x1b[31m @all '
 )
 METRICS = ["faithfulness", "mrr", "precision", "token_f1", "exact_match", "answer_coverage"]
 
@@ -75,7 +75,7 @@ def test_hostile_text_is_text_on_every_page(
         assert len(answer.body()) <= 200_000, path
         assert one.page.locator("main script, main img").count() == 0
         assert one.page.locator("main [onload], main [onerror]").count() == 0
-        assert "49" not in one.page.locator("h1").inner_text()
+        assert f"{99999 * 99999}" not in one.page.locator("h1").inner_text()
         assert "\u202e" not in one.page.content()
         assert one.overflow() == 0, path
 
