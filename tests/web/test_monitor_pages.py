@@ -359,6 +359,38 @@ def test_answers_drawn_by_chance_keep_their_probability(screens: TestClient, day
     assert with_scores.status_code == 400
 
 
+def test_answers_that_nobody_can_label_take_no_place_in_a_draw(tmp_path: Path) -> None:
+    a_day(tmp_path, time.time(), 60)
+    store = open_store(tmp_path)
+    with store.database.transaction() as run:
+        for id, record in list(
+            run("SELECT example, record FROM examples WHERE example LIKE '%3' OR example < '00030'")
+        ):
+            run("UPDATE examples SET record = ? WHERE example = ?", _without_answer(record), id)
+    with store.database.reading() as run:
+        judged = {id for (id,) in run("SELECT example FROM draws WHERE state = 'judged'")}
+        texts = dict(run("SELECT example, record FROM examples"))
+    can = {id for id in judged if "answer" in json.loads(texts[id])}
+    assert len(judged - can) > 5
+    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+    client = TestClient(
+        make_app(place, Access(frozenset({HOST}), "", SECRET)), follow_redirects=False
+    )
+    form = {"secret": SECRET, "take": "random", "n": "7"}
+    for sent in range(7, len(can), 7):
+        assert client.post("/monitor/annotate", data=form).status_code == 303
+        assert len(items(tmp_path, DRAWN)) == sent
+    client.post("/monitor/annotate", data=form)
+    assert items(tmp_path, DRAWN).keys() == can
+    last = client.post("/monitor/annotate", data=form)
+    assert "but for those without a text" in last.text
+    store.close()
+
+
+def _without_answer(record: str) -> str:
+    return json.dumps({name: one for name, one in json.loads(record).items() if name != "answer"})
+
+
 def test_the_first_screen_says_how_to_get_labels_and_what_they_say_of_the_judge(
     tmp_path: Path,
 ) -> None:

@@ -11,7 +11,7 @@ sort is begun: ``production-2``.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -27,7 +27,7 @@ from ragstone.errors import InputError, UnknownName
 from ragstone.examples.labels import FIELDS, PROPOSITIONS
 from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase
-from ragstone.labels.queue.form import AskedLabel, QueueForm
+from ragstone.labels.queue.form import AskedLabel, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue, queues
 from ragstone.metrics import Metric, parse_metric
 
@@ -135,28 +135,13 @@ def send_to_people(
             "None of these answers came with its text, so nobody can label them. "
             "`ragstone monitor doctor` says how texts are sent."
         )
-    asked = labels_for(metrics)
-    if not asked and probabilities is not None:
-        raise InputError(
-            f"People's labels settle none of the metrics that are judged: {', '.join(metrics)}. "
-            "Judge one that they do, such as faithfulness, or choose the answers yourself."
-        )
-    asked = asked or with_choices(task_labels([Grounding.name]))
+    asked = _picked_asked(metrics) if probabilities is None else _drawn_asked(metrics)
     sort = PICKED if probabilities is None else DRAWN
     form, is_new = _form(labels, sort, asked, source)
     if probabilities is None:
         how = chosen or "somebody picked them in the monitor"
         form = replace(form, chosen=form.chosen or how)
-    items = [
-        one
-        for one in data_items(
-            [kept_example(json.dumps(one.record)) for one in texts],
-            form.asked,
-            probabilities,
-            _propositions(judgements),
-        )
-        if one.parts
-    ]
+    items = _items(texts, form.asked, judgements, probabilities)
     if is_new:
         make_queue(labels, form, items)
         return SentToPeople(form.name, len(items), len(examples))
@@ -164,6 +149,58 @@ def send_to_people(
     added = queue.extend(placed(queue.form, items), by)
     queue.drawn_again(probabilities or {})
     return SentToPeople(form.name, added, len(examples))
+
+
+def by_lot(ids: Iterable[str]) -> list[str]:
+    """Answers in the order in which they are drawn for people."""
+    return sorted(ids, key=lambda id: lot(OF_PEOPLE, id))
+
+
+def can_be_labelled(
+    labels: LabelDatabase,
+    examples: Sequence[ListedExample],
+    metrics: Sequence[str],
+    judgements: Mapping[str, Any],
+) -> frozenset[str]:
+    """The answers of which people are asked anything: they have a text, and parts to label.
+
+    Args:
+        labels: The store of labels.
+        examples: The answers.
+        metrics: That are judged.
+        judgements: What the judge said of each answer, as rows by kind.
+
+    Raises:
+        InputError: People's labels settle none of the metrics.
+    """
+    form, _ = _form(labels, DRAWN, _drawn_asked(metrics), "")
+    texts = [one for one in examples if one.record.get("answer")]
+    return frozenset(item.id for item in _items(texts, form.asked, judgements, None))
+
+
+def _drawn_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    asked = labels_for(metrics)
+    if not asked:
+        raise InputError(
+            f"People's labels settle none of the metrics that are judged: {', '.join(metrics)}. "
+            "Judge one that they do, such as faithfulness, or choose the answers yourself."
+        )
+    return asked
+
+
+def _picked_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    return labels_for(metrics) or with_choices(task_labels([Grounding.name]))
+
+
+def _items(
+    texts: Sequence[ListedExample],
+    asked: Sequence[AskedLabel],
+    judgements: Mapping[str, Any],
+    probabilities: Mapping[str, float] | None,
+) -> list[QueueItem]:
+    examples = [kept_example(json.dumps(one.record)) for one in texts]
+    items = data_items(examples, asked, probabilities, _propositions(judgements))
+    return [one for one in items if one.parts]
 
 
 def drawn_for_people(

@@ -3,7 +3,13 @@
 from collections.abc import Mapping, Sequence
 
 from ragstone.errors import InputError
-from ragstone.monitor.labelling import drawn_before, drawn_for_people, send_to_people
+from ragstone.monitor.labelling import (
+    by_lot,
+    can_be_labelled,
+    drawn_before,
+    drawn_for_people,
+    send_to_people,
+)
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.listed import (
     ListedExample,
@@ -24,6 +30,9 @@ MOST = 2_000
 
 MOST_DRAWN = 100_000
 """Answers from which some are drawn, the newest."""
+
+READ = 500
+"""Answers that are read at once to see whether people can label them."""
 
 CHOSEN = "example "
 """Begins the name of the box of an answer."""
@@ -101,14 +110,32 @@ def _drawn(
             "Answers that are chosen by their scores are not drawn by chance: take the condition "
             "on a metric away, or send them all."
         )
-    there = drawn_before(place.labels(), metrics_judged(watching))
+    n, metrics, labels = min(n, MOST), metrics_judged(watching), place.labels()
+    there, found = drawn_before(labels, metrics), list[ListedExample]()
     with watching.reading() as run:
         judged = judged_probabilities(run, listed_ids(run, wanted.where, MOST_DRAWN))
         if not judged:
             raise InputError("None of these answers was judged yet.")
-        drawn = drawn_for_people(judged, min(n, MOST), there)
-        new = [id for id in drawn if id not in there]
-        if not new:
-            raise InputError("All judged answers of this time were sent to people before.")
-        found = listed_by_ids(run, new)
+        order = by_lot(judged.keys() - there)
+        # What nobody can label is no part of what is drawn from: it would come in each draw again,
+        # in the place of one that people can.
+        for begin in range(0, len(order), READ):
+            ids = order[begin : begin + READ]
+            read = listed_by_ids(run, ids)
+            can = can_be_labelled(labels, read, metrics, judgements_of(run, ids))
+            found += [one for one in read if one.id in can]
+            for id in set(ids) - can:
+                del judged[id]
+            # The first that is not drawn says how far the draw reaches.
+            if len(found) > n:
+                break
+    if not found:
+        raise InputError(
+            "All judged answers of this time were sent to people before, but for those without a "
+            "text: ragstone monitor doctor says whether traces come without texts."
+            if order
+            else "All judged answers of this time were sent to people before."
+        )
+    drawn = drawn_for_people(judged, n, there)
+    found = [one for one in found if one.id in drawn]
     return found, drawn
