@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from threading import Event
+from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
@@ -15,15 +17,18 @@ from typer.testing import CliRunner
 from ragstone.cli import app
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.queue import Queue
+from ragstone.monitor.alarms.rules import AlarmBar
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.sign_of_life import HEARTBEAT
 from ragstone.monitor.labelling import DRAWN, PICKED
-from ragstone.monitor.settings import DEFAULTS
+from ragstone.monitor.numbers.metric_over_time import Facet
+from ragstone.monitor.settings import DEFAULTS, AlarmRule, BaselineSettings, MonitorSettings
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.raised import silenced_until
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.web.app import make_app
+from ragstone.web.parts.whole_conversations import ConversationFacts, conversation_facts
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 from ragstone.web.watching import Watching
@@ -474,3 +479,61 @@ def test_where_no_answer_has_a_session_there_are_no_conversations(tmp_path: Path
         place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
         client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
         assert 'id="conversations"' not in shown(client, "/monitor?metric=faithfulness")
+
+
+def test_conversations_that_take_long_to_count_are_said_to_be_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counted, begun = Event(), list[float]()
+
+    def slow(
+        store: MonitorStore, metric: str, since: float, until: float, slice: Facet | None
+    ) -> ConversationFacts:
+        begun.append(until)
+        counted.wait(30)
+        return conversation_facts(store, metric, since, until, slice)
+
+    monkeypatch.setattr("ragstone.web.pages.monitor.conversation_facts", slow)
+    monkeypatch.setattr("ragstone.web.pages.monitor.PATIENCE", 0)
+    now = time.time()
+    with closing(open_store(tmp_path)) as store:
+        converse(store, "a", now - 7_000, [1.0, 0.5])
+        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+        page = shown(client, "/monitor?metric=faithfulness")
+        assert "being counted" in page
+        assert 'id="conversations"' not in page
+        # A minute later the first is still counted, and another one is not begun.
+        later = now + 67
+        monkeypatch.setattr("ragstone.web.pages.monitor.time.time", lambda: later)
+        assert "being counted" in shown(client, "/monitor?metric=faithfulness")
+        assert len(begun) <= 1
+        counted.set()
+        monkeypatch.setattr("ragstone.web.pages.monitor.PATIENCE", 60)
+        assert 'id="conversations"' in shown(client, "/monitor?metric=faithfulness")
+
+
+def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened = Event()
+
+    def slow(*_: Any) -> AlarmBar:
+        opened.wait(5)
+        return AlarmBar(0.77)
+
+    monkeypatch.setattr("ragstone.monitor.alarms.baseline._bar_of_run", slow)
+    monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 0)
+    rule = AlarmRule("faith", "faithfulness", margin=0.05)
+    settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))
+    with closing(open_store(tmp_path)) as store:
+        place = RunsFolder(tmp_path, watching=Watching(store, settings))
+        client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
+        page = shown(client, "/monitor/rules")
+        assert "being simulated" in page
+        assert "0.770 now" not in page
+        opened.set()
+        monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 60)
+        page = shown(client, "/monitor/rules")
+        assert "0.770 now" in page
+        assert "being simulated" not in page

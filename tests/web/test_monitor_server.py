@@ -222,6 +222,25 @@ def test_a_budget_in_dollars_is_refused_while_nobody_knows_what_the_judge_costs(
     check_start(read_settings(rules))
 
 
+def test_prices_that_cannot_be_read_are_told_with_all_else_that_is_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("WHERE_TO", raising=False)
+    rules = tmp_path / "rules.toml"
+    rules.write_text(
+        '[judging]\nusd_an_hour = 1\njudge = ["openai:of-our-own"]\nprices = "prices.toml"\n'
+        '[[tell]]\nkind = "webhook"\nurl_from = "WHERE_TO"\n'
+    )
+    (tmp_path / "prices.toml").write_text("no table")
+    with pytest.raises(InputError) as refused:
+        check_start(read_settings(rules))
+    said = str(refused.value)
+    assert "OPENAI_API_KEY" in said
+    assert "WHERE_TO" in said
+    assert "prices.toml" in said
+
+
 def test_a_file_that_is_named_to_be_followed_is_taken_in(tmp_path: Path) -> None:
     (tmp_path / "answers.jsonl").write_bytes(EXAMPLE + b"\n")
     rules = tmp_path / "rules.toml"

@@ -79,6 +79,7 @@ class MonitorWorker:
         store: Where all of it is.
         settings: How it judges and keeps.
         now: Seconds since the epoch.
+        is_sole: Whether no other worker is at work on the store; where one is, this one stops.
     """
 
     def __init__(
@@ -87,8 +88,10 @@ class MonitorWorker:
         settings: MonitorSettings = DEFAULTS,
         *,
         now: Callable[[], float] = time,
+        is_sole: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store, self._settings, self._now = store, settings, now
+        self._is_sole = is_sole
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
         assessing = GuardChecking(store, now=now)
@@ -176,6 +179,10 @@ class MonitorWorker:
     def _beat(self) -> int:
         now = self._now()
         if now - self._beaten >= BEAT:
+            if not self._is_sole():
+                _say(self._store, "Another process judges this store now; this one stops.")
+                self.stop()
+                return 0
             with self._store.database.transaction() as run:
                 keep(run, HEARTBEAT, {"at": now, "pid": os.getpid()})
             self._beaten = now
@@ -191,8 +198,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     ends: list[Callable[[], object]] = [lambda: os._exit(0)]
     if stat.S_ISFIFO(os.fstat(0).st_mode):
         Thread(target=_until_input_ends, args=(ends,), daemon=True).start()
-    with sole_worker(store, lambda text: _say(store, text)):
-        worker = MonitorWorker(store, settings)
+    with sole_worker(store, lambda text: _say(store, text)) as is_sole:
+        worker = MonitorWorker(store, settings, is_sole=is_sole)
         ends[:] = [worker.stop]
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: worker.stop())

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ragstone.models.store import cache_folder
+from ragstone.cache_folder import cache_folder
 
 T = TypeVar("T")
 

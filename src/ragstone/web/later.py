@@ -37,6 +37,7 @@ class Later:
         self._slots = BoundedSemaphore(AT_ONCE)
         self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._last: OrderedDict[Hashable, Any] = OrderedDict()
+        self._begun: OrderedDict[Hashable, Hashable] = OrderedDict()
 
     def get(
         self, key: Hashable, make: Callable[[], T], patience: float | None = PATIENCE
@@ -69,14 +70,28 @@ class Later:
         make: Callable[[], T],
         patience: float | None = PATIENCE,
     ) -> T | None:
-        """The result for a version, or the last one of its group while it is being computed."""
-        found = self.get((group, version), make, patience)
+        """The result for a version, or the last one of its group while it is being computed.
+
+        One of a group is computed at a time, and stands as its last whenever it comes: where that
+        takes longer than a version holds, it is still shown.
+        """
+
+        def made() -> T:
+            found = make()
+            with self._lock:
+                _put(self._last, group, found)
+            return found
+
+        with self._lock:
+            begun = self._begun.get(group)
+            going = self._kept.get((group, begun))
+            if going is None or going.done():
+                begun = version
+            _put(self._begun, group, begun)
+        found = self.get((group, begun), made, patience)
         with self._lock:
             if found is not None:
-                self._last[group] = found
-                self._last.move_to_end(group)
-                while len(self._last) > MOST:
-                    self._last.popitem(last=False)
+                _put(self._last, group, found)
             last: T | None = self._last.get(group)
         return last
 
@@ -90,3 +105,10 @@ class Later:
     def _forget(self, key: Hashable) -> None:
         with self._lock:
             self._kept.pop(key, None)
+
+
+def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > MOST:
+        kept.popitem(last=False)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,7 @@ from ragstone.monitor.store.erased import erase_examples
 from ragstone.monitor.store.raised import raised_alarms
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.watched_scores import watched_scores
+from ragstone.monitor.store.watched_sessions import watched_turns
 from tests.monitor.following.arriving import rows
 
 RULE = AlarmRule("faith", "faithfulness", bar=0.8, of="sessions", no_data="ignore")
@@ -122,6 +124,27 @@ def test_a_session_has_the_mean_of_its_turns_after_a_silence(store: MonitorStore
     assert scores(store) == []
     closed(store, START + SILENCE)
     assert scores(store) == [("a", 0.5, "value", 0.5)]
+
+
+def test_the_turns_of_a_session_that_goes_on_are_not_read_at_each_of_its_scores(
+    store: MonitorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+
+    def reading(run: Sql, metric: str, sessions: Sequence[str], *, guard: bool) -> Any:
+        read.extend(sessions)
+        return watched_turns(run, metric, sessions, guard=guard)
+
+    monkeypatch.setattr(closing, "watched_turns", reading)
+    for k in range(20):
+        turns(store, "a", [1.0], first=k, at=START + 60 * k)
+        closed(store, START + 60 * k)
+    assert read == ["a"]
+    closed(store, START + SILENCE)
+    assert read == ["a"] * 2
+    assert scores(store) == []
+    closed(store, START + 60 * 19 + SILENCE)
+    assert scores(store) == [("a", 1.0, "value", 1.0)]
 
 
 def test_another_turn_keeps_it_open_and_a_late_one_counts_no_second_time(

@@ -428,6 +428,62 @@ def test_a_bar_of_first_answers_is_learnt_again_from_those_of_another_judge(
     assert [(one.kind, one.state) for one in quiet.watch()] == [(WORSE, "firing")]
 
 
+def test_a_fall_that_goes_on_while_the_judge_changes_fires_on_until_it_recovers(
+    quiet: Monitored,
+) -> None:
+    rule = replace(RULE, bar=None, margin=0.05)
+    quiet.settings = replace(WATCHFUL, rules=(rule,), baseline=BaselineSettings(answers=100))
+
+    def states() -> list[tuple[str, str, object]]:
+        return [(one.kind, one.state, one.facts.get("over")) for one in quiet.watch()]
+
+    def bar() -> float | None:
+        with quiet.store.database.reading() as run:
+            found = settled_bar(run, quiet.settings, rule, "")
+        return None if found is None else found.value
+
+    quiet.answers(*[1.0] * 100)
+    quiet.watch()
+    usual = bar()
+    quiet.answers(*[0.0] * 60)
+    assert states() == [(WORSE, "firing", None)]
+    quiet.answers(*[0.0] * 150, judge="another")
+    assert states() == [(WORSE, "firing", None)]
+    assert bar() == usual, "answers that fell are no measure of what is usual"
+    quiet.answers(*[1.0] * 200, judge="another")
+    assert states() == [(WORSE, "resolved", "recovered")]
+    quiet.answers(*GOOD * 10, judge="another")
+    assert states() == [(WORSE, "resolved", "recovered")]
+    quiet.answers(1.0, judge="another")
+    quiet.watch()
+    learnt = bar()
+    assert learnt is not None
+    assert usual is not None
+    assert 0.7 < learnt < 0.85 < usual, "of nine in ten, at its lower limit less the margin"
+
+
+def test_a_fall_called_over_by_hand_lets_the_bar_be_learnt_from_the_judge_at_work(
+    quiet: Monitored,
+) -> None:
+    rule = replace(RULE, bar=None, margin=0.05)
+    quiet.settings = replace(WATCHFUL, rules=(rule,), baseline=BaselineSettings(answers=100))
+    quiet.answers(*[1.0] * 100)
+    quiet.watch()
+    quiet.answers(*[0.0] * 60)
+    (alarm,) = quiet.watch()
+    quiet.answers(*[1.0, 0.0] * 60, judge="stricter")
+    (alarm,) = quiet.watch()
+    resolve_alarm(quiet.store, alarm.number, "Ann", quiet.now)
+    for _ in range(2):
+        quiet.answers(*[1.0, 0.0] * 60, judge="stricter")
+        quiet.watch()
+    with quiet.store.database.reading() as run:
+        bar = settled_bar(run, quiet.settings, rule, "")
+    assert bar is not None
+    assert 0.3 < bar.value < 0.45, "of one half, at its lower limit less the margin"
+    assert [one.state for one in quiet.alarms()] == ["resolved"]
+
+
 def test_scores_that_go_on_coming_end_no_alarm_about_their_mean(quiet: Monitored) -> None:
     quiet.settings = replace(WATCHFUL, rules=(RULE,))
     quiet.answers(*BAD * 40)

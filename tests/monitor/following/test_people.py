@@ -15,7 +15,7 @@ from ragstone.examples.example import Context
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import ItemAnswers, QueueForm
 from ragstone.labels.queue.queue import Queue
-from ragstone.monitor.following.people import EVERY, People
+from ragstone.monitor.following.people import EVERY, LabelledAnswers, People, labelled_answers
 from ragstone.monitor.labelling import DRAWN, drawn_queues, labels_for, send_to_people
 from ragstone.monitor.store.listed import listed_by_ids
 from ragstone.monitor.store.store import MonitorStore
@@ -108,6 +108,26 @@ def test_what_is_said_later_is_taken_when_it_is_time_and_replaces(judged: Monito
     assert found == {(first, 1.0, 0.25), (second, 0.0, 0.25)}
     clock.wait(EVERY)
     assert people.step() == 0, "nothing was said since"
+
+
+def test_queues_in_which_nobody_said_anything_are_read_once(
+    judged: MonitorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = list[str]()
+
+    def reading(database: LabelDatabase, name: str) -> LabelledAnswers:
+        read.append(name)
+        return labelled_answers(database, name)
+
+    monkeypatch.setattr("ragstone.monitor.following.people.labelled_answers", reading)
+    clock = Clock()
+    people = People(judged, clock)
+    for _ in range(3):
+        assert people.step() == 0
+        clock.wait(EVERY)
+    assert read == [DRAWN]
+    say(judged, 1, "yes")
+    assert people.step() == 1
 
 
 def test_metrics_that_people_do_not_settle_have_no_score_by_them(judged: MonitorStore) -> None:

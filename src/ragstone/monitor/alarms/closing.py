@@ -47,7 +47,7 @@ def close_sessions(run: Sql, rules: Sequence[AlarmRule], now: float) -> bool:
     stop_noting(run, metrics)
     more, last = False, last_score(run) if metrics else 0
     for metric in metrics:
-        more = take_note(run, metric, now, last, MOST_SCORES) or more
+        more = take_note(run, metric, now, last, MOST_SCORES, AGAIN) or more
         more = _close(run, metric, now) or more
     return more
 

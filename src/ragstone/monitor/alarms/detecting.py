@@ -6,7 +6,7 @@ what it found are written in one transaction: after a kill no score is left out 
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -132,17 +132,22 @@ class Detection:
     outdated: tuple[OutdatedBar, ...] = ()
 
 
-def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
+def detect(
+    run: Sql, watching: Sequence[WatchedSlice], firing: Collection[tuple[str, str]] = ()
+) -> Detection:
     """Look at the scores that came since the last call.
 
     A rule whose metric, direction or bar changed begins anew with the scores that come then, and
     so does one whose judge changed; where its bar is of first answers, it is unwatched until that
-    is learnt again. A changed promise leaves the evidence as it is, for that does not depend on it.
+    is learnt again. While its alarm fires it keeps the old bar, for one that is learnt from answers
+    that fell would call them good. A changed promise leaves the evidence as it is, for that does
+    not depend on it.
     The detectors of rules and slices that are gone are forgotten.
 
     Args:
         run: Within a transaction, in which what follows from it is written too.
         watching: All slices of all rules.
+        firing: The rules and slices with an alarm that fires because their mean is worse.
     """
     kept = kept_detectors(run)
     lasts = {unit: last_watched(run, unit) for unit in {one.rule.of for one in watching}}
@@ -162,25 +167,27 @@ def detect(run: Sql, watching: Sequence[WatchedSlice]) -> Detection:
             anew.append(BegunAnew(one.rule.name, one.slice, reason("rule_changed")))
             through = last
         if through < last:
-            scores = watched_scores(run, one.rule.metric, one.facet, through, room, unit)
+            looked = through
+            scores = watched_scores(run, one.rule.metric, one.facet, looked, room, unit)
             if len(scores) < room:
                 through = last
             else:
                 through, more = (scores[-1].number if scores else through), True
             room -= len(scores)
-            judge, learns = memory.judge, False
+            judge, learns, here = memory.judge, False, list[Fall | Recovery]()
             for part in _by_judge(memory, scores):
                 if judge is not None and part.judge != judge:
                     why = reason("judge_changed", before=judge, after=part.judge)
                     anew.append(BegunAnew(one.rule.name, one.slice, why))
                     memory.begin_anew(one)
-                    learns = one.bar.source == "first_answers"
-                    if learns:
-                        # Its bar is of what the other judge said.
-                        outdated.append(OutdatedBar(one, part.after))
-                        break
                 judge = part.judge
-                found += _look(run, one, memory, part.scores)
+                fires = here or (one.rule.name, one.slice) in firing
+                learns = _is_of_another(one, judge) and not (memory.recovering and fires)
+                if learns:
+                    outdated.append(OutdatedBar(one, max(part.after, looked)))
+                    break
+                here += _look(run, one, memory, part.scores)
+            found += here
             if learns:
                 continue
         row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through, unit)
@@ -271,6 +278,11 @@ def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJud
             memory.judge, memory.other, memory.others = one.judge, None, 0
             parts.append(_ByOneJudge(one.judge, [], one.number))
     return parts
+
+
+def _is_of_another(watched: WatchedSlice, judge: str) -> bool:
+    """Whether a bar was counted from the scores of another judge."""
+    return watched.bar.source == "first_answers" and judge != watched.judge
 
 
 def _look(

@@ -132,6 +132,11 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
         silence(run, rule, until, on_one_line(person)[:100])
 
 
+def firing_worse(run: Sql) -> set[tuple[str, str]]:
+    """The rules and slices with an alarm that fires because their mean is worse."""
+    return {(one.rule, one.slice) for one in firing_alarms(run) if one.kind == WORSE}
+
+
 def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float) -> None:
     """Raise and resolve alarms by what the detectors found; in the transaction of their states."""
     for one in detection.found:

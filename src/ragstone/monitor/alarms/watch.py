@@ -16,7 +16,7 @@ from ragstone.wording import worded
 
 from .closing import close_sessions
 from .detecting import Detection, detect
-from .lifecycle import end_what_nobody_watches, follow
+from .lifecycle import end_what_nobody_watches, firing_worse, follow
 from .no_data import look_up, watch_judging, watch_scores, watch_traffic
 from .rules import facet_of
 from .slices import SlicesAtWork, learn_again, slices_at_work
@@ -55,7 +55,7 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
         with store.database.transaction() as run:
             more = close_sessions(run, settings.rules, now)
             at_work = slices_at_work(run, settings)
-            detection = detect(run, at_work.watched)
+            detection = detect(run, at_work.watched, firing_worse(run))
             more = more or detection.more
             learn_again(run, detection.outdated)
             follow(run, settings, detection, now)

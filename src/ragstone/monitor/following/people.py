@@ -88,6 +88,8 @@ class People:
             queues = [labelled_answers(database, name) for name in names]
         ids = sorted({id for one in queues for id in one.chances})
         if not ids:
+            with self._store.database.transaction() as run:
+                keep(run, TAKEN, known)
             return 0
         labelled = that_counts(queues)
         with self._store.database.reading() as run:

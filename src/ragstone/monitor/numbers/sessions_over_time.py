@@ -46,6 +46,59 @@ class SessionWindow:
     resolved: SessionEstimate
 
 
+@dataclass(frozen=True, slots=True)
+class TurnsInTime:
+    """All turns of the sessions of a stretch of time, which windows of it are counted from.
+
+    Attributes:
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        turns: With the scores of the metric.
+        answers: The same turns, with whether they are answered.
+    """
+
+    metric: str
+    since: float
+    until: float
+    turns: Sequence[ScoredTurn]
+    answers: Sequence[ScoredTurn]
+
+    def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
+        """The figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
+        width = ceil((self.until - self.since) / n)
+        last = {turn.session: turn.at for turn in self.turns}
+        place = {session: int((at - self.since) // width) for session, at in last.items()}
+        turns: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        answers: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        for turn, answer in zip(self.turns, self.answers, strict=True):
+            if 0 <= (k := place[turn.session]) < n:
+                turns[k].append(turn)
+                answers[k].append(answer)
+        return tuple(
+            _window(self.metric, self.since + k * width, width, turns[k], answers[k], bar)
+            for k in range(n)
+        )
+
+
+def turns_in_time(
+    store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
+) -> TurnsInTime:
+    """Read the turns of the sessions of a stretch of time.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        slice: That a turn of each session has; None: all.
+    """
+    with store.database.reading() as run:
+        turns = session_turns(run, metric, since, until, slice)
+        answers = session_turns(run, ABSTENTION, since, until, slice)
+    return TurnsInTime(metric, since, until, turns, answers)
+
+
 def sessions_over_time(
     store: MonitorStore,
     metric: str,
@@ -79,26 +132,8 @@ def sessions_over_time(
             f"{argument('since', since)} must be before {argument('until', until)}, with at least "
             "one window between them."
         )
-    width = ceil((until - since) / windows)
-    with store.database.reading() as run:
-        turns = session_turns(run, metric, since, until, slice)
-        answers = session_turns(run, ABSTENTION, since, until, slice)
-    last = {turn.session: turn.at for turn in turns}
-    place = {session: int((at - since) // width) for session, at in last.items()}
-    found = []
-    for k in range(windows):
-        inside = [place[turn.session] == k for turn in turns]
-        found.append(
-            _window(
-                metric,
-                since + k * width,
-                width,
-                [turn for turn, here in zip(turns, inside, strict=True) if here],
-                [turn for turn, here in zip(answers, inside, strict=True) if here],
-                bar,
-            )
-        )
-    return tuple(found)
+    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
+    return read.windows(windows, bar)
 
 
 def _window(

@@ -45,18 +45,18 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
 
 
 def lacking(settings: MonitorSettings) -> Iterator[str]:
-    """What keeps a monitor from starting here, each with what to do.
-
-    Raises:
-        InputError: The file of prices cannot be read.
-    """
+    """What keeps a monitor from starting here, each with what to do."""
     unset = unset_variables(settings)
     if unset:
         yield (
             f"Not set in the environment: {', '.join(unset)}. Set each before the monitor starts "
             f"(export {unset[0]}=…), or leave out the key ending in _from that names it."
         )
-    unpriced = unpriced_models(settings)
+    try:
+        unpriced = unpriced_models(settings)
+    except InputError as error:
+        yield error.text
+        return
     if unpriced:
         yield (
             f"usd_an_hour in [judging] limits nothing while it is not known what "

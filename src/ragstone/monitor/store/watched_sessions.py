@@ -68,7 +68,7 @@ class SessionOver(NamedTuple):
     judge: str
 
 
-def take_note(run: Sql, metric: str, now: float, last: int, most: int) -> bool:
+def take_note(run: Sql, metric: str, now: float, last: int, most: int, soon: float) -> bool:
     """Take note of the sessions of scores that came; gives whether there are more.
 
     What came before a metric was first watched is left alone.
@@ -79,6 +79,8 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int) -> bool:
         now: Seconds since the epoch.
         last: Number of the last score of all.
         most: Scores that are looked at.
+        soon: Seconds; a session that is to be looked at later than that stays where it is. It
+            still goes on, and to look at each of its scores reads all its turns each time.
     """
     taken: dict[str, int] = remembered(run, TAKEN, {})
     if metric not in taken:
@@ -94,15 +96,17 @@ def take_note(run: Sql, metric: str, now: float, last: int, most: int) -> bool:
     )  # fmt: skip
     sessions = sorted({session for _, session in rows if session is not None})
     for page in in_pages(sessions):
-        over = {
+        others = {
             session
             for (session,) in run(
                 "SELECT session FROM watched_sessions WHERE metric = ? "
+                f"AND session IN ({marks(page)}) UNION "
+                "SELECT session FROM open_sessions WHERE metric = ? AND due_at > ? "
                 f"AND session IN ({marks(page)})",
-                metric, *page,
+                metric, *page, metric, now + soon, *page,
             )
         }  # fmt: skip
-        _wait(run, metric, [(one, now) for one in page if one not in over])
+        _wait(run, metric, [(one, now) for one in page if one not in others])
     more = len(rows) == most
     keep(run, TAKEN, {**taken, metric: rows[-1][0] if more else last})
     return more

@@ -111,6 +111,21 @@ class ContentNote:
     rest: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Conversations:
+    """Whole conversations, as the page shows them.
+
+    Attributes:
+        shown: None where there are none, or while they are counted for the first time.
+        counted_at: When, where that is a while ago.
+        counting: They are being counted for the first time.
+    """
+
+    shown: ShownWholeConversations | None = None
+    counted_at: str = ""
+    counting: bool = False
+
+
 def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
     """The first screen.
 
@@ -139,6 +154,9 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
         checks = [one for one in facts.metrics if one.metric in apart]
     alone = bool(metric) and bool(shown)
     shown.sort(key=lambda one: one.window is None)
+    conversations = _Conversations()
+    if alone:
+        conversations = _conversations(place, facts, shown[0].metric, span)
     return WebPage(
         "monitor.html",
         "Monitor",
@@ -171,7 +189,9 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
             "checks": [_check_row(one, asked) for one in checks],
             "people": people_corrections(place, settings.judging.metrics, shown),
             "people_of": query(_time_and_slice(last, slice)),
-            "conversations": _conversations(place, facts, shown[0].metric) if alone else None,
+            "conversations": conversations.shown,
+            "conversations_at": conversations.counted_at,
+            "counting": conversations.counting,
             "hidden_bands": max(0, len(shown) - MOST_BANDS),
             "caption": caption([one.series for one in shown]),
             "alarms": [_firing(one) for one in raised if one.firing][:FIRST_ALARMS],
@@ -184,18 +204,24 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def _conversations(
-    place: RunsFolder, facts: MonitorPageFacts, metric: str
-) -> ShownWholeConversations | None:
-    """Whole conversations; None where there are none, or while they are counted."""
+    place: RunsFolder, facts: MonitorPageFacts, metric: str, span: float
+) -> _Conversations:
+    """Those of the last ``span`` seconds; what the page shows begins at a step before that."""
     store = place.watching().store
     until = facts.now // COUNTED_FOR * COUNTED_FOR + COUNTED_FOR
-    since = until - COUNTED_FOR - (facts.now - facts.since)
-    found = place.later.get(
-        ("conversations", metric, facts.slice, round(facts.now - facts.since), until),
-        lambda: conversation_facts(store, metric, since, until, facts.slice),
+    found = place.later.newest(
+        ("conversations", metric, facts.slice, span),
+        until,
+        lambda: conversation_facts(store, metric, until - COUNTED_FOR - span, until, facts.slice),
         PATIENCE,
     )
-    return None if found is None else whole_conversations(found, facts.deploys)
+    if found is None:
+        return _Conversations(counting=True)
+    counted_at = found.whole.end - COUNTED_FOR
+    return _Conversations(
+        whole_conversations(found, facts.deploys),
+        shown_moment(counted_at).words if counted_at < facts.now - 2 * COUNTED_FOR else "",
+    )
 
 
 def facet_of(text: str) -> Facet | None:

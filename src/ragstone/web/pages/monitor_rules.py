@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from ragstone.database.database import Sql
 from ragstone.errors import InputError, RagstoneError
 from ragstone.inert import on_one_line
-from ragstone.monitor.alarms.rules import share_of, shares_of
+from ragstone.monitor.alarms.baseline import bar_of_run
+from ragstone.monitor.alarms.rules import AlarmBar, share_of, shares_of
 from ragstone.monitor.alarms.slices import settled_bar
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.rule import OWN_RULES, metric_range
@@ -88,12 +88,24 @@ def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
         silenced = silenced_until(run, now)
         alarms = [one for one in raised_alarms(run, MOST_ALARMS) if one.firing]
         together = answers_together(run)
-        bars = {one.name: _settled(run, settings, one) for one in settings.rules}
+        bars = {
+            one.name: settled_bar(run, settings, one, one.slice)
+            for one in settings.rules
+            if not _is_of_run(settings, one)
+        }
     firing: dict[str, list[tuple[int, str]]] = {}
     for one in alarms:
         firing.setdefault(one.rule, []).append((one.number, monitor_path("alarms", one.number)))
     rules = [
-        _shown(place, settings, one, bars[one.name], firing, silenced, together.get(one.name))
+        _shown(
+            place,
+            settings,
+            one,
+            _of_run(place, settings, one) if _is_of_run(settings, one) else (bars[one.name],),
+            firing,
+            silenced,
+            together.get(one.name),
+        )
         for one in settings.rules
     ]
     rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
@@ -150,20 +162,24 @@ def _shown(
     place: RunsFolder,
     settings: MonitorSettings,
     rule: AlarmRule,
-    settled: float | None,
+    found: tuple[AlarmBar | None] | None,
     firing: Mapping[str, list[tuple[int, str]]],
     silenced: Mapping[str, tuple[float, str]],
     together: float | None,
 ) -> ShownRule:
+    """A rule; ``found`` is its bar, which may not be settled, or None while that is read."""
+    settled = None if found is None or found[0] is None else found[0].value
     promise = rule.promise or settings.promise
     shares = max(1, shares_of(settings, rule))
     bar = _assumed(rule) if settled is None else settled
     fall = usual_fall(rule, bar)
     rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
     key = ("rule delay", rule, bar, promise, shares, rate)
-    delay = place.later.get(
-        key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
-    )
+    delay = None
+    if found is not None:
+        delay = place.later.get(
+            key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
+        )
     if delay is None:
         said = None
     elif isinstance(delay, str):
@@ -198,13 +214,22 @@ def _simulated(
         return error.text
 
 
-def _settled(run: Sql, settings: MonitorSettings, rule: AlarmRule) -> float | None:
-    """The bar at work; None where it is not known yet, or each value of a facet has its own."""
-    try:
-        bar = settled_bar(run, settings, rule, rule.slice)
-    except InputError:
-        return None
-    return None if bar is None else bar.value
+def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
+    return rule.bar is None and settings.baseline.run is not None
+
+
+def _of_run(
+    place: RunsFolder, settings: MonitorSettings, rule: AlarmRule
+) -> tuple[AlarmBar | None] | None:
+    """The bar by the baseline run, which none may follow from; None while the run is read."""
+
+    def read() -> tuple[AlarmBar | None]:
+        try:
+            return (bar_of_run(rule, settings.baseline, rule.slice),)
+        except InputError:
+            return (None,)
+
+    return place.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
 
 
 def _assumed(rule: AlarmRule) -> float:

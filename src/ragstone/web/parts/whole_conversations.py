@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ragstone.monitor.numbers.metric_over_time import Facet, MeanInWindow, MetricOverTime
 from ragstone.monitor.numbers.page_facts import DeployMarker
-from ragstone.monitor.numbers.sessions_over_time import SessionWindow, sessions_over_time
+from ragstone.monitor.numbers.sessions_over_time import SessionWindow, turns_in_time
 from ragstone.monitor.numbers.value_range import value_range
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.figures import counted, ends, number
@@ -80,10 +80,8 @@ def conversation_facts(
         until: Later than that.
         slice: That a turn of each conversation has; None: all.
     """
-    (whole,) = sessions_over_time(store, metric, since=since, until=until, windows=1, slice=slice)
-    course = sessions_over_time(
-        store, metric, since=since, until=until, windows=WINDOWS, slice=slice
-    )
+    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
+    (whole,), course = read.windows(1), read.windows(WINDOWS)
     return ConversationFacts(metric, slice, whole, course)
 
 
