@@ -10,8 +10,11 @@
     │   ├── StoreAway           a store that cannot be used at present
     │   ├── PromiseRefused      labels that cannot carry the promise of a gate
     │   ├── DiskFull            there is no room for what a run has to write
+    │   ├── NothingThere        there is nothing at a URL
+    │   ├── StorageAway         a store of files that does not answer, or not this user
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
+    ├── BatchesWaiting          a run goes on when a provider has answered its batches (status 5)
     ├── ModelFailure            a model that is there did not answer, such as a server that is down
     └── MissingDependency       an extra that this feature needs is not installed
 
@@ -22,6 +25,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TypeVar
 
 from ragstone.argument import Notice, in_python, marked
@@ -305,6 +309,14 @@ class DiskFull(InputError):
         )
 
 
+class NothingThere(InputError):
+    """There is nothing at a URL."""
+
+
+class StorageAway(InputError):
+    """A store of files that does not answer, or not this user; what was written before stays."""
+
+
 class ModelError(InputError):
     """A model that is not there, is not understood, or is not what it should be."""
 
@@ -344,3 +356,17 @@ def room_for(file: object, words: Sequence[str] = FULL) -> Iterator[None]:
         if not any(one in str(error) for one in words):
             raise
         raise DiskFull(getattr(error, "filename", None) or file) from error
+
+
+class BatchesWaiting(RagstoneError):
+    """A run waits for batches of a provider. The same call goes on with it.
+
+    Attributes:
+        folder: Of the run.
+        batches: The ids of the batches, as the provider calls them.
+    """
+
+    def __init__(self, message: str, folder: Path, batches: Sequence[str]) -> None:
+        self.folder = folder
+        self.batches = tuple(batches)
+        super().__init__(message)

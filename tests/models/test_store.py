@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.cache_folder import cache_folder
 from ragstone.errors import ModelError
 from ragstone.models.store import (
     Origin,
     Stored,
-    cache_folder,
     checked,
     damage,
     find,

@@ -8,7 +8,9 @@ from .output import print_page
 
 BASE = ("aiohttp", "numpy", "polars", "pydantic", "pydantic-core", "rich", "typer")
 EXTRAS = {
+    "az": ("adlfs", "fsspec"),
     "bedrock": ("botocore",),
+    "gs": ("fsspec", "gcsfs"),
     "haystack": ("haystack-ai",),
     "langchain": ("langchain-core",),
     "litellm": ("litellm",),
@@ -21,6 +23,7 @@ EXTRAS = {
     "postgres": ("psycopg",),
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
+    "s3": ("fsspec", "s3fs"),
     "torch": ("sentence-transformers", "torch"),
     "ui": (
         "jinja2",

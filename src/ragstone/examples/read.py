@@ -22,6 +22,8 @@ from ragstone.examples.source import Source
 from ragstone.examples.stream import Examples
 from ragstone.examples.streams import on_disk
 from ragstone.examples.trec import TrecRuns, looks_like_qrels, looks_like_run
+from ragstone.storage import is_url
+from ragstone.storage import shown as shown_url
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
 BY_ENDING = {
@@ -49,7 +51,8 @@ def read(
     Args:
         source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet or a TREC run,
             each optionally .gz; ``-`` for standard input), another stream, a folder
-            (a Hugging Face dataset, BEIR, or TREC runs with qrels), an iterable of
+            (a Hugging Face dataset, BEIR, or TREC runs with qrels), any of these at a
+            URL such as ``s3://bucket/answers.jsonl``, an iterable of
             mappings or examples, or a pandas, Polars or Arrow table.
         columns: Maps a field to the column it is read from, for columns whose names
             are not recognised.
@@ -61,7 +64,9 @@ def read(
     Raises:
         DataError: There is no such file, or the folder is not a dataset.
         UnknownName: There is no such format, or no such field as in ``columns``.
-        InputError: The source is neither a path nor records.
+        InputError: The source is neither a path nor records, or what is at a URL
+            cannot be had.
+        MissingDependency: The package for a URL of this kind is not installed.
     """
     columns = columns or {}
     check_mapping(columns)
@@ -91,7 +96,8 @@ def read_trec(
     paths = [runs] if isinstance(runs, (str, PathLike)) else list(runs)
     if not paths:
         raise InputError("At least one run is needed.")
-    name = ", ".join(fspath(path) for path in paths)
+    given = [fspath(path) for path in paths]
+    name = ", ".join(shown_url(one) if is_url(one) else one for one in given)
     files = [_existing(fspath(path)) for path in paths]
     judged = _existing(fspath(qrels))
     return Examples(TrecRuns(name, tuple(files), judged), columns={})
@@ -109,6 +115,7 @@ def _source(
             raise InputError("A path is text.")
         path = _existing(given)
         judged = None if qrels is None else _existing(fspath(qrels))
+        given = shown_url(given) if is_url(given) else given
         if path.is_dir():
             return _folder(path, given, judged)
         return _file(path, given, format, judged, columns)

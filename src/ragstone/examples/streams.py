@@ -1,4 +1,4 @@
-"""Streams: standard input, pipes and process substitution, copied to a file for rereading.
+"""Streams: standard input, pipes, process substitution and URLs, copied to a file for rereading.
 
 A run reads its data more than once, and Parquet from its end. A stream can be read once.
 """
@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from threading import Lock
 
 from ragstone.errors import DataError, Fault
+from ragstone.storage import copy_of, is_url
 
 STDIN = "-"
 """What names standard input; a file of this name is ``./-``, given by its whole path."""
@@ -25,15 +26,18 @@ _lock = Lock()
 
 
 def on_disk(path: str | PathLike[str]) -> Path:
-    """The file at a path; for a stream, a temporary file with its content.
+    """The file at a path; for a stream or a URL, a file with its content.
 
-    The file is kept until the process ends. A stream that has been read to its end gives the same
-    file again. A path that does not exist is returned unchanged.
+    That of a stream is kept until the process ends. A stream that has been read to its
+    end gives the same file again. A path that does not exist is returned unchanged.
 
     Raises:
         DataError: A device, or standard input that is closed.
+        InputError: What is at a URL cannot be had.
     """
     name = fspath(path)
+    if is_url(name):
+        return copy_of(name)
     try:
         status = os.fstat(0) if name == STDIN else Path(name).stat()
     except (OSError, ValueError):

@@ -28,6 +28,7 @@ from ragstone.examples.parquet import Parquet
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.source import Source
 from ragstone.examples.streams import on_disk
+from ragstone.storage import is_url, shown
 
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of
@@ -139,7 +140,8 @@ def records_of(
                     yield None, said
         return
     name = fspath(source)
-    path = on_disk(Path(name))
+    path = on_disk(name)
+    name = shown(name) if is_url(name) else name
     if path.is_dir():
         for number, example in enumerate(read(path), start=1):
             yield number, {"id": example.id, "labels": dict(example.labels),

@@ -7,12 +7,14 @@ stored, damage  list the downloaded models; check their files
 kept, clear     size of the embedding cache on disk; empty it
 """
 
+from ragstone.cache_folder import cache_folder
+
 from .builtin import BUILTIN
 from .cache import CachedEncoder
 from .encoder import Encoder, TokenVectors, Vectors
 from .kept_vectors import Kept, clear, kept
 from .names import available, open_encoder, pull
-from .store import Stored, cache_folder, damage, stored
+from .store import Stored, damage, stored
 
 __all__ = [
     "BUILTIN",

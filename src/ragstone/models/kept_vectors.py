@@ -12,11 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.cache_folder import cache_folder
 from ragstone.errors import ModelError
 from ragstone.private import private_folder
 from ragstone.sqlite import UNREADABLE, SqliteLayout, is_damaged, open_file
 
-from . import store
 from .encoder import Vectors
 from .lock import locked
 from .store import Note
@@ -48,7 +48,7 @@ class Kept:
 
 def embeddings_file() -> Path:
     """The cache file of all encoders."""
-    return store.cache_folder() / FILE
+    return cache_folder() / FILE
 
 
 def kept() -> Kept:

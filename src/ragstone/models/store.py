@@ -11,7 +11,6 @@ manifest is written last, so an interrupted download is never taken for a model.
 
 import json
 import os
-import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -19,6 +18,7 @@ from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 
+from ragstone.cache_folder import cache_folder
 from ragstone.errors import ModelError
 from ragstone.private import private_folder
 
@@ -82,19 +82,6 @@ class Stored:
     def size(self) -> int:
         """Bytes of all files."""
         return sum(file.size for file in self.files.values())
-
-
-def cache_folder() -> Path:
-    """Ragstone's cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder."""
-    if own := os.environ.get("RAGSTONE_CACHE"):
-        return Path(own).expanduser()
-    if xdg := os.environ.get("XDG_CACHE_HOME"):
-        return Path(xdg) / "ragstone"
-    if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")).expanduser() / "ragstone"
-    if sys.platform == "darwin":
-        return Path("~/Library/Caches/ragstone").expanduser()
-    return Path("~/.cache/ragstone").expanduser()
 
 
 def models_folder() -> Path:

@@ -1,0 +1,233 @@
+"""Remote: the files below a URL, read and written by fsspec, its faults said in one line."""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ragstone.errors import (
+    InputError,
+    MissingDependency,
+    NothingThere,
+    RagstoneError,
+    StorageAway,
+    room_for,
+)
+
+from .url import SCHEME, shown
+
+EXTRAS = {
+    "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs",
+    "az": "az", "abfs": "az", "abfss": "az", "adl": "az",
+}  # fmt: skip
+"""The extra that reads a scheme."""
+
+TAGS = ("ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified", "mtime",
+        "created")  # fmt: skip
+"""What a store says of a file that changes with its content, the best first."""
+
+NOT_ALLOWED = ("Forbidden", "AccessDenied", "Access Denied", "InvalidAccessKeyId")
+NO_KEYS = ("NoCredentialsError", "CredentialRetrievalError", "DefaultCredentialsError")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """A file as its store lists it.
+
+    Args:
+        path: As fsspec names it.
+        size: In bytes.
+        tag: What changes with its content; empty if the store does not say.
+    """
+
+    path: str
+    size: int
+    tag: str
+
+
+class Remote:
+    """A place at a URL: a file, or a folder of files.
+
+    Args:
+        url: With its scheme; no credentials in it.
+
+    Raises:
+        MissingDependency: The package for its scheme is not installed.
+        InputError: No package knows its scheme, or there are credentials in it.
+    """
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.name = shown(url)
+        self._fs, self._root = self._opened()
+
+    @cached_property
+    def file_name(self) -> str:
+        """The last part of its path, without a query."""
+        return self._root.partition("?")[0].rstrip("/").rpartition("/")[2]
+
+    def files(self) -> list[RemoteFile]:
+        """All files that are there or below it, in the order of their paths.
+
+        Raises:
+            NothingThere: There is nothing.
+            StorageAway: The store does not answer, or not this user.
+        """
+        with self._said("read"):
+            self._fs.invalidate_cache()
+            facts = self._fs.info(self._root)
+            if facts["type"] == "file":
+                return [_file(facts)]
+            found = self._fs.find(self._root, detail=True)
+        return [_file(found[path]) for path in sorted(found) if found[path]["type"] == "file"]
+
+    def is_file(self) -> bool:
+        """Whether a file is there, not a folder.
+
+        Raises:
+            NothingThere: There is nothing.
+            StorageAway: As ``files``.
+        """
+        with self._said("read"):
+            return bool(self._fs.info(self._root)["type"] == "file")
+
+    def below(self, file: RemoteFile) -> str:
+        """The path of a file of this folder, relative to it."""
+        return file.path[len(self._root) :].lstrip("/")
+
+    def fetch(self, file: RemoteFile, into: Path) -> None:
+        """Copy a file to the disk.
+
+        Raises:
+            DiskFull: There is no room for it.
+            StorageAway: As ``files``, or it is not whole.
+        """
+        with self._said("read"), room_for(into):
+            self._fs.get_file(file.path, str(into))
+        if (size := into.stat().st_size) != file.size:
+            raise StorageAway(
+                f"{self.name}: {size:,} of {file.size:,} bytes came. Run the same command again."
+            )
+
+    def at(self, place: str) -> RemoteFile | None:
+        """A file of this folder; None if it is not there.
+
+        Raises:
+            StorageAway: As ``files``.
+        """
+        path = self._path(place)
+        with self._said("read"):
+            self._fs.invalidate_cache()
+            return _file(self._fs.info(path)) if self._fs.exists(path) else None
+
+    def read(self, place: str) -> bytes:
+        """The content of a small file of this folder.
+
+        Raises:
+            NothingThere: It is not there.
+            StorageAway: As ``files``.
+        """
+        with self._said("read"):
+            return bytes(self._fs.cat_file(self._path(place)))
+
+    def put(self, place: str, content: bytes | Path) -> None:
+        """Write a file of this folder, completely or not at all.
+
+        Raises:
+            StorageAway: The store does not answer, or does not allow it.
+        """
+        with self._said("write"):
+            if isinstance(content, bytes):
+                self._fs.pipe_file(self._path(place), content)
+            else:
+                self._fs.put_file(str(content), self._path(place))
+
+    def create(self, place: str, content: bytes) -> bool:
+        """Write a file of this folder unless it is there; False if it is.
+
+        Raises:
+            StorageAway: As ``put``.
+        """
+        if self.at(place) is not None:
+            return False
+        with self._said("write"):
+            try:
+                self._fs.pipe_file(self._path(place), content, mode="create")
+            except FileExistsError:
+                return False
+        return True
+
+    def remove(self, places: Iterable[str]) -> None:
+        """Delete files of this folder.
+
+        Raises:
+            StorageAway: As ``put``.
+        """
+        paths = [self._path(place) for place in places]
+        with self._said("write"):
+            for path in paths:
+                with suppress(FileNotFoundError):
+                    self._fs.rm_file(path)
+
+    def _path(self, place: str) -> str:
+        return f"{self._root.rstrip('/')}/{place}"
+
+    def _opened(self) -> tuple[Any, str]:
+        scheme = SCHEME.match(self.url)
+        kind = scheme[1].lower() if scheme else ""
+        try:
+            from fsspec.core import url_to_fs
+
+            with self._said("open"):
+                return url_to_fs(self.url)  # type: ignore[no-any-return]
+        except ImportError as error:
+            if kind in EXTRAS:
+                raise MissingDependency(f"{kind}://", EXTRAS[kind]) from error
+            raise InputError(
+                f"{self.name} needs a package that opens {kind}:// for fsspec: {error}"
+            ) from error
+
+    @contextmanager
+    def _said(self, doing: str) -> Iterator[None]:
+        """Say a fault of the store in one line, which names no secret."""
+        try:
+            yield
+        except (RagstoneError, ImportError):
+            raise
+        except FileNotFoundError as error:
+            raise NothingThere(f"There is nothing at {self.name}.") from error
+        except Exception as error:
+            # Each store has errors of its own, which have no class in common.
+            raise self._fault(doing, error) from error
+
+    def _fault(self, doing: str, error: Exception) -> InputError:
+        kind, words = type(error).__name__, str(error)
+        if kind == "ValueError" and doing == "open":
+            return InputError(f"{self.name}: nothing reads this kind of URL.")
+        if isinstance(error, OSError) and any(one in words for one in ("No space", "Disk quota")):
+            return InputError(f"{self.name}: there is no room on the disk for a copy.")
+        if kind in NO_KEYS:
+            return StorageAway(
+                f"{self.name} cannot be {_past(doing)}: there are no credentials. Set those of "
+                "the store, such as AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+            )
+        if isinstance(error, PermissionError) or any(one in words for one in NOT_ALLOWED):
+            return StorageAway(
+                f"{self.name} cannot be {_past(doing)}: the store refuses it to these credentials."
+            )
+        return StorageAway(
+            f"{self.name} cannot be {_past(doing)}: the store does not answer as it should "
+            f"({kind}). Look at the network and the address of the store; then run the same "
+            "command again."
+        )
+
+
+def _past(doing: str) -> str:
+    return {"read": "read", "open": "opened", "write": "written"}[doing]
+
+
+def _file(facts: dict[str, Any]) -> RemoteFile:
+    tag = next((f"{name}={facts[name]}" for name in TAGS if facts.get(name)), "")
+    return RemoteFile(facts["name"], int(facts["size"] or 0), tag)
