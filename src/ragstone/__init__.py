@@ -17,7 +17,7 @@ from ragstone.wording import register_wording
 if TYPE_CHECKING:
     from ragstone import guard, monitor
     from ragstone.decisions import calibrate, compare, conversations, failures, gate
-    from ragstone.errors import DataError, InputError, RagstoneError
+    from ragstone.errors import BatchesWaiting, DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
     from ragstone.labels import agreement
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ragstone.report.drawings import write_charts
     from ragstone.report.words import explain
     from ragstone.run import Estimate, Instructions, Limits, Run
+    from ragstone.run.batches.listed import batches
     from ragstone.run.evaluate import aevaluate, evaluate
     from ragstone.run.forecast import forecast
     from ragstone.run.one import evaluate_one
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     __version__: str
 
 _ROOMS = {
+    "BatchesWaiting": "errors",
     "Context": "examples",
     "DataError": "errors",
     "Estimate": "run",
@@ -57,6 +59,7 @@ _ROOMS = {
     "VIEWS": "judgements",
     "aevaluate": "run.evaluate",
     "agreement": "labels",
+    "batches": "run.batches.listed",
     "calibrate": "decisions",
     "compare": "decisions",
     "conversations": "decisions",
@@ -77,6 +80,7 @@ _ROOMS = {
 
 __all__ = [
     "VIEWS",
+    "BatchesWaiting",
     "Context",
     "DataError",
     "Estimate",
@@ -92,6 +96,7 @@ __all__ = [
     "Undefined",
     "aevaluate",
     "agreement",
+    "batches",
     "calibrate",
     "compare",
     "conversations",

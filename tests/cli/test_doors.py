@@ -25,6 +25,8 @@ from ragstone.monitor import open_store
 from ragstone.monitor.store.counts import count
 from ragstone.report import picture
 from ragstone.report.notebook import page_of
+from ragstone.run.batches.batch_journal import FILE as BATCHES
+from ragstone.run.batches.batch_journal import BatchJournal, KeptBatch
 
 from .conftest import Outcome, call
 
@@ -161,6 +163,22 @@ def walk_score(given: Given) -> None:
 def walk_runs(given: Given) -> None:
     check(call("runs", given.run.parent))
     check(call("runs", given.run.parent, "--json"))
+
+
+def walk_batches(given: Given) -> None:
+    run = given.run.parent / "batched"
+    run.mkdir()
+    check(call("batches", run), 2)
+    journal = BatchJournal.open(run / BATCHES)
+    journal.keep(
+        KeptBatch(
+            "t", EVIL, "h", 0.0, "d", 3, 9, 1.5, "sent", FORMULA + EVIL, said=EVIL, answered=1
+        )
+    )
+    journal.remember(f"ragstone evaluate {EVIL}")
+    journal.close()
+    for more in ((), ("--as-known",), ("--json",)):
+        check(call("batches", run, *more))
 
 
 def walk_show(given: Given) -> None:

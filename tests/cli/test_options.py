@@ -152,8 +152,9 @@ def test_the_words_of_a_choice_are_those_of_python(typed: type[Enum], known: Any
 
 def test_what_stands_for_a_path_or_a_number_stands_for_nothing_else() -> None:
     stands = {
-        "FILE": Path, "DIR": Path, "RUN": Path, "RUN2": Path, "[RUN_B]": Path, "FILE.csv": Path,
-        "[DIR]": Path, "[SOURCE]": Path, "LABELS": str, "N": int,
+        "FILE": Path, "DIR": Path, "RUN2": Path, "[RUN_B]": Path, "FILE.csv": Path,
+        "[DIR]": Path, "[SOURCE]": Path, "LABELS": str, "FOLDER": str,
+        "FILE|URL": str, "N": int,
         "USD": float, "SECONDS": float, "SHARE": float,
     }  # fmt: skip
     told = {(one.metavar, kind) for one in EVERY for kind in one.types if one.metavar in stands}

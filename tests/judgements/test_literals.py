@@ -57,6 +57,7 @@ NO_KINDS = {
     "labels/__init__.py": ("agreement",),
     "labels/agreement.py": ("agreement",),
     "labels/platforms.py": ("rating",),
+    "models/chat/batches/": ("response",),
     "models/chat/litellm.py": ("response",),
     "monitor/traces/documents.py": ("response", "similarity"),
     "web/pages/": ("claims", "statements", "agreement"),

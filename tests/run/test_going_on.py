@@ -17,6 +17,7 @@ from ragstone.run.places import LEDGER
 from ragstone.run.progress import Progress
 from ragstone.run.shard_ledger import ShardLedger
 from ragstone.run.shards import Shards
+from ragstone.run.written import File, check_file
 
 PROGRAM = """
 import sys, time
@@ -169,3 +170,23 @@ def test_a_hole_among_the_finished_shards_is_judged_again(
     assert min(judged) == 130, "the 80 of the others count from the beginning"
     assert_same(again, whole)
     assert contents(out) == contents(tmp_path / "whole")
+
+
+def test_a_run_that_goes_on_verifies_what_it_found_and_not_what_it_wrote(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 50)
+    data, out = tmp_path / "rows.jsonl", tmp_path / "run"
+    write_rows(data, 130)
+    stopped_at("Folder.finish", data, out)
+    (out / "parts" / "judgements" / "claims" / "000001.parquet").unlink()
+    verified = list[str]()
+
+    def checking(file: Path, noted: File) -> None:
+        verified.append(f"{file.parent.name} {file.stem}")
+        check_file(file, noted)
+
+    monkeypatch.setattr("ragstone.run.shards.check_file", checking)
+    evaluate(data, out=out)
+    assert set(verified) >= {"facets 000000", "scores 000000", "facets 000002", "scores 000002"}
+    assert [one for one in verified if one.endswith("1")] == []

@@ -97,11 +97,11 @@ def test_a_table_of_the_right_size_that_was_changed_is_damage(tmp_path: Path) ->
     shards = Shards(tmp_path)
     row = pl.DataFrame(schema=dict(columns_of("scores"))).clear(1)
     shards.add(form(0), {"scores": row})
-    shards.verify("scores")
+    Shards(tmp_path).verify("scores")
     file = shards.file("scores", 0)
     file.write_bytes(file.read_bytes()[:-1] + b"~")
     with pytest.raises(DamagedRun, match="checksum"):
-        shards.verify("scores")
+        Shards(tmp_path).verify("scores")
 
 
 def test_a_table_that_only_some_shards_have_is_read_over_those(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The command line: one file per command. Everything a command does is also possible in Python.
 
-Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 130
-interrupted.
+Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 5 waiting
+for batches, 130 interrupted.
 """
 
 import gc
@@ -15,6 +15,7 @@ import ragstone
 
 from .agreement import agreement
 from .annotate import annotate
+from .batches import batches
 from .calibrate import calibrate
 from .compare import compare
 from .doctor import doctor
@@ -52,7 +53,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (view, report, runs, show, overrule, export),
+    "Inspect": (view, report, runs, batches, show, overrule, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

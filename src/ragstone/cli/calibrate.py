@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 def calibrate(
     run: Annotated[
         Path,
-        typer.Argument(callback=options.run_folder, help="A finished run that these people did "
+        typer.Argument(callback=options.run_folder, parser=options.read_place,
+                       help="A finished run that these people did "
                        "not judge."),
     ],
     labels: Annotated[

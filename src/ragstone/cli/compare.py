@@ -17,7 +17,8 @@ def compare(
     run: options.RunFolder,
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN_B]", callback=options.run_folder, help="A second run: its "
+        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
+                       parser=options.read_place, help="A second run: its "
                        "systems are b, those of RUN are a."),
     ] = None,
     baseline: options.Baseline = None,

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragstone.argument import in_shell
+from ragstone.storage import is_url
 
 from . import model_options as models
 from . import options
+from .batches import end_waiting
 from .column_names import column_names
 from .export import write_as
 from .output import print_notes, print_page
@@ -20,7 +22,8 @@ from .results import defined, finish, load_own, requested
 
 if TYPE_CHECKING:
     from ragstone.errors import RunConflict
-    from ragstone.run import Live, Run
+    from ragstone.run import Live, Progress, Run
+    from ragstone.run.progress import Report
     from ragstone.run.request import Request
 
 
@@ -34,7 +37,8 @@ def evaluate(
     data: Annotated[
         str,
         typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a dataset "
-                       "folder, or - for standard input. `ragstone formats` lists all formats."),
+                       "folder, a URL such as s3://bucket/answers.jsonl, or - for standard input. "
+                       "`ragstone formats` lists all formats."),
     ],
     metric: Annotated[
         list[str] | None,
@@ -78,8 +82,9 @@ def evaluate(
                      "sessions hold several questions, else question_id."),
     ] = None,
     out: Annotated[
-        Path | None,
-        typer.Option(metavar="RUN", help="Run folder. If it already holds a run with the same "
+        str | None,
+        typer.Option(metavar="FOLDER", help="Run folder, or its URL, such as "
+                     "s3://bucket/runs/NAME. If it already holds a run with the same "
                      "data and settings, that run is resumed. Default: runs/NAME, where NAME "
                      "comes from the data."),
     ] = None,
@@ -95,7 +100,7 @@ def evaluate(
                      "recognised, such as answer=my_column; repeatable."),
     ] = None,
     qrels: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Relevance judgements (qrels) for a TREC "
+        str | None, typer.Option(metavar="FILE|URL", help="Relevance judgements (qrels) for a TREC "
                                   "run.")
     ] = None,
     skip_bad: Annotated[
@@ -123,6 +128,9 @@ def evaluate(
     budget: models.Budget = None,
     max_calls: models.MaxCalls = None,
     prices: models.Prices = None,
+    batch: models.Batch = False,
+    batch_wait: models.BatchWait = 0.0,
+    batch_rest: models.BatchRest = "batch",
     timeout: models.Timeout = 120.0,
     concurrency: models.Concurrency = 64,
     rpm: models.Rpm = None,
@@ -140,8 +148,9 @@ def evaluate(
     builtin:minilm, once, if a metric you name compares embeddings.
 
     Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
-    are missing.
+    are missing, 5 waiting for batches.
     """
+    from ragstone.errors import BatchesWaiting
     from ragstone.judges import MARKERS
     from ragstone.run import Instructions, Limits
     from ragstone.run.request import Request
@@ -171,13 +180,19 @@ def evaluate(
         limits=Limits(
             timeout, concurrency, rpm, tpm, max_calls, budget, prices, cache, cached=not no_cache
         ),
+        batch=batch,
+        batch_wait=batch_wait,
+        batch_rest=batch_rest,
         debug=_print_example if debug else None,
     )
     reported = None if export is None else _suite_to_export(suites, export)
     if dry_run:
         _print_forecast(request, notes, json=json)
         return
-    run = _run(request)
+    try:
+        run = _run(request)
+    except BatchesWaiting as waiting:
+        end_waiting(waiting, json=json)
     if reported is not None:
         write_as(run, reported, export, told=run.form.remarks)
     finish(run, notes, full=full, pooled=pooled, json=json)
@@ -211,14 +226,26 @@ def _run(request: "Request") -> "Run":
     from ragstone.run.evaluate import evaluated
     from ragstone.run.runs import RUNS
 
-    def run_in(folder: Path) -> "Run":
+    def run_in(folder: str | Path) -> "Run":
         with bar() as progress:
-            shown = None if request.debug else progress
+            shown = _with_notes(None if request.debug else progress)
             return evaluated(replace(request, out=folder, progress=shown))
 
     if request.out is not None:
-        return run_in(Path(request.out))
+        return run_in(request.out)
     return _in_free_folder(run_in, RUNS / run_name(request.data))
+
+
+def _with_notes(progress: "Report | None") -> "Report":
+    """Also print what a user should know before it is done."""
+
+    def step(one: "Progress") -> None:
+        if one.note is not None:
+            print_notes([one.note])
+        elif progress is not None:
+            progress(one)
+
+    return step
 
 
 def _print_example(block: "Live", example: str) -> None:
@@ -234,7 +261,7 @@ def run_name(data: str) -> str:
     >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
     ('answers', 'nq')
     """
-    path = Path("stdin" if data == "-" else data)
+    path = Path("stdin" if data == "-" else data.partition("?")[0] if is_url(data) else data)
     name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
     return name.rsplit(".", 1)[0] or "run"
 

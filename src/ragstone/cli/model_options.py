@@ -68,6 +68,29 @@ Prices = Annotated[
         help="TOML file with prices per million tokens. Default: the prices in the `prices` extra.",
     ),
 ]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch",
+        rich_help_panel=PANEL,
+        help="Ask in batches, which OpenAI, Anthropic, Gemini and servers with /v1/batches answer "
+        "within a day, usually at half the price. Ends with status 5 until they have; the same "
+        "command goes on.",
+    ),
+]
+BatchWait = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", rich_help_panel=PANEL, help="Wait so long for batches."),
+]
+BatchRest = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW",
+        rich_help_panel=PANEL,
+        help="How what a batch could not answer is asked again: batch, in the next one; alone, at "
+        "once and at the full price.",
+    ),
+]
 Timeout = Annotated[
     float,
     typer.Option(

@@ -27,10 +27,20 @@ def run_folder(run: Path | None) -> Path | None:
     return latest_run() if run == LATEST and not run.exists() else run
 
 
+def read_place(given: str) -> Path:
+    """The folder at a path; of a run at a URL, which a path would take a slash out of, a copy."""
+    from ragstone.run.remote_folder import mirrored
+    from ragstone.storage import is_url
+
+    return guarded(mirrored)(given) if is_url(given) else Path(given)
+
+
 RunFolder = Annotated[
     Path,
     typer.Argument(
-        callback=run_folder, help="A run folder made by `ragstone evaluate`, or latest."
+        callback=run_folder,
+        parser=read_place,
+        help="A run folder made by `ragstone evaluate`, its URL, or latest.",
     ),
 ]
 

@@ -29,7 +29,9 @@ plan = typer.Typer(
 RunFolder = Annotated[
     Path,
     typer.Argument(
-        callback=options.run_folder, help="A run to plan from, made by `ragstone evaluate`."
+        callback=options.run_folder,
+        parser=options.read_place,
+        help="A run to plan from, made by `ragstone evaluate`.",
     ),
 ]
 Metrics = Annotated[
@@ -158,7 +160,8 @@ def labels(
     half_width: HalfWidth,
     run: Annotated[
         Path | None,
-        typer.Argument(callback=options.run_folder, help="A run whose judge has judged the rows "
+        typer.Argument(callback=options.run_folder, parser=options.read_place,
+                       help="A run whose judge has judged the rows "
                        "to be labelled."),
     ] = None,
     metric: Annotated[

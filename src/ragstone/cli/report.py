@@ -14,7 +14,8 @@ def report(
     run: options.RunFolder,
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="[RUN_B]", callback=options.run_folder, help="A second run that "
+        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
+                       parser=options.read_place, help="A second run that "
                        "RUN is compared with."),
     ] = None,
     out: Annotated[

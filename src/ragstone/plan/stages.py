@@ -18,10 +18,12 @@ class Stage:
     Args:
         tasks: The tasks.
         after: Indices of the stages whose replies it waits for.
+        about: Of these, the ones that make what it is about.
     """
 
     tasks: tuple[Task, ...]
     after: frozenset[int]
+    about: frozenset[int] = frozenset()
 
 
 def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list[Stage]:
@@ -38,8 +40,10 @@ def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list
             name for task in mine for name in (*task.after, *SHARES_CONTEXTS.get(task.name, ()))
         }
         after = frozenset(done[name] for name in waits if name in done)
+        made = {name for task in mine for name in task.after}
+        about = frozenset(done[name] for name in made if name in done)
         done |= dict.fromkeys(round_, len(found))
-        found.append(Stage(mine, after))
+        found.append(Stage(mine, after, about))
     return found
 
 

@@ -99,6 +99,8 @@ def tokens(usage: Usage) -> str:
 def _took(attempt: Attempt) -> str:
     if attempt.source == "cache":
         return "the reply of an earlier run, from the cache"
+    if attempt.source == "batch":
+        return f"in a batch: {tokens(attempt.usage)}, {cost(attempt.usd)}"
     which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
     if attempt.finish is None:
         return f"{which}{attempt.seconds:.2f} s"

@@ -289,6 +289,7 @@ SENTENCES: Mapping[str, Sentence] = {
         f"the settings in the judge's name or of the address, mend that; {AGAIN}"
     ),
     "server_gone": lambda facts: f"the server stopped answering ({facts[SAID]}); {AGAIN}",
+    "batch_unanswered": lambda _: f"no batch of the provider answered it; {AGAIN}",
     "capped": lambda facts: f"budget: {facts[SAID]}; {AGAIN}",
     "rejected": lambda facts: f"{facts[SAID]}; {AGAIN}",
     "too_long": lambda facts: f"the question was too long for the model: {facts.get(SAID, '')}",

@@ -55,6 +55,7 @@ class ChatJudge:
         self._wanted = judge.asks if wanted is None else wanted
         self._answers = answers or {}
         self._replies: dict[tuple[str, str], Replies] = {}
+        self._later: set[tuple[str, str]] = set()
         self._stages: dict[frozenset[str], list[Stage]] = {}
 
     @property
@@ -105,12 +106,18 @@ class ChatJudge:
         voters = self.judge.voters(task)
         sheets = {name: Sheet(ask, name) for name in (self.name, *voters)}
         for row, target in targets.items():
+            if self.asks_later(ask, target.example):
+                continue
             replies = self._replies[task.name, target.example.id]
             self._enter(ask, row, task, replies, sheets)
         filled = [sheet.filled() for sheet in sheets.values()]
         return Filled(
             pl.concat([one.rows for one in filled]), pl.concat([one.ledger for one in filled])
         )
+
+    def asks_later(self, ask: str, example: Example) -> bool:
+        """Whether an ask of an example is to be put in a batch, so that it has no replies yet."""
+        return (self.judge.task_of(ask).name, example.id) in self._later
 
     async def ask_about(self, example: Example, asks: Collection[str], turn: int) -> None:
         """Ask everything about an example, each stage after the stages it waits for.
@@ -125,9 +132,9 @@ class ChatJudge:
         wanted = frozenset(asks)
         if wanted not in self._stages:
             self._stages[wanted] = stages(wanted, self.judge.plan, self.judge.tasks)
-        begun: list[asyncio.Task[None]] = []
+        begun: list[asyncio.Task[bool]] = []
         for stage in self._stages[wanted]:
-            waits = [begun[place] for place in stage.after]
+            waits = {place: begun[place] for place in stage.after}
             begun.append(asyncio.create_task(self._put_stage(example, wanted, stage, waits, turn)))
         await asyncio.gather(*begun)
 
@@ -142,11 +149,14 @@ class ChatJudge:
         example: Example,
         asks: frozenset[str],
         stage: Stage,
-        waits: Sequence["asyncio.Task[None]"],
+        waits: Mapping[int, "asyncio.Task[bool]"],
         turn: int,
-    ) -> None:
-        for earlier in waits:
-            await earlier
+    ) -> bool:
+        """Ask a stage; False if its replies, or what it is about, come later in a batch."""
+        answered = {place: await earlier for place, earlier in waits.items()}
+        if not all(answered[place] for place in stage.about):
+            self._later.update((task.name, example.id) for task in stage.tasks)
+            return False
         tasks = [
             task
             for task in stage.tasks
@@ -155,6 +165,7 @@ class ChatJudge:
         if tasks:
             about = self._about(example, asks, stage)
             await self._put(tasks, self._target(example, about), turn)
+        return not any((task.name, example.id) in self._later for task in tasks)
 
     async def _put_all(self, task: Task, targets: Iterable[Target]) -> None:
         await asyncio.gather(
@@ -172,6 +183,8 @@ class ChatJudge:
         # than it is known to have, and characters only estimate tokens.
         while True:
             replies = await self._ask_all(tasks, target, turn, room)
+            if any(map(_comes_later, replies.values())):
+                break
             reasons = [
                 (task, self.judge.status(task, target, replies[task.name])) for task in tasks
             ]
@@ -180,7 +193,11 @@ class ChatJudge:
             shown = sum(len(context.text or "") for context in target.example.contexts or ())
             room = max(min(room, shown) // 2, LEAST_ROOM)
         for name, by_model in replies.items():
-            self._replies[name, target.example.id] = Replies(target, subject, by_model)
+            if _comes_later(by_model):
+                self._later.add((name, target.example.id))
+            else:
+                self._later.discard((name, target.example.id))
+                self._replies[name, target.example.id] = Replies(target, subject, by_model)
 
     async def _ask_all(
         self, tasks: Sequence[Task], target: Target, turn: int, room: int
@@ -201,7 +218,9 @@ class ChatJudge:
                 replies[name][model.name] = reply
         for name in (name for name in pieces if name in made):
             for model in others:
-                if any(reply.items and not reply.lacking for reply in replies[name].values()):
+                if _comes_later(replies[name]) or any(
+                    reply.items and not reply.lacking for reply in replies[name].values()
+                ):
                     break
                 again = {name: pieces[name]}
                 by_task = await self._ask(model, again, target.example, turn, room)
@@ -290,6 +309,11 @@ class ChatJudge:
             elif sheet.done(row, subject, "vote", reply.left_open, requests=requests):
                 for values in task.rows(ask, target, reply):
                     sheet.add(subject, **values)
+
+
+def _comes_later(by_model: Mapping[str, TaskReply]) -> bool:
+    """Whether a reply to a task waits for a batch."""
+    return any(one.later for reply in by_model.values() for one in reply.outcomes)
 
 
 async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ragstone.models.chat.connections import Connections
 
     from .calls.asking import Asking
+    from .calls.batched import BatchedReplies
     from .chat_judge import ChatJudge
 
 
@@ -58,14 +59,20 @@ class ChatJudges:
             rubrics=fingerprint(*_rubrics(first)),
         )
 
-    def asking(self, folder: Path, limits: Limits, note: Callable[[str], None]) -> "Asking":
+    def asking(
+        self,
+        folder: Path,
+        limits: Limits,
+        note: Callable[[str], None],
+        batched: "BatchedReplies | None" = None,
+    ) -> "Asking":
         """The asker, with its journal in the folder.
 
         Raises:
             InputError: The journal cannot be written; prices cannot be read, or are required and
                 missing.
         """
-        from ragstone.models.store import cache_folder
+        from ragstone.cache_folder import cache_folder
 
         from .calls.asking import Asking
         from .calls.budget import Budget
@@ -88,6 +95,7 @@ class ChatJudges:
             budget=budget,
             cache=None if kept is None else ReplyCache(kept, note),
             pool=self.pool,
+            batched=batched,
         )
         try:
             for model in self.models:

@@ -58,7 +58,7 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    for form in shards.ledger:
+    for form in shards.found("scores"):
         file = shards.file("scores", form.shard)
         with shards.judged_again(file):
             check_scores(file, form.examples, [str(metric) for metric in spec.metrics])

@@ -9,16 +9,20 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from ragstone.errors import DiskFull, InputError, room_for
+from ragstone.argument import argument
+from ragstone.errors import DiskFull, InputError, StorageAway, room_for
 from ragstone.examples import Examples
 from ragstone.reason import reason
 from ragstone.run_entry import RunEntry
+from ragstone.storage import is_url
 
 from .chat_judges import able_to_ask
 from .evaluation import Evaluation
 from .folder import Folder
 from .forms import Manifest
 from .logged import log_run
+from .progress import Progress
+from .remote_folder import remote_folder
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
@@ -26,6 +30,7 @@ from .violations import ViolationList
 from .written import write_lines
 
 if TYPE_CHECKING:
+    from .batches.passes import RunBatches
     from .calls.asking import Asking
 
 MOST_NOTED = 3
@@ -71,6 +76,11 @@ def evaluate(data: Any, **arguments: Any) -> Run:
         offline: Download no model, and contact no server except on this machine.
         instructions: Plan, prompts, language and rubrics for chat models.
         limits: Limits on the rate and cost of model calls.
+        batch: Ask models in batches, which providers answer within a day at a lower price.
+            Raises ``BatchesWaiting`` until they have; the same call goes on.
+        batch_wait: Seconds to wait for batches.
+        batch_rest: How what a batch could not answer is asked again: ``batch``, in the next
+            one, or ``alone``.
         debug: Called with each example as soon as it is judged; with chat models,
             before its whole block is.
         progress: Called after each block, and periodically while models are asked.
@@ -80,6 +90,7 @@ def evaluate(data: Any, **arguments: Any) -> Run:
         InputError: An unknown metric, judge, suite or field; a run folder that holds
             something else; a named model that cannot be used.
         MissingDependency: A named model needs a package that is not installed.
+        BatchesWaiting: ``batch``, and the provider has not answered yet.
     """
     return evaluated(Request(data, **arguments))
 
@@ -121,9 +132,10 @@ class Cancellation:
 
 def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run:
     """The body of ``evaluate``: resume the run in the folder, or start a new one."""
+    _check_place(request)
     prepared = prepare(request)
     temporary = request.out is None
-    folder = Folder(Path(mkdtemp(prefix="ragstone-") if request.out is None else request.out))
+    folder = _folder(request.out)
     existed = not temporary and folder.path.exists()
     with room_for(folder.path), folder.locked():
         held = folder.prepare(prepared.spec.settings)
@@ -136,25 +148,57 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
             folder.begin_again()
             notes = [reason("made_anew", fault=fault.text) for fault in damaged]
         with ExitStack() as closing:
-            asking = None
+            asking = batches = None
             try:
+                batches = _batches(request, prepared, folder)
+                if batches is not None:
+                    closing.callback(batches.close)
                 if prepared.survey is not None:
                     asking = closing.enter_context(
-                        prepared.chat.asking(folder.path, request.limits, notes.append)
+                        prepared.chat.asking(
+                            folder.path,
+                            request.limits,
+                            notes.append,
+                            None if batches is None else batches.noting,
+                        )
                     )
                     if cancellation is not None:
                         cancellation.watch(asking)
-                _carry_out(request, prepared, folder, held, asking, notes)
-            except DiskFull:
+                _carry_out(request, prepared, folder, held, asking, batches, notes)
+            except (DiskFull, StorageAway):
                 raise
             except InputError:
                 # A mistake in the request leaves nothing behind; replies that were paid for stay.
-                if held is None and not (asking and asking.counts().any_reply):
+                paid = (asking and asking.counts().any_reply) or (batches and batches.sent)
+                if held is None and not paid:
                     folder.drop(keep_folder=existed)
                 raise
     run = Run(folder.path, temporary=temporary)
     log_run(run)
     return run
+
+
+def _check_place(request: Request) -> None:
+    """Refuse batches of a run that another call would not find, for it would send them again."""
+    if not request.batch:
+        return
+    if request.out is None:
+        raise InputError(
+            f"{argument('batch', True)} needs a folder in which the same call finds the run again: "
+            f"{argument('out', 'FOLDER')}."
+        )
+    if isinstance(request.out, str) and is_url(request.out):
+        raise InputError(
+            f"{argument('batch', True)} needs a folder on the disk, for what was sent is kept in "
+            f"it: {argument('out', 'FOLDER')}. Copy the run to {request.out} when it is finished."
+        )
+
+
+def _folder(out: str | Path | None) -> Folder:
+    """The folder that was named, here or at a URL, or a temporary one."""
+    if isinstance(out, str) and is_url(out):
+        return remote_folder(out)
+    return Folder(Path(mkdtemp(prefix="ragstone-") if out is None else out))
 
 
 def _carry_out(
@@ -163,6 +207,7 @@ def _carry_out(
     folder: Folder,
     held: Manifest | None,
     asking: "Asking | None",
+    batches: "RunBatches | None",
     notes: list[str],
 ) -> None:
     """Judge, score and estimate, which finishes the run."""
@@ -177,12 +222,21 @@ def _carry_out(
         evaluation.begin()
     examples, label_files = prepared.examples, prepared.label_files
     violations = ViolationList(folder.path / RunEntry.VIOLATIONS)
-    evaluation.judge(
-        violations.watch(label_files.join(iter(examples))),
-        lambda done: _fraction(prepared, done),
-        asking=asking,
-        debug=request.debug,
-    )
+
+    def judge() -> None:
+        evaluation.judge(
+            violations.watch(label_files.join(iter(examples))),
+            lambda done: _fraction(prepared, done),
+            asking=asking,
+            debug=request.debug,
+        )
+
+    if batches is None or asking is None:
+        judge()
+    else:
+        if request.batch:
+            _ask_in_batches(request, prepared, spec, folder, asking, batches)
+        batches.read(judge)
     ties = label_files.ties()
     write_lines(folder.path / RunEntry.REJECTED, _rejected(examples))
     write_lines(folder.path / RunEntry.TIES, ties)
@@ -201,6 +255,59 @@ def _carry_out(
     notes += [*chat.server_notes(), *chat.rubric_notes()]
     notes += chat.idle(request.instructions, request.limits)
     evaluation.finish(data, started, notes)
+    if batches is not None:
+        batches.finished()
+
+
+def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatches | None":
+    """The batches of the run; None if it has none."""
+    if not request.batch and not (folder.path / RunEntry.BATCHES).is_file():
+        return None
+    from .batches.passes import RunBatches, check_batches
+
+    rest = check_batches(prepared.chat.models, request.batch_rest, request.batch_wait)
+    attempts = request.limits.of_a_model.attempts
+    batches = RunBatches(folder.path, prepared.chat.models, rest, attempts)
+    if not request.batch:
+        try:
+            batches.must_not_wait()
+        except InputError:
+            batches.close()
+            raise
+    return batches
+
+
+def _ask_in_batches(
+    request: Request,
+    prepared: Prepared,
+    spec: RunSpec,
+    folder: Folder,
+    asking: "Asking",
+    batches: "RunBatches",
+) -> None:
+    """Ask what can be asked in batches, before anything is judged."""
+    from .batches.collecting import collect
+
+    examples, label_files = prepared.examples, prepared.label_files
+    report = request.progress
+
+    def tick(done: int) -> None:
+        if report:
+            report(Progress("collecting", done, _fraction(prepared, done), asking.counts()))
+
+    batches.until_answered(
+        lambda: collect(
+            label_files.join(iter(examples)),
+            spec.judges,
+            spec.asks,
+            asking,
+            folder.parts.ledger.examples_of,
+            tick,
+        ),
+        asking,
+        wait=request.batch_wait,
+        report=report,
+    )
 
 
 def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:

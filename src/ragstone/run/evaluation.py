@@ -134,9 +134,10 @@ class Evaluation:
             files=dict(beside or {}),
             counted=Counted.model_validate(counts.counted),
         )
-        self.shards.add(form, tables)
+        whole = self.shards.add(form, tables)
         self.tally.examples += form.examples
         self.tally.join(form.counted)
+        self.folder.kept(whole)
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
         """Estimate, and put everything in its place, with notes among the remarks.

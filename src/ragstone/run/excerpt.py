@@ -1,7 +1,7 @@
 """Excerpt: some examples of a finished run, read without the rest of its tables.
 
-Only the shards are read in which they lie. Examples lie in small groups there, for their texts are
-long.
+Only the shards are read in which they lie, once their tables were verified, which reads all of
+each. Examples lie in small groups there, for their texts are long.
 """
 
 from collections.abc import Collection

@@ -2,6 +2,7 @@
 
     RUN/run.json               manifest: settings, data, judges, timings
     RUN/journal.sqlite         every question to a model and every reply, with cost
+    RUN/batches.sqlite         batches of a provider, what was sent and what came back
     RUN/shards.jsonl           which shards are done, and the files of each
     RUN/examples/              the examples, a file a shard
     RUN/judgements/KIND/       who said what
@@ -29,10 +30,11 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.errors import RunConflict
+from ragstone.run_entry import RunEntry
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate
-from .forms import Manifest, all_tables
+from .forms import Manifest, ShardForm, all_tables
 from .heartbeat import FILE as HEARTBEAT
 from .lock import OUT, locked
 from .places import ESTIMATES, LEDGER, MANIFEST, PARTS, READY, place
@@ -51,6 +53,11 @@ class Folder(RunFiles):
     def parts(self) -> Shards:
         """The tables of an unfinished run."""
         return Shards(self.path / PARTS)
+
+    @property
+    def shown_as(self) -> str:
+        """How messages name it."""
+        return str(self.path)
 
     def locked(self) -> AbstractContextManager[None]:
         """Lock the folder against other processes that would write to it.
@@ -84,7 +91,7 @@ class Folder(RunFiles):
         }
         if differing:
             lines = [
-                f"{self.path} holds a run with different {', '.join(differing)}.",
+                f"{self.shown_as} holds a run with different {', '.join(differing)}.",
                 *(
                     f"  {name}: there {_short(there)}, now {_short(now)}"
                     for name, (there, now) in differing.items()
@@ -101,6 +108,9 @@ class Folder(RunFiles):
         """
         self.drop_parts()
         self.parts.path.mkdir(parents=True)
+
+    def kept(self, form: ShardForm) -> None:
+        """Called with each shard of an unfinished run as soon as it is done."""
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``run.json`` of a run that goes on."""
@@ -155,8 +165,10 @@ class Folder(RunFiles):
             return
         for name in (MANIFEST, HEARTBEAT):
             (self.path / name).unlink(missing_ok=True)
-        for entry in self.path.glob(f"{JOURNAL}*"):
-            entry.unlink()
+        for name in (JOURNAL, RunEntry.BATCHES):
+            for entry in self.path.glob(f"{name}*"):
+                entry.unlink()
+        shutil.rmtree(self.path / RunEntry.BATCH_FILES, ignore_errors=True)
         self.drop_parts()
 
 

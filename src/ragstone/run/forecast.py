@@ -27,7 +27,7 @@ from ragstone.reason import reason
 from ragstone.sqlite import UNREADABLE, open_to_read
 
 from .calls.entries import FILE
-from .calls.prices import Price, cost, load_prices
+from .calls.prices import Price, batch_cost, cost, load_prices
 from .chat_judges import able_to_ask
 from .judging import judge_further
 from .limits import Limits
@@ -69,7 +69,8 @@ class Forecast:
     Args:
         examples: Number of examples.
         tasks: The forecast of each task, by judge and task.
-        notes: For each judge, how its reasoning tokens were estimated.
+        notes: That costs are those of batches, where they are; for each judge, how its reasoning
+            tokens were estimated.
     """
 
     examples: int
@@ -123,13 +124,16 @@ def forecast_of(request: Request) -> Forecast:
     prices = load_prices(request.limits.prices)
     journal = None if request.out is None else Path(request.out) / FILE
     with closing(_Known(journal, request.limits)) as known:
-        counting = _Counting({one.name: prices.of(one.name) for one in chat.models}, known)
+        counting = _Counting(
+            {one.name: prices.of(one.name) for one in chat.models}, known, request.batch
+        )
         judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
         prefetch = Prefetch(judges, spec.asks, counting)
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
         for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
-        notes = tuple(known.thoughts.note(one.name) for one in chat.models)
+        in_batches = (reason("priced_in_batches"),) if request.batch else ()
+        notes = in_batches + tuple(known.thoughts.note(one.name) for one in chat.models)
     return Forecast(survey.examples, counting.tasks, notes)
 
 
@@ -167,7 +171,7 @@ class _Known:
     """The questions answered before; an unreadable cache counts as empty."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
-        from ragstone.models.store import cache_folder
+        from ragstone.cache_folder import cache_folder
 
         from .calls.entries import answered, reasoned
         from .calls.replies import FILE, LAYOUT
@@ -206,6 +210,7 @@ class _Counting:
 
     prices: Mapping[str, Price | None]
     known: _Known
+    batch: bool = False
     tasks: dict[tuple[str, str], TaskForecast] = field(default_factory=dict)
     _seen: set[str] = field(default_factory=set)
     _examples: dict[str, Example] = field(default_factory=dict)
@@ -242,7 +247,9 @@ class _Counting:
                 expected.prompt += sent
                 expected.completion += back
                 expected.reasoning += thoughts
-                usd = cost(Usage(sent, back, 0, 0), self.prices[model.name])
+                usage = Usage(sent, back, 0, 0)
+                price = self.prices[model.name]
+                usd = batch_cost(usage, price) if self.batch else cost(usage, price)
                 if usd is not None:
                     expected.usd = (expected.usd or 0.0) + usd
         lacking = {one: "not asked" for one in question.items if one not in items}

@@ -56,7 +56,7 @@ def _before_a_run(entry: Path) -> bool:
     """
     if entry.name == PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
-    kept = entry.name.startswith((JOURNAL, OVERRULES))
+    kept = entry.name.startswith((JOURNAL, OVERRULES, RunEntry.BATCHES))
     return kept or entry.name in (RunEntry.LOCK, MANIFEST + UNFINISHED)
 
 

@@ -12,13 +12,15 @@ if TYPE_CHECKING:
 class Progress:
     """``fraction`` is from 0 to 1, None if the total is not known.
 
-    ``calls`` counts model calls, None if there are none.
+    ``calls`` counts model calls, None if there are none. ``note`` is what a user should know
+    before it is done, such as what a batch is expected to cost.
     """
 
     stage: str
     examples: int
     fraction: float | None
     calls: "Counts | None" = None
+    note: str | None = None
 
 
 Report = Callable[[Progress], None]

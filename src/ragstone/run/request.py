@@ -50,6 +50,9 @@ class Request:
     offline: bool = False
     instructions: Instructions = PLAIN
     limits: Limits = USUAL
+    batch: bool = False
+    batch_wait: float = 0.0
+    batch_rest: str = "batch"
     debug: Debug | None = None
     progress: Report | None = None
 

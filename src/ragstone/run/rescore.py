@@ -32,6 +32,7 @@ from .logged import log_run
 from .manifest import UNANSWERED, RunTally
 from .places import ESTIMATES
 from .progress import Progress, Report
+from .remote_folder import refuse_copy
 from .requested import Requested, requested, several
 from .run import Run
 from .scoring import block_tables, check_fields
@@ -79,6 +80,7 @@ def rescore(
     """
     given = run if isinstance(run, Run) else None
     finished = Run.open(run.path if isinstance(run, Run) else run)
+    refuse_copy(finished.path)
     wanted = requested(metrics, suites, else_quick=False, cross_encoder=cross_encoder is not None)
     fields = several(by)
     models = _OwnModels(finished, embedder, cross_encoder, bertscore, offline=offline)

@@ -14,6 +14,7 @@ from ragstone.argument import argument, call, noticed, throughout
 from ragstone.errors import InputError, MissingDependency, UnknownName
 from ragstone.has_page import HasPage
 from ragstone.judgements import KINDS, Tables
+from ragstone.storage import is_url
 
 from .calls.entries import Entry
 from .estimate import Estimate
@@ -22,6 +23,7 @@ from .folder import Folder
 from .forms import Manifest
 from .overrules.store import NOTHING, Store
 from .places import MANIFEST, READY
+from .remote_folder import mirrored, named, refuse_copy
 from .stored_shards import finished_judges, stored_shards
 from .written import collect
 
@@ -65,11 +67,13 @@ class Run(HasPage):
 
     @classmethod
     def open(cls, path: str | Path) -> "Run":
-        """Open a run folder.
+        """Open a run folder; of one at a URL, given as text, a copy is made and opened.
 
         Raises:
             InputError: The folder does not exist, is not a run, or holds an unfinished run.
         """
+        if isinstance(path, str) and is_url(path):
+            path = mirrored(path)
         folder = Folder(Path(path))
         if not folder.path.exists():
             made = call("evaluate", argument("data", "DATA"), argument("out", path))
@@ -97,8 +101,13 @@ class Run(HasPage):
 
     @property
     def path(self) -> Path:
-        """The run folder."""
+        """The run folder; of a run at a URL, the copy on this machine."""
         return self.folder.path
+
+    @property
+    def place(self) -> str:
+        """The run folder as a user names it: its path or its URL."""
+        return named(self.path)
 
     @cached_property
     def manifest(self) -> Mapping[str, Any]:
@@ -273,6 +282,7 @@ class Run(HasPage):
                 hard rule is broken; the folder cannot be written to. Lists every fault.
             OverruleConflict: The judgement is not the one that was seen.
         """
+        refuse_copy(self.path)
         return self._overruling.overrule(
             example, kind, values, unit=unit, author=author, reason=reason, seen=seen
         )
@@ -296,6 +306,7 @@ class Run(HasPage):
             InputError: The judgement is not overruled, or there is none.
             OverruleConflict: The judgement is not the one that was seen.
         """
+        refuse_copy(self.path)
         return self._overruling.undo(
             example, kind, unit=unit, author=author, reason=reason, seen=seen
         )

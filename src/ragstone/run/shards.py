@@ -43,6 +43,8 @@ class Shards:
 
     path: Path
     _ledger: list[ShardLedger] = field(default_factory=list, repr=False, compare=False)
+    _written: set[tuple[str, int]] = field(default_factory=set, repr=False, compare=False)
+    """The table and shard of each file that was written here, which needs no verifying."""
 
     @property
     def ledger(self) -> ShardLedger:
@@ -67,8 +69,8 @@ class Shards:
         """A table, in the order of the data."""
         return scan_parquet(self.files_of(name))
 
-    def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> None:
-        """Write a shard, after which it is done.
+    def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
+        """Write a shard, after which it is done; gives what the ledger says of it.
 
         Args:
             form: What the ledger says of it, but for these files.
@@ -78,8 +80,11 @@ class Shards:
             name: write_rows(name, tables[name].lazy(), self.file(name, form.shard))
             for name in sorted(tables)
         }
+        self._written.update((name, form.shard) for name in new)
         files = dict(sorted({**form.files, **new}.items()))
-        self.ledger.add(form.model_copy(update={"files": files}))
+        whole = form.model_copy(update={"files": files})
+        self.ledger.add(whole)
+        return whole
 
     def change(self, name: str, rows: Callable[[pl.LazyFrame], pl.LazyFrame], into: Path) -> None:
         """Write a table anew elsewhere, with a ledger that has it in place of the one here.
@@ -106,13 +111,17 @@ class Shards:
             if any(other_size(*one) is not None for one in files):
                 self.ledger.leave_out(form.shard)
 
+    def found(self, name: str) -> Iterator[ShardForm]:
+        """The shards whose file of a table was there before, and not written just now."""
+        return (form for form in self.ledger if (name, form.shard) not in self._written)
+
     def verify(self, name: str) -> None:
-        """Verify the files of a table: what was written, with its columns.
+        """Verify the files of a table that were there before: what was written, its columns.
 
         Raises:
             DamagedRun: They are not; says what to delete.
         """
-        for form in self.ledger:
+        for form in self.found(name):
             file, noted = self.file(name, form.shard), form.files.get(name)
             with self.judged_again(file):
                 if noted is not None:

@@ -6,7 +6,6 @@ run. The settings that ``run.json`` keeps are made here and nowhere else.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
@@ -181,7 +180,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         columns=request.columns or {},
         skip_bad=request.skip_bad,
         limit=request.limit,
-        qrels=None if request.qrels is None else Path(request.qrels),
+        qrels=request.qrels,
     )
     label_files = LabelFiles(panel.label_files)
     fingerprint = examples.fingerprint()

@@ -50,13 +50,11 @@ class StoredShard:
     """A shard of a finished run.
 
     Args:
-        number: Of the shard.
         examples: Its examples.
         tables: What was judged of it, one judge's word for each unit.
         judge: Says again what was said of asks that are put once more.
     """
 
-    number: int
     examples: list[Example]
     tables: Tables
     judge: StoredJudge
@@ -98,7 +96,7 @@ def stored_shards(
                 stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
             else:
                 tables = resolve(tables, ask, entries, rows, judges)
-        yield StoredShard(form.shard, from_frame(frame), tables, StoredJudge(stays))
+        yield StoredShard(from_frame(frame), tables, StoredJudge(stays))
 
 
 def _rows(folder: Folder, ask: str, here: list[int]) -> pl.DataFrame:

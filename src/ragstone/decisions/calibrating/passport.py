@@ -12,6 +12,7 @@ from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
 from ragstone.result_file import write_result
 from ragstone.run import Run
+from ragstone.run.remote_folder import refuse_copy
 from ragstone.run.written import read_json
 
 from .identity import JudgeIdentity, changes, identity
@@ -72,6 +73,7 @@ class Passport:
 
     def write(self, folder: Path) -> Path:
         """Write ``judge_passport.json`` into a folder and return its path."""
+        refuse_copy(folder)
         file = folder / f"{NAME}.json"
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         write_result(file, text + "\n")

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from ragstone.models.server import Server
 
+from .batches.anthropic import ANTHROPIC_BATCHES
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Settings, Takes
@@ -139,4 +140,5 @@ ANTHROPIC = Wire(
     _headers,
     body,
     read,
+    ANTHROPIC_BATCHES,
 )

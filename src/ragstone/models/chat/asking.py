@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from .batches.chat_batches import ChatBatches
 from .failure import ChatFailure
 from .model import ITEMS, ChatReply, ChatRequest
 from .refusal import Unsupported
@@ -42,6 +43,8 @@ class AskingChat:
         send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
             feature.
         finish: Closes connections.
+        batches: Makes batches of questions; given the body of a question. None if the server has
+            none.
     """
 
     def __init__(
@@ -50,12 +53,14 @@ class AskingChat:
         body: Callable[[ChatRequest, frozenset[str]], Body],
         send: Callable[[Body], Awaitable[ChatReply]],
         finish: Callable[[], Awaitable[None]] | None = None,
+        batches: Callable[[Callable[[ChatRequest], Body]], ChatBatches] | None = None,
     ) -> None:
         self._card = card
         self._body = body
         self._send = send
         self._finish = finish
         self._lacks: frozenset[str] = frozenset()
+        self.batches = None if batches is None else batches(lambda one: body(one, self._lacks))
 
     kept = True
 

@@ -5,6 +5,7 @@ from urllib.parse import quote
 
 from ragstone.models.server import Server
 
+from .batches.gemini import GEMINI_BATCHES
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Effort, Settings, Takes
@@ -159,4 +160,5 @@ GEMINI = Wire(
     _headers,
     body,
     read,
+    GEMINI_BATCHES,
 )

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 from ragstone.models.server import Server
 
+from .batches.openai import OPENAI_BATCHES
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .refusal import refused
 from .settings import ALL, Settings, Takes
@@ -161,7 +162,7 @@ def _azure_key(key: str | None) -> dict[str, str]:
     return {"api-key": key} if key else {}
 
 
-OPENAI = Wire("openai", "OPENAI_API_KEY", Takes(ALL), _url, _bearer, body, read)
+OPENAI = Wire("openai", "OPENAI_API_KEY", Takes(ALL), _url, _bearer, body, read, OPENAI_BATCHES)
 COMPATIBLE = Wire(
     "openai",
     "OPENAI_API_KEY",
@@ -170,5 +171,6 @@ COMPATIBLE = Wire(
     _bearer,
     partial(body, limits=("max_tokens", "max_completion_tokens")),
     read,
+    OPENAI_BATCHES,
 )
 AZURE = Wire("azure", "AZURE_OPENAI_API_KEY", Takes(ALL), _azure_url, _azure_key, body, read)

@@ -1,16 +1,18 @@
 """Over HTTP: a chat model behind a server with one of the three request formats."""
 
-import json
+from collections.abc import Callable
 
-from ragstone.models.server import SURROGATE, Server, scrubbed
+from ragstone.models.server import Server, scrubbed
 
 from .asking import AskingChat, Card
+from .batches.chat_batches import ChatBatches
+from .batches.server import BatchServer
 from .connections import Connections
 from .failure import ChatFailure
 from .model import ChatModel, ChatReply, ChatRequest
 from .refusal import Unsupported
 from .settings import Settings
-from .wire import Body, Wire
+from .wire import Body, Wire, encoded
 
 
 def http_chat(
@@ -44,7 +46,14 @@ def http_chat(
     def body(request: ChatRequest, lacks: frozenset[str]) -> Body:
         return wire.body(request, server.model, settings, lacks)
 
-    return AskingChat(card, body, _Sender(wire, server, pool), None if connections else pool.close)
+    def batches(made: Callable[[ChatRequest], Body]) -> ChatBatches:
+        assert wire.batches is not None
+        place = BatchServer(server, wire.headers(server.key), wire.variable, pool)
+        return ChatBatches(wire.batches, place, made, wire.read)
+
+    finish = None if connections else pool.close
+    sender = _Sender(wire, server, pool)
+    return AskingChat(card, body, sender, finish, batches if wire.batches else None)
 
 
 class _Sender:
@@ -89,14 +98,3 @@ class _Sender:
         if failure.trouble == "not_found":
             return f"{words}. Check the address {self._url} and the model {self._server.model}"
         return words
-
-
-def encoded(body: Body) -> bytes:
-    """A request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
-    from pydantic_core import PydanticSerializationError, to_json
-
-    try:
-        return to_json(body)
-    except PydanticSerializationError:
-        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-        return SURROGATE.sub("\ufffd", text).encode()

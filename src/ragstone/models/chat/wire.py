@@ -3,14 +3,17 @@
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ragstone.models.server import Server, one_line
+from ragstone.models.server import SURROGATE, Server, one_line
 
 from .failure import ChatFailure, Trouble
 from .model import ChatReply, ChatRequest, tokens
 from .refusal import BODY_SHOWN
 from .settings import Layout, Settings, Takes
+
+if TYPE_CHECKING:
+    from .batches.format import BatchFormat
 
 SCHEMA_NAME = "judgements"
 """The same for every question: many servers put it before the prompt, where it affects caching."""
@@ -36,6 +39,7 @@ class Wire:
         body: Builds a request from a question, the model's name, the settings, and the features
             that the server is known not to support. What the user set is always included.
         read: Reads a reply from its status, headers and body.
+        batches: Its format for batches; None if it has none.
     """
 
     format: str
@@ -45,6 +49,7 @@ class Wire:
     headers: Callable[[str | None], dict[str, str]]
     body: Callable[[ChatRequest, str, Settings, frozenset[str]], Body]
     read: Callable[[int, Mapping[str, str], bytes], ChatReply]
+    batches: "BatchFormat | None" = None
 
 
 def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
@@ -133,3 +138,14 @@ def given(**fields: object) -> Body:
 def dumped(made: object) -> str:
     """A tool call's arguments as JSON text, for models that reply with a tool call."""
     return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+
+
+def encoded(body: Body) -> bytes:
+    """A request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
+    from pydantic_core import PydanticSerializationError, to_json
+
+    try:
+        return to_json(body)
+    except PydanticSerializationError:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return SURROGATE.sub("\ufffd", text).encode()

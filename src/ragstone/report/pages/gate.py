@@ -47,6 +47,7 @@ from ragstone.report.page import (
 from ragstone.report.stored import Reported
 from ragstone.report.words import words
 from ragstone.report.worst import example_item
+from ragstone.run.remote_folder import named
 
 VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
     "pass": ("PASS", "holds", "good"),
@@ -82,10 +83,10 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
     """
     word, _, tone = VERDICTS[result.decision]
     lines = [f"{headline(result)}", _without_overrules(result), advice(result)]
-    about = Note("run", (strong(str(run.path)), quiet(f"  {run.form.data.source}")))
+    about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
     return Page(
         name="gate",
-        title=str(run.path),
+        title=named(run.path),
         said=f"{word}: {lines[0]}",
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
@@ -104,7 +105,7 @@ def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
         if one.decision == "fail" and not _is_gain(one) and one.worst:
             wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."
             only = f"where={one.metric}:{wrong}&{urlencode({'system': one.group['system']})}"
-            said = command("annotate", run.path, "--metric", one.metric, "--filter", only)
+            said = command("annotate", named(run.path), "--metric", one.metric, "--filter", only)
             yield Note("let people look", (Phrase(said, "quiet"),))
             return
 

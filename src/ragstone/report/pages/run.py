@@ -26,6 +26,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.stored import Reported
 from ragstone.run.estimate import Estimate
+from ragstone.run.remote_folder import named
 
 from .conversations import sentence
 from .run_in_full import NOTHING, estimate_table, needs, run_record, said
@@ -118,7 +119,9 @@ def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "S
         rows.append(Note("reading", quiet(marks)))
     rows += needs(run)
     if summary.conversations:
-        more = "" if run.path is None else f"  {command('show', run.path, '--conversations')}"
+        more = (
+            "" if run.path is None else f"  {command('show', named(run.path), '--conversations')}"
+        )
         rows.append(Note("conversations", (sentence(summary.conversations), quiet(more))))
     judges = [one for one in run.form.judges if one.kinds]
     if judges:
@@ -126,8 +129,8 @@ def _facts(run: Reported, groups: Groups, shown: Sequence[Estimate], summary: "S
         rows.append(Note("judged by", words[1:]))
     if run.path is not None:
         more = f"--full adds {_more(groups)}"
-        look = quiet(f"  next: {command('show', run.path)}  ({more})")
-        rows.append(Note("run", (strong(str(run.path)), look)))
+        look = quiet(f"  next: {command('show', named(run.path))}  ({more})")
+        rows.append(Note("run", (strong(named(run.path)), look)))
     return Facts(tuple(rows))
 
 

@@ -54,6 +54,7 @@ from ragstone.report.sentences.summary import summary_sentences
 from ragstone.report.stored import Reported
 from ragstone.report.words import LACKS, words
 from ragstone.run.estimate import Estimate
+from ragstone.run.remote_folder import named
 
 from .conversations import conversation_sections
 
@@ -137,8 +138,8 @@ def header(run: Reported, groups: Groups, *more: str) -> Facts:
     if run.form.calls is not None:
         rows.append(Note("asked", took(run.form.calls)))
     if run.path is not None:
-        look = quiet(f"  next: {command('show', run.path, *more)}")
-        rows.append(Note("run", (strong(str(run.path)), look)))
+        look = quiet(f"  next: {command('show', named(run.path), *more)}")
+        rows.append(Note("run", (strong(named(run.path)), look)))
     return Facts(tuple(rows))
 
 
@@ -337,7 +338,7 @@ def run_record(
         if judge.name == "local" and judge.kinds
     ]
     return {
-        "run": str(run.path),
+        "run": named(run.path),
         "signature": run.signature,
         "summary": summary_sentences(summary) if summary else [],
         "estimates": [estimate.to_dict() for estimate in run.estimate_list],

@@ -26,6 +26,7 @@ from ragstone.report.stored import StoredRun
 from ragstone.report.why import why
 from ragstone.report.worst import example_item, texts_of, worst
 from ragstone.run.estimate import Estimate
+from ragstone.run.remote_folder import named
 
 from .run_in_full import header
 
@@ -84,14 +85,14 @@ def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any])
     shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE")), *sections]
     if run.path is not None:
         more = (
-            f"One of them in full: {command('show', run.path, 'EXAMPLE')}",
-            f"The worst of a metric: {command('show', run.path, '--metric', 'METRIC')}",
+            f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
+            f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
         )
         shown.append(section(Paragraphs(tuple(map(quiet, more)))))
     return Page(
         "show", str(run.path or ""), tuple(shown),
         record=lambda: {
-            "run": str(run.path),
+            "run": named(run.path),
             "signature": run.signature,
             "data": run.form.data.to_dict(),
             "judges": [judge.to_dict() for judge in run.form.judges],

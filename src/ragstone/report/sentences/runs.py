@@ -50,8 +50,27 @@ def _overruled(facts: Facts) -> str:
     )
 
 
+def _batch_to_send(facts: Facts) -> str:
+    said = f"a batch of {_questions(facts)} is sent"
+    if not facts["usd"]:
+        return f"{said}; no price is known."
+    share = float(facts["share"])
+    price = "half the price" if share == 0.5 else f"{share:.0%} of the price"
+    return f"{said}, expected to cost ${float(facts['usd']):,.4f} ({price} of single questions)."
+
+
+def _questions(facts: Facts) -> str:
+    return "1 question" if facts["n"] == "1" else f"{count(facts, 'n')} questions"
+
+
 SENTENCES: Mapping[str, Sentence] = {
     "no_reply_within": lambda facts: f"no reply within {facts['seconds']} s",
+    "batch_to_send": _batch_to_send,
+    "priced_in_batches": plain(
+        "Costs are those of batches; the first question of each stage is asked singly, at the full "
+        "price."
+    ),
+    "asked_later": plain("it is asked in a batch"),
     "reply_too_long": plain("the reply was longer than the model may write"),
     "reply_cut_off": plain("the reply was cut off"),
     "reply_cut_at": lambda facts: (

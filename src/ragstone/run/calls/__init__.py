@@ -12,5 +12,6 @@ prices       prices of tokens
 counts       counts of questions and calls for progress reports
 journal      every attempt, written before it counts; entries: reading the journal
 replies      a cache of replies across runs
+batched      what the calls of a run ask of its batches
 commits      many entries in one transaction
 """

@@ -20,13 +20,14 @@ from ragstone.models.chat import ChatModel
 from ragstone.models.chat.json_reply import MalformedReply
 
 from .attempting import TOO_BIG, QueuedQuestion
+from .batched import BatchedReplies
 from .budget import Budget
 from .counts import CallTally, Counts
 from .entries import Attempt
 from .journal import Journal
 from .model_client import CallLimits, ModelClient, journaled
 from .outcomes import Remembered, completed, halves, in_vain, partly, rejoined
-from .prices import Prices, no_price
+from .prices import Price, Prices, no_price
 from .replies import ReplyCache
 
 Result = TypeVar("Result")
@@ -57,6 +58,7 @@ class Asking:
         budget: The remaining budget; None: unlimited.
         cache: Replies of earlier runs; closed at the end.
         pool: The connections shared by the models; closed at the end.
+        batched: The batches of the run; None if there are none.
         loop: The event loop of the thread, for tests with simulated time.
     """
 
@@ -69,11 +71,12 @@ class Asking:
         budget: Budget | None = None,
         cache: ReplyCache | None = None,
         pool: Closable | None = None,
+        batched: BatchedReplies | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> None:
         self._journal, self._limits, self._prices = journal, limits, prices
         self._budget = Budget() if budget is None else budget
-        self._cache, self._pool = cache, pool
+        self._cache, self._pool, self._batched = cache, pool, batched
         self._tally = CallTally()
         self._clients: dict[str, ModelClient] = {}
         self._under_way: dict[str, asyncio.Future[Outcome]] = {}
@@ -142,6 +145,15 @@ class Asking:
             pass
         return begun.result()
 
+    @property
+    def budget(self) -> Budget:
+        """The remaining budget."""
+        return self._budget
+
+    def price(self, model: ChatModel) -> Price | None:
+        """The price of a model; None if it is not known."""
+        return self._prices.of(model.name)
+
     def counts(self) -> Counts:
         """The present counts of questions and calls; thread-safe."""
         paces = [client.pace for client in list(self._clients.values())]
@@ -190,7 +202,8 @@ class Asking:
         finally:
             del self._under_way[name]
             shared.cancel()
-        self._outcomes.put(name, outcome)
+        if not outcome.later:
+            self._outcomes.put(name, outcome)
         return outcome
 
     async def _outcome(self, client: ModelClient, asked: QueuedQuestion) -> Outcome:
@@ -199,6 +212,8 @@ class Asking:
             outcome, failures = await client.put(asked)
         if outcome is TOO_BIG:
             return await self._in_halves(client, asked)
+        if outcome.later:
+            return outcome
         self._tally.answered += 1
         self._tally.failed += outcome.status != "ok"
         if outcome.status != "ok" or not outcome.lacking:
@@ -210,6 +225,8 @@ class Asking:
             return in_vain(outcome)
         question = asked.question.only(outcome.lacking)
         rest = await self._ask(client.model, question, asked.turn, left)
+        if rest.later:
+            return rest
         sent = rest.reason is None or rest.reason != client.health.closed
         return completed(outcome, rest, sent=sent)
 
@@ -218,6 +235,9 @@ class Asking:
         outcomes = await asyncio.gather(
             *(self._ask(client.model, asked.question.only(part), asked.turn) for part in parts)
         )
+        waiting = next((one for one in outcomes if one.later), None)
+        if waiting is not None:
+            return waiting
         return rejoined(dict(zip(parts, outcomes, strict=True)), asked.key)
 
     async def _read_before(self, client: ModelClient, asked: QueuedQuestion) -> Outcome | None:
@@ -225,7 +245,8 @@ class Asking:
         kept = self._journal.reply(asked.key)
         if kept is not None:
             outcome = _read(kept.reply, asked)
-            self._tally.from_journal += outcome is not None
+            # In batches every question is put several times, and its reply read from the journal.
+            self._tally.from_journal += outcome is not None and self._batched is None
             return outcome
         reply = None if client.cache is None else client.cache.get(asked.key)
         if reply is None or (outcome := _read(reply.text, asked)) is None:
@@ -260,6 +281,7 @@ class Asking:
                 self._journal,
                 self._tally,
                 self._cache if model.kept else None,
+                self._batched,
             )
             self._clients[model.identity] = client
         return client

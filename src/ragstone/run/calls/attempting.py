@@ -83,18 +83,34 @@ async def attempted(
         async with asyncio.timeout(seconds):
             reply = await model.reply(replace(asked.request, limit=limit))
     except ChatFailure as failure:
-        return AttemptResult(
-            trouble=failure.trouble,
-            words=str(failure).rstrip("."),
-            http=failure.http,
-            after=failure.after,
-            body=failure.body,
-            final=failure.final,
-        )
+        return without_reply(failure)
     except TimeoutError:
         return AttemptResult(
             trouble="timeout", words=reason("no_reply_within", seconds=f"{seconds:g}")
         )
+    return interpreted(reply, asked, limit)
+
+
+def without_reply(failure: ChatFailure) -> AttemptResult:
+    """The result of an attempt that failed."""
+    return AttemptResult(
+        trouble=failure.trouble,
+        words=str(failure).rstrip("."),
+        http=failure.http,
+        after=failure.after,
+        body=failure.body,
+        final=failure.final,
+    )
+
+
+def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = None) -> AttemptResult:
+    """The result of an attempt that brought a reply.
+
+    Args:
+        reply: The reply.
+        asked: The question.
+        limit: Maximum tokens of the reply that were allowed; None: the model's own.
+    """
     result = AttemptResult(reply)
     if (
         reply.finish == "length"

@@ -50,7 +50,8 @@ ATTEMPT = (
     "prompt_tokens, completion_tokens, cached_tokens, reasoning_tokens, usd"
 )
 
-SOURCES = ("model", "cache")
+SOURCES = ("model", "cache", "batch")
+Source = Literal["model", "cache", "batch"]
 UNKNOWN = Usage()
 LONGEST_NAME = 80
 
@@ -62,8 +63,9 @@ class Attempt:
     Args:
         key: Of the question.
         number: From 1.
-        source: ``model``, or ``cache`` where the reply is that of an earlier run.
-        at: Seconds since 1970.
+        source: ``model``; ``batch`` where it was asked in a batch; ``cache`` where the reply is
+            that of an earlier run.
+        at: Seconds since 1970; in a batch, when that was sent.
         seconds: How long it took.
         trouble: What went wrong; None where the reply can be read.
         words: More about that: a reason, or what the server said; of older runs a sentence.
@@ -77,7 +79,7 @@ class Attempt:
 
     key: str
     number: int
-    source: Literal["model", "cache"]
+    source: Source
     at: float
     seconds: float
     trouble: str | None = None
@@ -211,7 +213,7 @@ def reasoned(file: Path) -> dict[tuple[str, str], tuple[int, int]]:
         found = connection.execute(
             "SELECT judge, task, count(*), sum(reasoning_tokens) "
             "FROM attempts JOIN requests USING (key) "
-            "WHERE source = 'model' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
+            "WHERE source != 'cache' AND reasoning_tokens IS NOT NULL GROUP BY 1, 2"
         )
         return {
             (as_text(judge), as_text(task)): (replies, as_whole(tokens))
@@ -229,7 +231,7 @@ def call_times(file: Path) -> list[CallTimes]:
     with _reading(file) as connection:
         rows = connection.execute(
             "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
-            "WHERE source = 'model'"
+            "WHERE source != 'cache'"
         )
         for judge, task, seconds, usd in rows:
             times, costs = found.setdefault((as_text(judge), as_text(task)), ([], []))
@@ -288,7 +290,7 @@ def _reading(file: Path) -> Iterator[sqlite3.Connection]:
 def count(connection: sqlite3.Connection) -> Totals:
     """The totals of an open journal."""
     (row,) = connection.execute(
-        """SELECT coalesce(sum(source = 'model'), 0), coalesce(sum(source = 'cache'), 0),
+        """SELECT coalesce(sum(source != 'cache'), 0), coalesce(sum(source = 'cache'), 0),
             coalesce(sum(prompt_tokens), 0), coalesce(sum(completion_tokens), 0),
             coalesce(sum(cached_tokens), 0), coalesce(sum(reasoning_tokens), 0),
             coalesce(sum(usd IS NULL AND finish IS NOT NULL), 0), sum(usd)
@@ -322,8 +324,9 @@ def attempt_of(row: Sequence[object]) -> Attempt:
     *tokens, usd = rest
     if source not in SOURCES:
         raise damaged(f"an attempt from {source!r}")
+    found: Source = "batch" if source == "batch" else "cache" if source == "cache" else "model"
     return Attempt(
-        as_text(key), as_whole(number), "cache" if source == "cache" else "model",
+        as_text(key), as_whole(number), found,
         as_number(at), as_number(seconds), _maybe(trouble), _maybe(words),
         None if http is None else as_whole(http), as_text(reply), _maybe(finish), _maybe(model),
         Usage(*tokens), None if usd is None else as_number(usd),  # type: ignore[arg-type]

@@ -112,6 +112,15 @@ class Journal:
         except UNREADABLE as error:
             raise explained(error, self.file) from error
 
+    def in_batch(self, key: str, at: float) -> list[str | None]:
+        """The trouble of each attempt at a question in the batch that was sent then.
+
+        Raises:
+            InputError: The file cannot be read.
+        """
+        query = "SELECT trouble FROM attempts WHERE key = ? AND source = 'batch' AND at = ?"
+        return [trouble for (trouble,) in self._read(query, (key, at))]
+
     def totals(self) -> Totals:
         """Calls, tokens and cost of the run so far, including before it was resumed."""
         with self._mutex:

@@ -3,22 +3,25 @@
 import asyncio
 import json
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ragstone.errors import ModelError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
+from ragstone.reason import reason
 
 from .admission import Admission
 from .attempting import AttemptResult, QueuedQuestion, attempted, no_use, settled_before, why
+from .batched import BatchedReplies, StoredReply
 from .budget import Budget
 from .counts import CallTally
-from .entries import Attempt
+from .entries import Attempt, Source
 from .health import DEAD, ServerHealth, wait
 from .journal import Journal, JournaledQuestion
 from .pacing import Pace
-from .prices import Price, cost
+from .prices import Price, batch_cost, cost
 from .replies import ReplyCache
 
 NEVER_REACHED = 3
@@ -65,6 +68,7 @@ class ModelClient:
     journal: Journal
     tally: CallTally
     cache: ReplyCache | None = None
+    batched: BatchedReplies | None = None
     pace: Pace = field(init=False)
     health: ServerHealth = field(init=False)
     _admission: Admission = field(init=False)
@@ -96,6 +100,62 @@ class ModelClient:
         outcome = outcome or self._in_vain.get(asked.key)
         if outcome is not None:
             return outcome, 0
+        if self.batched is None:
+            return await self._ask(asked, before)
+        return await self._ask_batched(asked, self.batched)
+
+    async def _ask_batched(
+        self, asked: QueuedQuestion, batched: BatchedReplies
+    ) -> tuple[Outcome, int]:
+        """As ``put``, where batches are made: what they brought, else what becomes of it."""
+        for stored in batched.stored(self.model, asked):
+            await self._keep(asked, stored)
+            batched.taken(asked.key, stored)
+            result = stored.result
+            refusals = self.journal.troubles(asked.key).count("refusal")
+            found = result.outcome or no_use(self.model.name, result, refusals, asked)
+            if found is not None:
+                return found, 0
+        match await batched.fate(self.model, asked):
+            case "later":
+                return Outcome("failed", reason="asked_later", later=True), 0
+            case "given_up":
+                why_not = reason("batch_unanswered", of=self.model.name, tries="all")
+                return Outcome("failed", reason=why_not), 0
+            case "first":
+                try:
+                    return await self._ask(asked, self.journal.troubles(asked.key))
+                finally:
+                    batched.looked(self.model)
+            case "alone":
+                return await self._ask(asked, self.journal.troubles(asked.key))
+
+    async def _keep(self, asked: QueuedQuestion, stored: StoredReply) -> None:
+        """Journal what a batch brought, once however often it is read."""
+        result = stored.result
+        known = self.journal.in_batch(asked.key, stored.at)
+        if None in known or (known and result.outcome is None):
+            return
+        self.tally.calls += 1
+        reply = result.reply
+        usage = Usage() if reply is None else reply.usage
+        usd = batch_cost(usage, self.price)
+        self.tally.came_back(result.trouble, None if reply is None else usage, usd)
+        self.budget.calls += 1
+        self.budget.spent += usd or 0.0
+        number = len(self.journal.troubles(asked.key)) + 1
+        attempt = _record(
+            asked.key, number, stored.at, stored.seconds, result, usage, usd, source="batch"
+        )
+        await self.journal.record(attempt, journaled(self.model, asked))
+        whole = result.outcome is not None and not result.outcome.lacking
+        if self.cache is not None and reply is not None and whole:
+            self.cache.put(asked.key, reply)
+
+    async def _ask(
+        self, asked: QueuedQuestion, before: Sequence[str | None]
+    ) -> tuple[Outcome, int]:
+        """Ask it singly."""
         refusals, failures, pushed_back = before.count("refusal"), 0, 0
         waiting_since = 0.0
         number = len(before)
@@ -131,7 +191,7 @@ class ModelClient:
 
     async def _attempt(self, asked: QueuedQuestion, number: int) -> AttemptResult | None:
         """Send it once and journal the result; None if nothing is sent any more."""
-        call = await self._admission.enter(asked, _tokens(asked.request))
+        call = await self._admission.enter(asked, tokens_of(asked.request))
         if call is None:
             return None
         try:
@@ -171,10 +231,10 @@ class ModelClient:
 
     def _give_up(self, asked: QueuedQuestion, result: AttemptResult) -> Outcome:
         self.health.gave_up(result)
-        reason = why(self.model.name, result, tries="all")
+        in_vain = why(self.model.name, result, tries="all")
         cut = result.trouble in ("truncated", "length")
         status: Literal["truncated", "failed"] = "truncated" if cut else "failed"
-        outcome = self._in_vain[asked.key] = Outcome(status, reason=reason)
+        outcome = self._in_vain[asked.key] = Outcome(status, reason=in_vain)
         return outcome
 
 
@@ -194,13 +254,14 @@ def _record(
     result: AttemptResult,
     usage: Usage,
     usd: float | None,
+    source: Source = "model",
 ) -> Attempt:
     reply = result.reply
     if reply is None:
         return Attempt(
             key,
             number,
-            "model",
+            source,
             at,
             seconds,
             result.trouble,
@@ -209,12 +270,13 @@ def _record(
             result.body,
         )
     return Attempt(
-        key, number, "model", at, seconds, result.trouble, result.words, None,
+        key, number, source, at, seconds, result.trouble, result.words, None,
         reply.text, reply.finish, reply.model, usage, usd,
     )  # fmt: skip
 
 
-def _tokens(request: ChatRequest) -> int:
+def tokens_of(request: ChatRequest) -> int:
+    """Estimated tokens of a question."""
     texts = (request.system, *request.parts, json.dumps(request.schema))
     characters = sum(map(len, texts))
     return -(-characters // CHARACTERS_A_TOKEN)

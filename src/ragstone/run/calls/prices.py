@@ -13,7 +13,7 @@ from ragstone.examples.toml_file import read_toml
 from ragstone.models.chat import Usage
 
 MILLION = 1_000_000
-FIELDS = ("input", "cached", "output")
+FIELDS = ("input", "cached", "output", "batch")
 PROVIDERS = {
     "openai": "openai",
     "azure": "azure",
@@ -34,13 +34,25 @@ WRITTEN = 1.25
 one. Anthropic's models alone say how many they were."""
 
 
+HALF = 0.5
+"""What a batch costs at OpenAI, Anthropic and Google, as a share of single questions."""
+
+
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars per million tokens; ``cached`` is for those of ``input`` that were cached."""
+    """US dollars per million tokens.
+
+    Attributes:
+        input: Tokens sent.
+        cached: Those of them that the server had in its cache.
+        output: Tokens that came back.
+        batch: What a batch costs, as a share of these.
+    """
 
     input: float
     cached: float
     output: float
+    batch: float = HALF
 
 
 @dataclass(frozen=True)
@@ -66,6 +78,7 @@ def load_prices(file: Path | None = None) -> Prices:
         input = 0.25
         cached = 0.025      # absent: as input
         output = 2.0
+        batch = 0.5         # of these prices, in a batch; absent: 0.5
 
     Raises:
         InputError: The file does not exist, is not TOML or has invalid prices; lists every fault.
@@ -87,6 +100,7 @@ def load_prices(file: Path | None = None) -> Prices:
                 float(table["input"]),
                 float(table.get("cached", table["input"])),
                 float(table["output"]),
+                float(table.get("batch", HALF)),
             )
             for name, table in tables.items()
         }
@@ -107,6 +121,12 @@ def cost(usage: Usage, price: Price | None) -> float | None:
         + cached * price.cached
         + usage.completion * price.output
     ) / MILLION
+
+
+def batch_cost(usage: Usage, price: Price | None) -> float | None:
+    """The cost of a question in a batch; None if price or usage is not known."""
+    usd = cost(usage, price)
+    return None if usd is None or price is None else usd * price.batch
 
 
 def no_price(name: str) -> InputError:

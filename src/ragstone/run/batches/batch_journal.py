@@ -1,0 +1,263 @@
+"""Batch journal: the batches of a run and what they brought, on disk before it counts.
+
+A batch is written down before its file is uploaded, once more before it is created, and its id
+before it is followed. So whatever is stopped in between, nothing is sent twice. It holds no keys.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, fields, replace
+from pathlib import Path
+from typing import Literal, cast
+
+from ragstone.run.calls.attempting import QueuedQuestion
+from ragstone.run_entry import RunEntry
+from ragstone.sqlite import (
+    UNREADABLE,
+    SqliteLayout,
+    as_number,
+    as_text,
+    as_whole,
+    damaged,
+    explained,
+    open_file,
+    open_to_read,
+)
+
+FILE = RunEntry.BATCHES
+
+LAYOUT = SqliteLayout(
+    owner=0x5261_6742,
+    version=1,
+    tables=(
+        """CREATE TABLE batches (
+            tag TEXT PRIMARY KEY, model TEXT NOT NULL, host TEXT NOT NULL, at REAL NOT NULL,
+            digest TEXT NOT NULL, requests INTEGER NOT NULL, bytes INTEGER NOT NULL, expected REAL,
+            state TEXT NOT NULL, id TEXT, said TEXT NOT NULL, answered INTEGER NOT NULL,
+            unanswered INTEGER NOT NULL, ended REAL, present INTEGER NOT NULL)
+        """,
+        "CREATE TABLE asked (key TEXT, tag TEXT, PRIMARY KEY (key, tag)) WITHOUT ROWID",
+        """CREATE TABLE results (
+            key TEXT, tag TEXT, status INTEGER NOT NULL, body BLOB NOT NULL, read INTEGER NOT NULL,
+            PRIMARY KEY (key, tag)) WITHOUT ROWID
+        """,
+        "CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    ),
+    synchronous="FULL",
+)
+
+BatchState = Literal["noted", "creating", "sent", "taken", "refused"]
+"""``noted``: its file is written, and nothing was sent that is paid for. ``creating``: it is being
+created, and whether it was is not known. ``sent``: its id is known. ``taken``: its results are
+here. ``refused``: the provider refused it as a whole."""
+STATES = ("noted", "creating", "sent", "taken", "refused")
+COMMAND = "command"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptBatch:
+    """A batch as the journal has it.
+
+    Attributes:
+        tag: What it is called here, and in the ids of its requests.
+        model: The model's name.
+        host: The server's.
+        at: When it was noted, then when it was sent, in seconds since 1970.
+        digest: BLAKE2b-128 of its file, as hex digits.
+        requests: How many questions are in it.
+        bytes: The size of its file.
+        expected: Its expected cost in US dollars; None if no price is known.
+        state: How far it is here.
+        id: The provider's id; None until it is known.
+        said: The provider's word for its state.
+        answered: Questions that the provider says are answered.
+        unanswered: Questions that failed, expired or were cancelled.
+        ended: When its results were taken.
+        present: Whether it belongs to the present attempt at the run, not to a finished one.
+    """
+
+    tag: str
+    model: str
+    host: str
+    at: float
+    digest: str
+    requests: int
+    bytes: int
+    expected: float | None
+    state: BatchState = "noted"
+    id: str | None = None
+    said: str = ""
+    answered: int = 0
+    unanswered: int = 0
+    ended: float | None = None
+    present: bool = True
+
+    @property
+    def waits(self) -> bool:
+        """Whether it may still bring something."""
+        return self.state in ("creating", "sent")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """A result that was not read yet: the status and body of a reply in its batch."""
+
+    batch: KeptBatch
+    status: int
+    body: bytes
+
+
+class BatchJournal:
+    """An SQLite file. Used by one thread at a time.
+
+    Args:
+        file: Where it is.
+        connection: To it.
+    """
+
+    def __init__(self, file: Path, connection: sqlite3.Connection) -> None:
+        self.file = file
+        self._connection = connection
+        self._batches = {one.tag: one for one in self._kept()}
+
+    @classmethod
+    def open(cls, file: Path, *, to_read: bool = False) -> "BatchJournal":
+        """Open it, or create it unless it is only ``to_read``.
+
+        Raises:
+            InputError: It cannot be used.
+        """
+        try:
+            return cls(file, open_to_read(file, LAYOUT) if to_read else open_file(file, LAYOUT))
+        except UNREADABLE as error:
+            raise explained(error, file) from error
+
+    @property
+    def batches(self) -> list[KeptBatch]:
+        """All batches, in the order they were noted."""
+        return list(self._batches.values())
+
+    def batch(self, tag: str) -> KeptBatch | None:
+        """A batch; None if it is none, or its file is still being written."""
+        return self._batches.get(tag)
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """Make all changes inside count together, or none of them."""
+        self._run("BEGIN IMMEDIATE")
+        before = dict(self._batches)
+        try:
+            yield
+        except BaseException:
+            self._run("ROLLBACK")
+            self._batches = before
+            raise
+        self._run("COMMIT")
+
+    def keep(self, batch: KeptBatch) -> None:
+        """Write a batch down as it is now."""
+        marks = ", ".join("?" * len(fields(KeptBatch)))
+        self._run(f"INSERT OR REPLACE INTO batches ({_COLUMNS}) VALUES ({marks})", astuple(batch))
+        self._batches[batch.tag] = batch
+
+    def drop(self, batch: KeptBatch) -> None:
+        """Forget a batch that was not sent, with its questions."""
+        with self.together():
+            self._run("DELETE FROM batches WHERE tag = ?", (batch.tag,))
+            self._run("DELETE FROM asked WHERE tag = ?", (batch.tag,))
+            self._batches.pop(batch.tag, None)
+
+    def note(self, key: str, tag: str) -> None:
+        """Note that a question is in a batch."""
+        self._run("INSERT OR IGNORE INTO asked VALUES (?, ?)", (key, tag))
+
+    def tags_of(self, key: str) -> list[str]:
+        """The batches that a question is in."""
+        return [as_text(tag) for (tag,) in self._run("SELECT tag FROM asked WHERE key = ?", (key,))]
+
+    def holds(self, key: str, tag: str) -> bool:
+        """Whether a question is in a batch."""
+        found = self._run("SELECT 1 FROM asked WHERE key = ? AND tag = ?", (key, tag))
+        return found.fetchone() is not None
+
+    def store(self, batch: KeptBatch, results: Sequence[tuple[str, int, bytes]]) -> None:
+        """Store results: key, status and body. Of two for a question, a reply stands."""
+        with self.together():
+            for key, status, body in results:
+                if self.holds(key, batch.tag):
+                    self._run(
+                        "INSERT INTO results VALUES (?, ?, ?, ?, 0) ON CONFLICT (key, tag) "
+                        "DO UPDATE SET status = excluded.status, body = excluded.body, read = 0 "
+                        "WHERE results.status != 200 AND excluded.status = 200",
+                        (key, batch.tag, status, body),
+                    )
+
+    def unread(self, key: str) -> list[KeptResult]:
+        """The results of a question that were not read yet, the earliest first."""
+        rows = self._run(
+            "SELECT tag, status, body FROM results WHERE key = ? AND read = 0", (key,)
+        ).fetchall()
+        found = [
+            KeptResult(self._batches[as_text(tag)], as_whole(status), bytes(body))
+            for tag, status, body in rows
+        ]
+        return sorted(found, key=lambda one: one.batch.at)
+
+    def has_read(self, key: str, tag: str) -> None:
+        """The result of a question is in the journal of replies, so its text is not needed here."""
+        self._run("UPDATE results SET read = 1, body = x'' WHERE key = ? AND tag = ?", (key, tag))
+
+    def close_round(self) -> None:
+        """The run is finished: should it be asked again, its batches do not count as attempts."""
+        with self.together():
+            for batch in self.batches:
+                self.keep(replace(batch, present=False))
+
+    def remember(self, command: str) -> None:
+        """Keep the command that goes on with the run."""
+        self._run("INSERT OR REPLACE INTO facts VALUES (?, ?)", (COMMAND, command))
+
+    @property
+    def command(self) -> str | None:
+        """The command that goes on with the run; None if it was not started by one."""
+        row = self._run("SELECT value FROM facts WHERE name = ?", (COMMAND,)).fetchone()
+        return None if row is None else as_text(row[0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _run(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
+        try:
+            return self._connection.execute(statement, values)
+        except UNREADABLE as error:
+            raise explained(error, self.file) from error
+
+    def _kept(self) -> Iterator[KeptBatch]:
+        for row in self._connection.execute(f"SELECT {_COLUMNS} FROM batches ORDER BY rowid"):
+            tag, model, host, at, digest, requests, size, expected, state, *rest = row
+            name, said, answered, unanswered, ended, present = rest
+            if state not in STATES:
+                raise damaged(f"a batch that is {state!r}")
+            yield KeptBatch(
+                as_text(tag), as_text(model), as_text(host), as_number(at), as_text(digest),
+                as_whole(requests), as_whole(size),
+                None if expected is None else as_number(expected), cast(BatchState, state),
+                None if name is None else as_text(name), as_text(said), as_whole(answered),
+                as_whole(unanswered), None if ended is None else as_number(ended), bool(present),
+            )  # fmt: skip
+
+
+_COLUMNS = ", ".join(field.name for field in fields(KeptBatch))
+
+
+def custom_id(asked: QueuedQuestion, tag: str) -> str:
+    """What a request is called in a batch: its question's key and the batch's tag."""
+    return f"{asked.key}-{tag}"
+
+
+def key_in(custom: str, tag: str) -> str | None:
+    """The key of a question from the id of its request; None if it is another batch's."""
+    key, dash, of = custom.rpartition("-")
+    return key if dash and of == tag else None

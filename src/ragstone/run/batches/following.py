@@ -1,0 +1,248 @@
+"""Following: sends a batch, finds one whose id is not known, follows it and takes its results.
+
+Whatever may be paid for twice is never repeated: if it is not known whether a batch was created,
+the provider's list is searched, and nothing is sent until that is settled.
+"""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+from ragstone.argument import argument
+from ragstone.errors import ModelError
+from ragstone.models.chat import ChatFailure
+from ragstone.models.chat.batches.chat_batches import ChatBatches
+from ragstone.models.chat.batches.format import BatchStatus
+from ragstone.run.calls.health import wait
+
+from .batch_journal import BatchJournal, KeptBatch, key_in
+
+T = TypeVar("T")
+
+TRIES = 4
+"""Attempts at a call about batches that costs nothing."""
+AT_ONCE = 500
+"""Results that are stored together."""
+GRACE = 60.0
+"""Seconds after which a batch that is in no list was not created."""
+LEAST_TIME, BYTES_A_SECOND = 120.0, 50_000
+"""The time that a call may take: so many seconds, and more for a long file."""
+
+DEFINITE = frozenset({"rate_limit", "rejected", "parameter", "not_allowed", "not_found",
+                      "no_credit", "too_long", "filtered", "unreachable"})  # fmt: skip
+"""Failures after which it is certain that no batch was created."""
+OF_ACCOUNT = frozenset({"not_allowed", "not_found"})
+
+
+class BatchFollower:
+    """Sends and follows the batches of one model.
+
+    Args:
+        journal: Of the batches.
+        folder: Where the files of requests are.
+        batches: Of the model.
+        now: The time in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        journal: BatchJournal,
+        folder: Path,
+        batches: ChatBatches,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._journal, self._folder, self._batches, self._now = journal, folder, batches, now
+
+    async def send(self, batch: KeptBatch) -> KeptBatch:
+        """Upload and create a batch that was noted.
+
+        Returns:
+            The batch with its id; without one if it is not known whether it was created.
+
+        Raises:
+            ModelError: The provider refuses it; nothing was sent that is paid for.
+        """
+        file = self._file(batch)
+        length = LEAST_TIME + batch.bytes / BYTES_A_SECOND
+        try:
+            uploaded = await _patiently(lambda: self._batches.upload(file, batch.tag), length)
+        except ChatFailure as failure:
+            raise self._no_batches(batch, failure) from failure
+        batch = self._keep(replace(batch, state="creating", at=self._now()))
+        try:
+            made = await _patiently(
+                lambda: self._batches.create(file, uploaded, batch.tag), length, DEFINITE
+            )
+        except ChatFailure as failure:
+            if failure.trouble not in DEFINITE:
+                return batch
+            self._keep(replace(batch, state="noted"))
+            raise self._no_batches(batch, failure) from failure
+        return self._sent(batch, made)
+
+    async def find(self, batch: KeptBatch) -> KeptBatch | None:
+        """Look for a batch of which it is not known whether it was created.
+
+        Returns:
+            The batch, with its id if it was found; None if it was not created.
+
+        Raises:
+            ModelError: The provider does not say.
+        """
+        try:
+            found = await _patiently(
+                lambda: self._batches.find(batch.tag, batch.at, batch.requests)
+            )
+            known = {one.id for one in self._journal.batches}
+            candidates = [one for one in found if one not in known]
+            if self._batches.by_name:
+                if candidates:
+                    return self._sent(batch, candidates[0])
+            elif (proved := await self._proved(batch, candidates)) is not None:
+                return batch if not proved else self._sent(batch, proved)
+        except ChatFailure as failure:
+            raise ModelError(
+                f"{batch.model}: whether a batch was sent is not known, and the list of batches "
+                f"cannot be read: {failure}. Nothing is sent until then. {AGAIN}"
+            ) from failure
+        return None if self._now() - batch.at > GRACE else batch
+
+    async def follow(self, batch: KeptBatch) -> KeptBatch:
+        """Look how far a batch is; if it ended, take its results.
+
+        Raises:
+            ModelError: It is another account's, was refused as a whole, or cannot be read.
+        """
+        assert batch.id is not None
+        name = batch.id
+        try:
+            status = await _patiently(lambda: self._batches.status(name))
+            if status.state == "ended":
+                await _patiently(
+                    lambda: self._take(batch, status), LEAST_TIME + batch.bytes / BYTES_A_SECOND
+                )
+        except ChatFailure as failure:
+            raise self._not_ours(batch, failure) from failure
+        batch = replace(
+            batch, said=status.said, answered=status.answered, unanswered=status.unanswered
+        )
+        if status.state == "failed":
+            self._keep(replace(batch, state="refused", present=False))
+            raise ModelError(
+                f"{batch.model}: the provider refused batch {name}: "
+                f"{status.words or status.said}. No question of it was asked. Run the same command "
+                "again to send it anew."
+            )
+        if status.state == "ended":
+            batch = replace(batch, state="taken", ended=self._now())
+            self._keep(batch)
+            self._file(batch).unlink(missing_ok=True)
+            return batch
+        return self._keep(batch)
+
+    async def look(self, batch: KeptBatch) -> BatchStatus:
+        """How far a batch is, without taking anything.
+
+        Raises:
+            ChatFailure: The provider does not say.
+        """
+        assert batch.id is not None
+        async with asyncio.timeout(LEAST_TIME):
+            return await self._batches.status(batch.id)
+
+    async def _take(self, batch: KeptBatch, status: BatchStatus) -> None:
+        """Store all results, which may be repeated."""
+        results: list[tuple[str, int, bytes]] = []
+        async for one in self._batches.results(status):
+            key = key_in(one.custom, batch.tag)
+            if key is not None and one.status is not None:
+                results.append((key, one.status, one.body))
+            if len(results) >= AT_ONCE:
+                self._journal.store(batch, results)
+                results = []
+        self._journal.store(batch, results)
+
+    async def _proved(self, batch: KeptBatch, candidates: list[str]) -> str | None:
+        """Which of the batches has the requests of this one, as their ids say.
+
+        Returns:
+            Its id; empty while one that may be it has not ended; None if none is it.
+        """
+        undecided = False
+        for name in candidates:
+            status = await _patiently(lambda name=name: self._batches.status(name))  # type: ignore[misc]
+            if status.state == "open":
+                undecided = True
+                continue
+            async for one in self._batches.results(status):
+                if key_in(one.custom, batch.tag) is not None:
+                    return name
+                break
+        return "" if undecided else None
+
+    def _sent(self, batch: KeptBatch, name: str) -> KeptBatch:
+        return self._keep(replace(batch, state="sent", id=name))
+
+    def _keep(self, batch: KeptBatch) -> KeptBatch:
+        self._journal.keep(batch)
+        return batch
+
+    def _file(self, batch: KeptBatch) -> Path:
+        return self._folder / f"{batch.tag}.jsonl"
+
+    def _no_batches(self, batch: KeptBatch, failure: ChatFailure) -> ModelError:
+        if failure.trouble == "not_found":
+            return ModelError(
+                f"{batch.model}: {failure}. {batch.host} seems to have no batches: leave out "
+                f"{BATCH}. Nothing was sent that is paid for."
+            )
+        return ModelError(
+            f"{batch.model}: no batch was sent: {failure}. Nothing was sent that is paid for. "
+            f"{AGAIN}"
+        )
+
+    def _not_ours(self, batch: KeptBatch, failure: ChatFailure) -> ModelError:
+        if failure.trouble in OF_ACCOUNT:
+            return ModelError(
+                f"{batch.model}: batch {batch.id} cannot be read with this key: {failure}. Set the "
+                "key of the account that sent it, and run the same command again; or delete "
+                f"{self._journal.file} to ask its questions again, which are then paid for again."
+            )
+        return ModelError(f"{batch.model}: batch {batch.id} cannot be read: {failure}. {AGAIN}")
+
+
+AGAIN = "Then run the same command again."
+BATCH = argument("batch", True)
+
+
+async def _patiently(
+    work: Callable[[], Awaitable[T]],
+    seconds: float = LEAST_TIME,
+    only: frozenset[str] | None = None,
+) -> T:
+    """Repeat what failed for a while.
+
+    Args:
+        work: What is done.
+        seconds: The time it may take.
+        only: The failures after which it may be repeated; None: all that may pass.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        try:
+            async with asyncio.timeout(seconds):
+                return await work()
+        except TimeoutError as error:
+            failure = ChatFailure("timeout", f"no reply within {seconds:.0f} s")
+            if tries >= TRIES or (only is not None and "timeout" not in only):
+                raise failure from error
+        except ChatFailure as error:
+            may = error.passing and (only is None or error.trouble in only)
+            if tries >= TRIES or not may:
+                raise
+            failure = error
+        await asyncio.sleep(max(failure.after, wait(tries)))

@@ -1,0 +1,203 @@
+"""Runs in batches from the command line, each a process that may be killed."""
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from subprocess import Popen
+from typing import Any
+
+import pytest
+
+from ragstone.run.batches import following
+from ragstone.run.batches.batch_journal import FILE
+from tests.batch_provider import BatchProvider, provider
+
+Process = Callable[..., "Popen[str]"]
+Command = Callable[..., Any]
+Until = Callable[[Callable[[], bool]], None]
+
+
+@pytest.fixture(params=["openai", "anthropic", "gemini"])
+def there(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[BatchProvider]:
+    with provider(request.param) as made:
+        for name, value in made.environment.items():
+            monkeypatch.setenv(name, value)
+        yield made
+
+
+@pytest.fixture
+def evaluation(data: Path, metrics: Sequence[str], tmp_path: Path) -> Callable[..., list[object]]:
+    """The words of the command."""
+
+    def words(provider: BatchProvider, *more: object) -> list[object]:
+        given = ("--judge", provider.judge, "--out", tmp_path / "run", "--batch", *more)
+        return ["evaluate", data, *metrics, *given]
+
+    return words
+
+
+def ended(process: "Popen[str]") -> tuple[int, str, str]:
+    out, err = process.communicate(timeout=120)
+    return process.returncode, out, err
+
+
+def creations(provider: BatchProvider) -> int:
+    ends = ("/v1/batches", "/v1/messages/batches", ":batchGenerateContent")
+    return sum(method == "POST" and path.endswith(ends) for method, path in provider.calls)
+
+
+def long_ago(run: Path) -> None:
+    """As if the batches had been sent two minutes earlier."""
+    with sqlite3.connect(run / FILE) as connection:
+        connection.execute("UPDATE batches SET at = at - ?", (2 * following.GRACE,))
+    connection.close()
+
+
+def test_a_run_goes_on_the_next_day(
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], tmp_path: Path
+) -> None:
+    there.ready = False
+    status, out, err = ended(process(*evaluation(there)))
+    assert status == 5
+    (name,) = there.made
+    assert name in out
+    assert "waits for 1 batch with" in err
+    assert "--out" in out
+    status, out, _ = ended(process("batches", tmp_path / "run", "--json"))
+    assert status == 0
+    told = json.loads(out)
+    assert told["waiting"]
+    assert [one["id"] for one in told["batches"]] == [name]
+    assert told["next"].endswith("--batch")
+    assert told["batches"][0]["questions"] == len(there.made[name].requests)
+    there.ready = True
+    status, out, err = ended(process(*evaluation(there)))
+    assert status == 0, err
+    assert set(there.paid.values()) == {1}
+    assert creations(there) == 2
+    status, out, _ = ended(process("batches", tmp_path / "run"))
+    assert "Nothing is waited for" in out
+
+
+def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    there.hang, there.ready = True, False
+    killed = process(*evaluation(there))
+    until(lambda: len(there.made) == 1)
+    killed.kill()
+    ended(killed)
+    there.hang = False
+    assert (tmp_path / "run" / FILE).exists()
+    status, _, err = ended(process(*evaluation(there)))
+    assert (status, creations(there)) == (5, 1), err
+    there.ready = True
+    # A provider that tells no names is believed when its results are there.
+    status, _out, err = ended(process(*evaluation(there)))
+    assert status == 0, err
+    assert creations(there) == 2
+    assert set(there.paid.values()) == {1}, "nothing is paid twice"
+
+
+def test_killed_before_the_batch_was_created_it_is_sent_again(
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    there.hang_before = True
+    killed = process(*evaluation(there))
+    until(lambda: creations(there) == 1)
+    killed.kill()
+    ended(killed)
+    there.hang_before = False
+    status, _, err = ended(process(*evaluation(there)))
+    assert (status, creations(there)) == (5, 1), err
+    assert "looked for again" in err
+    long_ago(tmp_path / "run")
+    status, _out, err = ended(process(*evaluation(there)))
+    assert status == 0, err
+    assert set(there.paid.values()) == {1}
+
+
+def test_killed_while_it_polls_it_goes_on(
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until
+) -> None:
+    there.ready = False
+    killed = process(*evaluation(there, "--batch-wait", 600))
+    until(lambda: bool(there.made) and there.looks > 0)
+    killed.kill()
+    ended(killed)
+    there.ready = True
+    status, _, err = ended(process(*evaluation(there)))
+    assert status == 0, err
+    assert creations(there) == 2
+    assert set(there.paid.values()) == {1}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_killed_at_any_moment_nothing_is_paid_twice(
+    seed: int, process: Process, evaluation: Callable[..., list[object]], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    with provider(("openai", "anthropic", "gemini")[seed % 3]) as there:
+        for name, value in there.environment.items():
+            monkeypatch.setenv(name, value)
+        for number in range(40):
+            going = process(*evaluation(there))
+            if number < 6:
+                seen = len(there.calls) + (seed * 7 + number * 3) % 5
+                end = time.monotonic() + 60
+                while going.poll() is None and len(there.calls) < seen:
+                    assert time.monotonic() < end
+                    time.sleep(0.002)
+                going.kill()
+                ended(going)
+                if (tmp_path / "run" / FILE).exists():
+                    long_ago(tmp_path / "run")
+                continue
+            status, _, err = ended(going)
+            assert status in (0, 5), err
+            if status == 0:
+                break
+            long_ago(tmp_path / "run")
+        assert status == 0
+        # A single question in flight when its process is killed may be asked again.
+        assert sum(there.paid.values()) <= len(there.paid) + 6
+        in_batches = [custom for one in there.made.values() for custom, _ in one.requests]
+        keys = [custom.split("-")[0] for custom in in_batches]
+        assert len(keys) == len(set(keys)), "no question is in two batches"
+
+
+def test_a_wrong_value_is_refused(
+    ragstone: Command, evaluation: Callable[..., list[object]], tmp_path: Path
+) -> None:
+    outcome = ragstone("batches", tmp_path)
+    assert outcome.status == 2
+    assert "has no batches" in outcome.err
+    with provider("openai") as there:
+        outcome = ragstone(*evaluation(there, "--batch-rest", "later"))
+        assert outcome.status == 2
+        assert "expected batch or alone" in outcome.err
+        assert not there.calls
+
+
+def test_the_expected_price_is_printed_before_it_is_sent(
+    ragstone: Command, evaluation: Callable[..., list[object]], tmp_path: Path
+) -> None:
+    with provider("openai") as there:
+        file = tmp_path / "prices.toml"
+        file.write_text(f'["{there.judge}"]\ninput = 10\noutput = 100\n')
+        there.ready = False
+        outcome = ragstone(*evaluation(there, "--prices", file, "--no-cache"))
+        assert outcome.status == 5
+        assert "a batch of" in outcome.err
+        assert "half the price of single questions" in outcome.err
+        assert outcome.err.index("half the price") < outcome.err.index("waits for")
+        shown = ragstone("batches", tmp_path / "run", "--as-known").out
+        assert "$" in shown
+        assert os.environ.get("OPENAI_API_KEY", "no key") not in shown
