@@ -7,6 +7,7 @@ and tables are checked before anything is read, and the type of each value when 
 
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -113,6 +114,16 @@ def open_to_read(file: Path, layout: SqliteLayout) -> sqlite3.Connection:
         else:
             return connection
     raise _not_ours("it cannot be read")
+
+
+def copy_database(file: Path, into: Path) -> None:
+    """Copy a database of one moment, while others may write to it."""
+    source = f"{file.absolute().as_uri()}?mode=ro"
+    with (
+        closing(sqlite3.connect(source, uri=True)) as here,
+        closing(sqlite3.connect(into)) as there,
+    ):
+        here.backup(there)
 
 
 def explained(error: Exception, file: Path) -> InputError:

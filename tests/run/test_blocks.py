@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from ragstone.examples import Context, Example
-from ragstone.run.blocks import CHARACTERS, blocks, none_done, size
+from ragstone.run.blocks import CHARACTERS, blocks, none_done, shards_of
 
 Done = Callable[[int], int | None]
 Cut = dict[int, list[str]]
@@ -22,7 +22,7 @@ def example(number: int, characters: int = 10, contexts: int = 0) -> Example:
 
 
 def sizes(*examples: Example, most: int = 1_000) -> list[int]:
-    return [len(block.examples) for block in blocks(iter(examples), most)]
+    return [len(block.examples) for block in blocks(shards_of(iter(examples)), most)]
 
 
 def test_short_examples_are_counted() -> None:
@@ -44,17 +44,17 @@ def test_contexts_without_text_count_too() -> None:
 
 def test_what_follows_is_cut_in_the_same_way_behind_any_block() -> None:
     every = [example(number, 1 + 7919 * number % 900_000) for number in range(60)]
-    whole = list(blocks(iter(every), 7))
+    whole = list(blocks(shards_of(iter(every)), 7))
     for number in range(len(whole)):
         done = sum(len(block.examples) for block in whole[:number])
-        again = [block.examples for block in blocks(iter(every[done:]), 7)]
+        again = [block.examples for block in blocks(shards_of(iter(every[done:])), 7)]
         assert again == [block.examples for block in whole[number:]]
 
 
 def of_shards(examples: list[Example], most: int = 1_000, done: Done = none_done) -> Cut:
     """The ids of the examples of each shard."""
     found: Cut = {}
-    for block in blocks(iter(examples), most, done):
+    for block in blocks(shards_of(iter(examples), done), most):
         found.setdefault(block.shard, []).extend(one.id for one in block.examples)
     return found
 
@@ -67,14 +67,14 @@ def test_a_shard_has_at_most_five_thousand_examples() -> None:
 
 def test_a_block_ends_with_its_shard() -> None:
     every = (example(number) for number in range(5_003))
-    found = [(block.shard, len(block.examples)) for block in blocks(every, 1_900)]
+    found = [(block.shard, len(block.examples)) for block in blocks(shards_of(every), 1_900)]
     assert found == [(0, 1_900), (0, 1_900), (0, 1_200), (1, 3)]
 
 
 def test_a_shard_has_at_most_so_many_characters_unless_one_example_alone_has_more(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    short = size(example(0, 0))
+    short = example(0, 0).characters
     monkeypatch.setattr("ragstone.run.blocks.CHARACTERS_OF_A_SHARD", 3 * short + 300)
     rows = [example(number, long) for number, long in enumerate([100, 100, 100, 1, 9_000, 1, 1])]
     assert list(of_shards(rows).values()) == [["0", "1", "2"], ["3"], ["4"], ["5", "6"]]

@@ -17,6 +17,7 @@ question_hash         the id of a question that has none
 """
 
 from ragstone.examples.example import Context, Example, Turn
+from ragstone.examples.facts import LabelViolation, Rejected
 from ragstone.examples.fingerprint import fingerprint_files
 from ragstone.examples.formats import Format, formats
 from ragstone.examples.labels import (
@@ -28,7 +29,7 @@ from ragstone.examples.labels import (
 )
 from ragstone.examples.read import read, read_trec
 from ragstone.examples.records import question_hash
-from ragstone.examples.stream import Examples, LabelViolation, Rejected
+from ragstone.examples.stream import Examples
 from ragstone.examples.table import from_frame, to_frame
 from ragstone.examples.write import as_record, write
 

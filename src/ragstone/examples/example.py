@@ -65,6 +65,20 @@ class Example:
         """The id of the conversation that it is a turn of; None if it is not known."""
         return _as_text(self.slices.get(SESSION))
 
+    @property
+    def characters(self) -> int:
+        """The number of characters that judges read, ids of contexts among them."""
+        texts = (
+            self.question,
+            self.answer,
+            *self.reference,
+            *self.evidence,
+            *(turn.text for turn in self.history),
+        )
+        return sum(len(text) for text in texts if text) + sum(
+            len(context.id) + len(context.text or "") for context in self.contexts or ()
+        )
+
     def facet(self, name: str) -> str | None:
         """The value to group by: looked for at the top level, then in slices, meta, labels."""
         if name in ("id", "question_id", "system", "question", "answer", "policy"):

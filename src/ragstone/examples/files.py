@@ -163,13 +163,18 @@ def text_lines(path: Path, meter: Meter) -> Iterator[tuple[int | None, str | Bad
                     raw = raw[3:]
                 if encoding is None and not raw.isascii():
                     encoding = encoding_of(path, raw, meter)
-                try:
-                    yield number, raw.decode(encoding or "utf-8")
-                except UnicodeDecodeError as error:
-                    text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
-                    yield number, BadRow(text, (not_utf8(raw[error.start], error.start + 1),))
+                yield number, line_text(raw, encoding or "utf-8")
     except BrokenFileError as error:
         yield number + 1 if number else None, BadRow("", (error.problem,))
+
+
+def line_text(raw: bytes, encoding: str) -> str | BadRow:
+    """The text of a line, or what keeps it from being one."""
+    try:
+        return raw.decode(encoding)
+    except UnicodeDecodeError as error:
+        text = raw.decode("utf-8", "backslashreplace").rstrip("\r\n")
+        return BadRow(text, (not_utf8(raw[error.start], error.start + 1),))
 
 
 def encoding_of(path: Path, beyond_ascii: bytes, meter: Meter) -> str:

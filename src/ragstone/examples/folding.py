@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import chain
+from typing import Any
 
 from ragstone.examples.phoenix import is_phoenix, traces
 from ragstone.examples.promptfoo import is_promptfoo, with_systems
@@ -21,3 +22,8 @@ def folded(rows: Iterator[Row]) -> Iterator[Row]:
             return with_systems(chain(head, rows))
         break
     return chain(head, rows)
+
+
+def is_told_in_several(record: Mapping[str, Any]) -> bool:
+    """Whether such a record is one of several rows that tell of one example."""
+    return is_phoenix(record) or is_promptfoo(record)

@@ -2,26 +2,26 @@
 
 from collections.abc import Iterator
 
+from ragstone.examples.facts import ReadFacts
 from ragstone.examples.fields import NESTED
 from ragstone.examples.files import Meter
 from ragstone.examples.problem import ascii_safe
-from ragstone.examples.records import RecordReader
 from ragstone.reason import reason
 
 MOST_COLUMNS = 5
 
 
-def notes_of(reader: RecordReader) -> Iterator[str]:
+def notes_of(facts: ReadFacts) -> Iterator[str]:
     """A reason each: JSON text and numbers that were read otherwise, columns like a field."""
-    spelled = {field: n for field, n in reader.spelled.items() if field not in NESTED}
+    spelled = {field: n for field, n in facts.spelled.items() if field not in NESTED}
     if spelled:
         fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
         yield reason("lists_spelled", fields=fields)
-    numbers = {" ".join(name.split()): n for name, n in reader.numbers.items() if n}
+    numbers = {" ".join(name.split()): n for name, n in facts.numbers.items() if n}
     if numbers:
         columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in numbers.items())
         yield reason("numbers_as_texts", columns=columns)
-    for (column, field), n in reader.unread.most_common(MOST_COLUMNS):
+    for (column, field), n in facts.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=field, n=n)
 
 

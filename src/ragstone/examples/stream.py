@@ -3,19 +3,25 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from ragstone.argument import argument
 from ragstone.errors import DataError, Fault
 from ragstone.examples.example import Example
+from ragstone.examples.facts import KEPT, LabelViolation, ReadFacts, Rejected
 from ragstone.examples.fields import NO_FIELD, ONE_COLUMN
 from ragstone.examples.files import Meter
 from ragstone.examples.fingerprint import fingerprint_files, fingerprint_records
-from ragstone.examples.folding import folded
+from ragstone.examples.folding import folded, is_told_in_several
+from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
 from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
-from ragstone.examples.labels import Severity, violations
+from ragstone.examples.jsonlines import JsonLines
+from ragstone.examples.labels import violations
+from ragstone.examples.lines import START, Lines, PieceSize, Place, pieces
 from ragstone.examples.nested import laid_flat
 from ragstone.examples.notes import notes_of, windows_notes
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
@@ -24,34 +30,33 @@ from ragstone.examples.source import Row, Source
 from ragstone.examples.systems import Questions, has_system, ids_repeat, of_its_system
 from ragstone.examples.write import as_record
 
-KEPT = 1000
 ROWS_TO_FIND_A_COLUMN = 1000
 
+AT_ONCE = 1000
+CHARACTERS_AT_ONCE = 1_000_000
+"""Rows and characters of answers and contexts whose ids are looked up together."""
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A record that could not be read: its JSON text, or the raw line if it is no JSON."""
+
+class IdsOfSystems(Exception):
+    """Ids turned out to be those of questions: several systems have rows of the same id."""
+
+
+class ReadRow(NamedTuple):
+    """A row: the example, or what is wrong with it, and the file where that is not the source."""
 
     line: int | None
-    record: str
-    faults: tuple[Fault, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class LabelViolation:
-    """Human labels of an example that break a rule. They are kept as they are."""
-
-    id: str
-    rule: str
-    severity: Severity
-    where: str
+    row: int
+    record: object
+    example: Example | None
+    problems: Sequence[Problem]
+    file: str | None
 
 
 class Examples:
     """The examples of one data set, streamed.
 
     Each iteration reads the data anew (an iterator in memory can be read once).
-    The lists below are about the last iteration and complete after it.
+    What is told below is about the last iteration, and complete after it.
 
     Args:
         source: Where the rows come from.
@@ -61,11 +66,7 @@ class Examples:
         layout: The layout of the records, if the user named it.
 
     Attributes:
-        faults: The first 1,000 faults.
-        n_faults: How many there are.
-        rejected: Every record left out, with its faults.
-        label_violations: The first 1,000 broken rules between human labels.
-        n_label_violations: How many there are, by rule.
+        facts: What was found out about the records.
         notes: Fields and columns whose interpretation may surprise, as reasons.
     """
 
@@ -85,6 +86,7 @@ class Examples:
         self._layout = layout
         self._format: str | None = source.format or layout
         self._repeat: bool | None = None
+        self._known_layout: list[str | None] = []
         self._meter = Meter(sum(path.stat().st_size for path in source.files))
         self._reset()
 
@@ -99,56 +101,182 @@ class Examples:
         over_systems = self._over_systems()
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
-        questions = Questions()
-        unit = self._source.unit
-        places: dict[str, int] = {}
-        yielded = 0
-        problems: list[Problem] = []
-        for row, (line, item) in enumerate(self._rows(), 1):
-            if self._limit is not None and yielded >= self._limit:
-                break
-            example: Example | None
-            if isinstance(item, Example):
-                example = item
-            elif isinstance(item, BadRow):
-                self._reject(line, row, item.text, item.problems, item.file)
-                continue
-            else:
-                example = reader.read(item, row, problems)
-            if example is None:
-                self._reject(line, row, item, problems)
-                problems = []
-                if isinstance(item, Mapping) and isinstance(item.get("id"), str):
-                    places.setdefault(item["id"], line if unit == "line" and line else row)
-                continue
-            given = example.id
-            if over_systems:
-                questions.hear(example)
-                example = of_its_system(example)
-            if example.id in places:
-                of = f" of system {example.system!r}" if over_systems else ""
-                got = f"{given!r}{of}, as in {unit} {places[example.id]}"
-                self._reject(line, row, item, (Problem("id", "an id of its own", got),))
-                continue
-            places[example.id] = line if unit == "line" and line is not None else row
-            if example.labels:
-                self._flag(example)
-            self._good += 1
-            if self.n_faults and not self._skip_bad:
-                continue
-            yielded += 1
-            yield example
-        self.notes += [
-            *([questions.note()] if over_systems else []),
-            *notes_of(reader),
-            *windows_notes(self._meter),
-        ]
+        questions = Questions() if over_systems else None
+        yield from self._read(self._rows(), 0, reader, SeenIds(), questions)
+        self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
-        if not yielded and not self.n_faults and self._limit != 0:
-            self._note(Fault(self.source, None, "", "at least one record", self._nothing()))
-        if self.n_faults and not (self._skip_bad and yielded):
-            raise DataError(self.faults, total=self.n_faults, hint=self._hint(reader))
+        self._end()
+        self.notes += [questions.note()] if questions else []
+
+    def in_pieces(self) -> bool:
+        """Whether pieces of the data can be read apart from each other, see ``pieces``.
+
+        So can the lines of a JSON Lines file, each of which is a record of its own, unless as many
+        examples as wanted end somewhere in it, or one id stands for the rows of several systems.
+        """
+        if not isinstance(self._source, JsonLines) or self._limit is not None or self._repeat:
+            return False
+        first = next((item for _, item in self._source.rows(Meter()) if _is_record(item)), None)
+        return isinstance(first, Mapping) and not is_told_in_several(first)
+
+    def pieces(self, size: PieceSize, start: Place = START) -> Iterator[Lines]:
+        """The pieces of the data from a place on, as the bytes they are; see ``in_pieces``.
+
+        Raises:
+            DataError: No record has a column that the user mapped.
+        """
+        next(self._rows(), None)
+        self._reset()
+        if not isinstance(self._source, JsonLines):
+            return iter(())
+        return pieces(self._source.path, self._source.name, self._meter, size, start)
+
+    def part(self, piece: Lines) -> "Examples":
+        """The examples of a piece by itself, with their faults, bad ones left out."""
+        part = Examples(piece, columns=self._columns, skip_bad=True, layout=self._laid_out())
+        part._repeat = False
+        return part
+
+    def read_part(self, piece: Lines, seen: SeenIds, facts: ReadFacts) -> Iterator[Example]:
+        """The examples of a piece of this data, which is read piece by piece in their order.
+
+        Args:
+            piece: The next piece.
+            seen: The ids of the pieces before.
+            facts: What is found out about its records is added to them.
+
+        Raises:
+            IdsOfSystems: An id stands for the rows of several systems after all.
+        """
+        reader = RecordReader(self._columns, layout=self._laid_out())
+        rows = piece.rows(self._meter)
+        alone = self._repeat is False
+        yield from self._read(
+            rows, piece.start.records, reader, seen, None, alone=alone, facts=facts
+        )
+        facts.count(reader)
+        self.facts.join(facts)
+
+    def heard(self, facts: ReadFacts, examples: int) -> None:
+        """Take over what was found out in pieces that are not read again."""
+        self.facts.join(facts)
+        self._yielded += examples
+
+    def all_read(self) -> None:
+        """To be called after the last piece.
+
+        Raises:
+            DataError: As when all is read at once.
+        """
+        self._end()
+
+    @property
+    def over_systems(self) -> bool | None:
+        """Whether ids are those of questions of several systems; None if that is not known yet."""
+        return self._repeat
+
+    def told_of_systems(self, *, over_systems: bool) -> None:
+        """Take over from elsewhere whether ids are those of questions of several systems."""
+        self._repeat = over_systems
+
+    def _end(self) -> None:
+        """Say at the end of the data what was found in it."""
+        facts = self.facts
+        self.notes += [*notes_of(facts), *windows_notes(self._meter)]
+        if not self._yielded and not facts.n_faults and self._limit != 0:
+            facts.note(Fault(self.source, None, "", "at least one record", self._nothing()))
+        if facts.n_faults and not (self._skip_bad and self._yielded):
+            raise DataError(facts.faults, total=facts.n_faults, hint=self._hint())
+
+    def _read(
+        self,
+        rows: Iterator[Row],
+        before: int,
+        reader: RecordReader,
+        seen: SeenIds,
+        questions: Questions | None,
+        *,
+        alone: bool = True,
+        facts: ReadFacts | None = None,
+    ) -> Iterator[Example]:
+        """The examples in some rows.
+
+        Args:
+            rows: The rows.
+            before: How many rows there are before them.
+            reader: Reads a record.
+            seen: The ids so far.
+            questions: Hears of the questions if ids are those of questions.
+            alone: Whether it is known that no id is that of a question of several systems.
+            facts: Where what is found out goes; None: to those of the data.
+
+        Raises:
+            IdsOfSystems: It is not known, and one is.
+        """
+        facts, unit = facts or self.facts, self._source.unit
+        numbered = enumerate(rows, before + 1)
+        while some := self._some(numbered, reader):
+            ids: list[str] = []
+            systems: list[str] = []
+            places: list[int] = []
+            whose: list[int] = []
+            for index, one in enumerate(some):
+                id = _id_of(one, questions)
+                if id is not None:
+                    ids.append(id)
+                    systems.append(NO_SYSTEM if alone else _own_system(one, reader))
+                    places.append(one.line if unit == "line" and one.line else one.row)
+                    whose.append(index)
+            found = seen.look_up(IdBlock.of(ids, systems, places))
+            if found.over_systems:
+                raise IdsOfSystems
+            repeated = {
+                whose[at]: int(found.places[at]) for at in np.flatnonzero(found.places >= 0)
+            }
+            for index, one in enumerate(some):
+                example = one.example
+                if example is None:
+                    self._reject(facts, one, one.problems)
+                    continue
+                given = example.id
+                if questions is not None:
+                    questions.hear(example)
+                    example = of_its_system(example)
+                if index in repeated:
+                    of = f" of system {example.system!r}" if questions is not None else ""
+                    where = f"as in {unit} {repeated[index]}" if repeated[index] else "as before"
+                    problem = Problem("id", "an id of its own", f"{given!r}{of}, {where}")
+                    self._reject(facts, one._replace(file=None), (problem,))
+                    continue
+                if example.labels:
+                    _flag(facts, example)
+                facts.good += 1
+                if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
+                    continue
+                self._yielded += 1
+                yield example
+
+    def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
+        """The next rows, as many as are looked up together; none at the end or the limit."""
+        most = AT_ONCE if self._limit is None else min(AT_ONCE, self._limit - self._yielded)
+        some: list[ReadRow] = []
+        held = 0
+        while len(some) < most and held < CHARACTERS_AT_ONCE:
+            following = next(rows, None)
+            if following is None:
+                break
+            row, (line, item) = following
+            if isinstance(item, BadRow):
+                some.append(ReadRow(line, row, item.text, None, item.problems, item.file))
+                held += len(item.text)
+                continue
+            problems: list[Problem] = []
+            example = item if isinstance(item, Example) else reader.read(item, row, problems)
+            # A record is kept only if it may have to be shown.
+            some.append(ReadRow(line, row, item, example, problems, None))
+            held += 0 if example is None else example.characters
+        return some
 
     def ahead(self, most: int) -> Iterator[Example]:
         """The first examples that can be read, without a word on the others.
@@ -191,6 +319,11 @@ class Examples:
         return self._format
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read; none in memory."""
+        return self._source.files
+
+    @property
     def size_bytes(self) -> int | None:
         """Bytes on disk; None in memory."""
         return self._meter.total if self._source.files else None
@@ -219,17 +352,46 @@ class Examples:
         return fingerprint_records(_canonical(item) for _, item in rows)
 
     def _reset(self) -> None:
-        self.faults: list[Fault] = []
-        self.n_faults = 0
-        self.rejected: list[Rejected] = []
-        self.label_violations: list[LabelViolation] = []
-        self.n_label_violations: Counter[str] = Counter()
+        self.facts = ReadFacts()
         self.notes: list[str] = []
-        self._about_columns: set[Problem] = set()
-        self._rival: dict[str, str] = {}
-        self._good = 0
+        self._yielded = 0
         self._meter.done = 0
         self._meter.windows = {}
+
+    @property
+    def faults(self) -> list[Fault]:
+        """The first 1,000 faults."""
+        return self.facts.faults
+
+    @property
+    def n_faults(self) -> int:
+        """How many there are."""
+        return self.facts.n_faults
+
+    @property
+    def rejected(self) -> list[Rejected]:
+        """Every record left out, with its faults."""
+        return self.facts.rejected
+
+    @property
+    def label_violations(self) -> list[LabelViolation]:
+        """The first 1,000 broken rules between human labels."""
+        return self.facts.label_violations
+
+    @property
+    def n_label_violations(self) -> Counter[str]:
+        """How many there are, by rule."""
+        return self.facts.n_label_violations
+
+    def _laid_out(self) -> str | None:
+        """The layout of all records, which the first that has one settles."""
+        if self._layout is None and not self._known_layout:
+            reader = RecordReader(self._columns)
+            for _, item in islice(self._source.rows(Meter()), ROWS_TO_FIND_A_COLUMN):
+                if isinstance(item, Mapping) and reader.layout_of(item) is not None:
+                    break
+            self._known_layout = [reader.layout]
+        return self._layout or self._known_layout[0]
 
     def _over_systems(self) -> bool:
         """Whether the same id occurs under several systems, which changes the ids of all examples.
@@ -286,59 +448,47 @@ class Examples:
             for field, column in self._columns.items():
                 if column in missing:
                     expected = f"a column called {column!r}"
-                    self._note(Fault(self.source, None, field, expected, got))
+                    self.facts.note(Fault(self.source, None, field, expected, got))
             raise DataError(self.faults)
         return chain(head, rows)
 
-    def _reject(
-        self,
-        line: int | None,
-        row: int,
-        item: object,
-        problems: Sequence[Problem],
-        file: str | None = None,
-    ) -> None:
-        where = f", in element {row}" if self._source.unit == "element" and item else ""
+    def _reject(self, facts: ReadFacts, one: ReadRow, problems: Sequence[Problem]) -> None:
+        in_list = self._source.unit == "element" and one.record
+        where = f", in element {one.row}" if in_list else ""
         faults = tuple(
-            Fault(file or self.source, line, problem.field, problem.expected, problem.got + where)
+            Fault(
+                one.file or self.source,
+                one.line,
+                problem.field,
+                problem.expected,
+                problem.got + where,
+            )
             for problem in problems
         )
         for fault, problem in zip(faults, problems, strict=True):
             if problem.expected == NO_FIELD:
-                if problem in self._about_columns:
+                if problem in facts.about_columns:
                     continue
-                self._about_columns.add(problem)
+                facts.about_columns.add(problem)
             elif problem.expected == ONE_COLUMN:
-                self._rival = {problem.field: problem.got.rpartition(" and ")[2]}
-            self._note(fault)
+                facts.rival = {problem.field: problem.got.rpartition(" and ")[2]}
+            facts.note(fault)
         if self._skip_bad:
-            self.rejected.append(Rejected(line, _json_text(item), faults))
+            facts.rejected.append(Rejected(one.line, _json_text(one.record), faults))
 
-    def _note(self, fault: Fault) -> None:
-        self.n_faults += 1
-        if len(self.faults) < KEPT:
-            self.faults.append(fault)
-
-    def _flag(self, example: Example) -> None:
-        for broken in violations(example.labels):
-            self.n_label_violations[broken.rule] += 1
-            if len(self.label_violations) < KEPT:
-                self.label_violations.append(
-                    LabelViolation(example.id, broken.rule, broken.severity, broken.where)
-                )
-
-    def _hint(self, reader: RecordReader) -> str:
-        if self._about_columns:
-            guess = next(({field: name} for name, field in reader.unread), {"answer": "MY_COLUMN"})
+    def _hint(self) -> str:
+        facts = self.facts
+        if facts.about_columns:
+            guess = next(({field: name} for name, field in facts.unread), {"answer": "MY_COLUMN"})
             return f"Say which column is which field, for example {_mapped(guess)}."
-        if self._rival:
-            return f"Choose one, for example {_mapped(self._rival)}."
+        if facts.rival:
+            return f"Choose one, for example {_mapped(facts.rival)}."
         hints = []
-        for (column, field), _ in reader.unread.most_common(1):
+        for (column, field), _ in facts.unread.most_common(1):
             mapped = _mapped({field: column})
             hints.append(f"Is {ascii_safe(column)} meant for {field}? Then say {mapped}.")
-        if self._good and not self._skip_bad:
-            good = "one good record is" if self._good == 1 else f"{self._good:,} good records are"
+        if facts.good and not self._skip_bad:
+            good = "one good record is" if facts.good == 1 else f"{facts.good:,} good records are"
             hints.append(f"With {argument('skip_bad', True)} the {good} read.")
         return " ".join(hints)
 
@@ -351,6 +501,37 @@ class Examples:
         if not self._source.files:
             return "none"
         return "a file without any" if self._meter.total else "an empty file"
+
+
+def _is_record(item: object) -> bool:
+    return isinstance(item, Mapping)
+
+
+def _id_of(one: ReadRow, questions: Questions | None) -> str | None:
+    """The id under which a row is known; of a record that cannot be read, the text it names."""
+    if one.example is None:
+        named = one.record.get("id") if isinstance(one.record, Mapping) else None
+        return named if isinstance(named, str) else None
+    return one.example.id if questions is None else of_its_system(one.example).id
+
+
+def _own_system(one: ReadRow, reader: RecordReader) -> str:
+    """The system that a row names beside an id of its own."""
+    if one.example is None or not has_system(one.example):
+        return NO_SYSTEM
+    own = isinstance(one.record, Example) or (
+        isinstance(one.record, Mapping) and reader.has_id(one.record)
+    )
+    return one.example.system if own else NO_SYSTEM
+
+
+def _flag(facts: ReadFacts, example: Example) -> None:
+    for broken in violations(example.labels):
+        facts.n_label_violations[broken.rule] += 1
+        if len(facts.label_violations) < KEPT:
+            facts.label_violations.append(
+                LabelViolation(example.id, broken.rule, broken.severity, broken.where)
+            )
 
 
 def _json_text(item: object) -> str:

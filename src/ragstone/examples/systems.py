@@ -2,16 +2,27 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import islice
 
 from ragstone.examples.example import Example
+from ragstone.examples.ids import IdBlock, SeenIds
 from ragstone.examples.records import DEFAULT_SYSTEM, question_hash
 from ragstone.reason import reason
+
+LOOKED_UP, MOST_LOOKED_UP = 16, 4096
+"""Ids that are looked up together: few at first, for ids that repeat mostly do so early."""
 
 
 def ids_repeat(examples: Iterable[Example]) -> bool:
     """Whether an id occurs under several systems; reads until the first such id."""
-    system_of: dict[str, str] = {}
-    return any(system_of.setdefault(one.id, one.system) != one.system for one in examples)
+    every, seen = iter(examples), SeenIds()
+    size = LOOKED_UP
+    while some := [(one.id, one.system) for one in islice(every, size)]:
+        ids, systems = zip(*some, strict=True)
+        if seen.look_up(IdBlock.of(ids, systems, range(len(ids)))).over_systems:
+            return True
+        size = min(2 * size, MOST_LOOKED_UP)
+    return False
 
 
 def has_system(example: Example) -> bool:

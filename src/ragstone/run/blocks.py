@@ -5,18 +5,33 @@ every machine, and also if it was interrupted and resumed. A block is what memor
 judging, a shard is what files are made of.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from ragstone.examples import Example
+from ragstone.examples.lines import PieceSize
 
 CHARACTERS = 4_000_000
 """Characters of a block, texts and context ids, with which it ends."""
 
 OF_A_SHARD = 5_000
 CHARACTERS_OF_A_SHARD = 32_000_000
-"""The most examples and characters of a shard, unless one example alone has more."""
+"""The most examples and characters of a shard, unless one example alone has more. Where lines of a
+file are cut as they stand, their bytes count for characters."""
+
+
+def size_of_a_shard() -> PieceSize:
+    """Of lines that are cut as they stand."""
+    return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
+
+
+@dataclass(frozen=True, slots=True)
+class DataShard:
+    """A shard of the data; its examples are read before those of the next."""
+
+    number: int
+    examples: Iterable[Example]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,26 +47,45 @@ def none_done(shard: int) -> int | None:  # noqa: ARG001
     return None
 
 
-def blocks(
-    examples: Iterator[Example], most: int, done: Callable[[int], int | None] = none_done
-) -> Iterator[CutBlock]:
-    """Group examples into blocks, which end with the example that fills them, and into shards.
+def blocks(shards: Iterable[DataShard], most: int) -> Iterator[CutBlock]:
+    """Group the examples of shards into blocks, which end with the example that fills them.
+
+    Args:
+        shards: The shards.
+        most: Maximum number of examples in a block.
+    """
+    for shard in shards:
+        block: list[Example] = []
+        held = 0
+        for example in shard.examples:
+            block.append(example)
+            held += example.characters
+            if len(block) >= most or held >= CHARACTERS:
+                yield CutBlock(shard.number, block)
+                block, held = [], 0
+        if block:
+            yield CutBlock(shard.number, block)
+
+
+def shards_of(
+    examples: Iterator[Example], done: Callable[[int], int | None] = none_done
+) -> Iterator[DataShard]:
+    """Cut examples into shards.
 
     Args:
         examples: All of the data.
-        most: Maximum number of examples in a block.
         done: Says how many examples a shard has that is done, which are passed over; None for one
             that is not.
     """
-    ahead, shard = _Ahead(examples), 0
+    ahead, number = _Ahead(examples), 0
     while True:
-        if (passed := done(shard)) is not None:
+        if (passed := done(number)) is not None:
             ahead.skip(passed)
         elif ahead.peek() is None:
             return
         else:
-            yield from _of_a_shard(ahead, shard, most)
-        shard += 1
+            yield DataShard(number, _of_a_shard(ahead))
+        number += 1
 
 
 class _Ahead:
@@ -78,32 +112,12 @@ class _Ahead:
         next(islice(self._examples, count, count), None)
 
 
-def _of_a_shard(examples: _Ahead, shard: int, most: int) -> Iterator[CutBlock]:
-    block: list[Example] = []
-    held = taken = characters = 0
+def _of_a_shard(examples: _Ahead) -> Iterator[Example]:
+    taken = characters = 0
     while taken < OF_A_SHARD and (example := examples.peek()) is not None:
-        added = size(example)
-        if taken and characters + added > CHARACTERS_OF_A_SHARD:
-            break
+        characters += example.characters
+        if taken and characters > CHARACTERS_OF_A_SHARD:
+            return
         examples.take()
-        block.append(example)
-        held, taken, characters = held + added, taken + 1, characters + added
-        if len(block) >= most or held >= CHARACTERS:
-            yield CutBlock(shard, block)
-            block, held = [], 0
-    if block:
-        yield CutBlock(shard, block)
-
-
-def size(example: Example) -> int:
-    """The number of characters in an example that judges read."""
-    texts = (
-        example.question,
-        example.answer,
-        *example.reference,
-        *example.evidence,
-        *(turn.text for turn in example.history),
-    )
-    return sum(len(text) for text in texts if text) + sum(
-        len(context.id) + len(context.text or "") for context in example.contexts or ()
-    )
+        taken += 1
+        yield example

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -11,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 from ragstone.argument import argument
 from ragstone.errors import DiskFull, InputError, StorageAway, room_for
-from ragstone.examples import Examples
+from ragstone.examples.stream import IdsOfSystems
 from ragstone.reason import reason
 from ragstone.run_entry import RunEntry
 from ragstone.storage import is_url
 
 from .chat_judges import able_to_ask
+from .cutting import CutData, cut
 from .evaluation import Evaluation
 from .folder import Folder
 from .forms import Manifest
+from .known_input import InputFacts
 from .logged import log_run
 from .progress import Progress
 from .remote_folder import remote_folder
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
-from .violations import ViolationList
 from .written import write_lines
 
 if TYPE_CHECKING:
@@ -218,35 +219,47 @@ def _carry_out(
         spec, left_out = spec.also_scoring(held)
         notes += _left_out(left_out)
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
+    facts = InputFacts(
+        prepared.examples,
+        spec.settings.data,
+        None if prepared.survey is None else prepared.survey.examples,
+    )
     if not again:
         evaluation.begin()
+        facts.write(evaluation.shards.path)
     examples, label_files = prepared.examples, prepared.label_files
-    violations = ViolationList(folder.path / RunEntry.VIOLATIONS)
 
-    def judge() -> None:
+    def judge() -> CutData:
+        data = cut(examples, label_files, evaluation.shards)
         evaluation.judge(
-            violations.watch(label_files.join(iter(examples))),
-            lambda done: _fraction(prepared, done),
-            asking=asking,
-            debug=request.debug,
+            data, lambda done: _fraction(prepared, done), asking=asking, debug=request.debug
         )
+        return data
 
     if batches is None or asking is None:
-        judge()
+        try:
+            data = judge()
+        except IdsOfSystems:
+            examples.told_of_systems(over_systems=True)
+            evaluation.start_over()
+            facts.write(evaluation.shards.path)
+            data = judge()
     else:
         if request.batch:
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
-        batches.read(judge)
+        data = batches.read(judge)
+    beside = data.beside()
     ties = label_files.ties()
-    write_lines(folder.path / RunEntry.REJECTED, _rejected(examples))
+    write_lines(folder.path / RunEntry.REJECTED, beside.rejected)
+    write_lines(folder.path / RunEntry.VIOLATIONS, beside.violations)
     write_lines(folder.path / RunEntry.TIES, ties)
-    data = {
+    described = {
         "source": examples.source,
         "format": examples.format,
         "fingerprint": spec.settings.data,
-        "rejected": len(examples.rejected),
-        "rejected_for": [str(one.faults[0]) for one in examples.rejected[:MOST_NOTED]],
-        "label_violations": dict(violations.counts),
+        "rejected": len(beside.rejected),
+        "rejected_for": [one["faults"][0] for one in beside.rejected[:MOST_NOTED]],
+        "label_violations": beside.counts,
         "label_ties": len(ties),
         "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
     }
@@ -254,7 +267,7 @@ def _carry_out(
     chat = prepared.chat
     notes += [*chat.server_notes(), *chat.rubric_notes()]
     notes += chat.idle(request.instructions, request.limits)
-    evaluation.finish(data, started, notes)
+    evaluation.finish(described, started, notes)
     if batches is not None:
         batches.finished()
 
@@ -297,11 +310,10 @@ def _ask_in_batches(
 
     batches.until_answered(
         lambda: collect(
-            label_files.join(iter(examples)),
+            cut(examples, label_files, folder.parts).shards(),
             spec.judges,
             spec.asks,
             asking,
-            folder.parts.ledger.examples_of,
             tick,
         ),
         asking,
@@ -333,9 +345,3 @@ def _fraction(prepared: Prepared, done: int) -> float | None:
     if not examples.size_bytes:
         return None
     return min(1.0, (examples.read_bytes or 0) / examples.size_bytes)
-
-
-def _rejected(examples: Examples) -> Iterator[dict[str, Any]]:
-    for one in examples.rejected:
-        faults = [str(fault) for fault in one.faults]
-        yield {"line": one.line, "record": one.record, "faults": faults}

@@ -6,7 +6,7 @@ reported numbers.
 
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -18,9 +18,10 @@ from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric
 
+from .cutting import CutData
 from .estimating import LEVEL, estimate_run
 from .folder import Folder
-from .forms import Counted, ShardForm
+from .forms import Counted, PieceForm, ShardForm
 from .heartbeat import Heartbeat
 from .judging import judge_block
 from .live import Debug, Live
@@ -67,7 +68,7 @@ class Evaluation:
 
     def judge(
         self,
-        examples: Iterator[Example],
+        data: CutData,
         fraction: Callable[[int], float | None],
         *,
         asking: "Asking | None" = None,
@@ -76,7 +77,7 @@ class Evaluation:
         """Judge, score and store all unfinished shards.
 
         Args:
-            examples: All of the data.
+            data: All of the data.
             fraction: The share of the data that this number of examples is; None if unknown.
             asking: The asker; None if no judge is a chat model.
             debug: Called with each example as soon as it is judged.
@@ -94,11 +95,10 @@ class Evaluation:
             for example in ready if debug else ():
                 self._show_early(example, judges, debug)
 
-        done_before = self.shards.ledger.examples_of
         streamed = (
-            judged_blocks(self.spec, examples, done_before, check)
+            judged_blocks(self.spec, data.shards(), check)
             if asking is None
-            else prefetched_blocks(self.spec, examples, done_before, check, asking, first, watch)
+            else prefetched_blocks(self.spec, data.shards(), check, asking, first, watch)
         )
         for number, blocks in groupby(streamed, key=lambda block: block.shard):
             tables = []
@@ -111,7 +111,12 @@ class Evaluation:
                         debug(live, example.id)
                 done += len(block.examples)
                 self._report("judging", done, fraction(done))
-            self._keep_all(number, done - self.tally.examples, shard_tables(tables))
+            self._keep_all(number, done - self.tally.examples, shard_tables(tables), data)
+
+    def start_over(self) -> None:
+        """Forget what was judged so far."""
+        self.folder.start_over()
+        self.shards, self.tally = self.folder.parts, RunTally()
 
     def keep(
         self,
@@ -119,6 +124,7 @@ class Evaluation:
         tables: Mapping[str, pl.DataFrame],
         counts: RunTally,
         beside: Mapping[str, File] | None = None,
+        piece: PieceForm | None = None,
     ) -> None:
         """Store a judged and scored shard.
 
@@ -127,12 +133,14 @@ class Evaluation:
             tables: What is written of it.
             counts: What was counted in it.
             beside: The files of its other tables, which are there.
+            piece: What is kept of its data, if these are not read again.
         """
         form = ShardForm(
             shard=shard,
             examples=counts.examples,
             files=dict(beside or {}),
             counted=Counted.model_validate(counts.counted),
+            piece=piece,
         )
         whole = self.shards.add(form, tables)
         self.tally.examples += form.examples
@@ -171,11 +179,13 @@ class Evaluation:
         self.folder.finish(self.shards, made, found.estimates)
         self._heart.stop()
 
-    def _keep_all(self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame]) -> None:
+    def _keep_all(
+        self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData
+    ) -> None:
         counts = RunTally()
         counts.add(examples, tables["ledger"], tables.get(Similarity.name))
         counts.count_calls(tables["ledger"], tables.get(Support.name))
-        self.keep(shard, tables, counts)
+        self.keep(shard, tables, counts, piece=data.piece(shard))
 
     def _report(self, stage: str, examples: int, fraction: float | None) -> None:
         counts = None if self._asking is None else self._asking.counts()

@@ -40,7 +40,7 @@ from .lock import OUT, locked
 from .places import ESTIMATES, LEDGER, MANIFEST, PARTS, READY, place
 from .run_files import RunFiles
 from .settings import RunSettings
-from .shards import CHOSEN, Shards
+from .shards import CHOSEN, Shards, in_order
 from .written import described, signed, write_json
 
 
@@ -109,6 +109,10 @@ class Folder(RunFiles):
         self.drop_parts()
         self.parts.path.mkdir(parents=True)
 
+    def start_over(self) -> None:
+        """Prepare to judge an unfinished run from its beginning."""
+        self.begin_again()
+
     def kept(self, form: ShardForm) -> None:
         """Called with each shard of an unfinished run as soon as it is done."""
 
@@ -129,7 +133,7 @@ class Folder(RunFiles):
             estimates: The reported numbers.
         """
         chosen = shards.path / CHOSEN
-        final = Shards(chosen) if chosen.is_dir() else shards
+        final = in_order(Shards(chosen) if chosen.is_dir() else shards)
         tables: Counter[str] = Counter()
         for form in final.ledger:
             tables.update({name: noted.rows or 0 for name, noted in form.files.items()})

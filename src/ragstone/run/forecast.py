@@ -26,6 +26,7 @@ from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
 from ragstone.reason import reason
 from ragstone.sqlite import UNREADABLE, open_to_read
 
+from .blocks import shards_of
 from .calls.entries import FILE
 from .calls.prices import Price, batch_cost, cost, load_prices
 from .chat_judges import able_to_ask
@@ -130,7 +131,9 @@ def forecast_of(request: Request) -> Forecast:
         judges = able_to_ask(spec.judges, counting, spec.asks, survey.answers)
         prefetch = Prefetch(judges, spec.asks, counting)
         mine = [ask for ask in spec.asks if ask in answered_by("model")]
-        for block in prefetch.blocks(iter(prepared.examples), counting.see, lambda *_: None):
+        for block in prefetch.blocks(
+            shards_of(iter(prepared.examples)), counting.see, lambda *_: None
+        ):
             judge_further(block.examples, Tables(block.frame), block.judges, mine)
         in_batches = (reason("priced_in_batches"),) if request.batch else ()
         notes = in_batches + tuple(known.thoughts.note(one.name) for one in chat.models)

@@ -141,8 +141,25 @@ class Manifest(Counted):
         return self
 
 
+class PieceForm(BaseModel):
+    """What is kept of a piece of the data, which is not read again when its shard is done."""
+
+    model_config = ConfigDict(frozen=True)
+
+    end: tuple[Count, Count, Count]
+    """Records, lines and bytes of the file before the next piece."""
+    rejected: Several[dict[str, Any]] = []
+    """As ``rejected.jsonl`` has them."""
+    violations: Several[dict[str, Any]] = []
+    """As ``label_violations.jsonl`` has them."""
+    spelled: dict[str, Count] = {}
+    numbers: dict[str, Count] = {}
+    unread: Several[tuple[str, str, Count]] = []
+    """As in ``RecordReader``, and likewise the two before."""
+
+
 class ShardForm(BaseModel):
-    """A line of the shard ledger."""
+    """A line of the shard ledger; ``piece`` only while the run goes on."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -150,6 +167,7 @@ class ShardForm(BaseModel):
     examples: Count
     files: dict[str, File]
     counted: Counted
+    piece: PieceForm | None = None
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}

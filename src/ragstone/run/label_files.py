@@ -24,6 +24,10 @@ class LabelFiles:
         self._open = [set(ids) for ids in self._ids]
         self._faults: list[Fault] = []
 
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._files)
+
     def join(self, examples: Iterator[Example]) -> Iterator[Example]:
         """The examples with their labels.
 

@@ -5,7 +5,7 @@ Each example proceeds as soon as its own replies have arrived, so no block delay
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -17,7 +17,7 @@ from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
 from ragstone.plan import foreseen
 
-from .blocks import CutBlock, blocks, none_done
+from .blocks import CutBlock, DataShard, blocks
 from .chat_judge import ChatJudge
 from .judging import still_open
 
@@ -90,21 +90,19 @@ class Prefetch:
 
     def blocks(
         self,
-        examples: Iterator[Example],
+        shards: Iterable[DataShard],
         check: Callable[[list[Example]], None],
         tick: Callable[[PrefetchedBlock, int], None],
-        done: Callable[[int], int | None] = none_done,
     ) -> Iterator[PrefetchedBlock]:
         """The blocks in order, each when its questions have been answered.
 
         Args:
-            examples: All of the data.
+            shards: Those that are not done.
             check: Called with each block before anything is asked about it.
             tick: Called periodically with the next block and the number of examples done.
-            done: Says how many examples a shard has that is done; None for one that is not.
         """
         queue: deque[PrefetchedBlock] = deque()
-        source = blocks(examples, BLOCK, done)
+        source = blocks(shards, BLOCK)
         held = 0
         while True:
             # Enough to keep servers busy while a block is judged; more would only use memory.

@@ -14,10 +14,9 @@ The URL is right: a copy that goes with another manifest is made anew.
 """
 
 import shutil
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -30,6 +29,7 @@ from ragstone.cache_folder import cache_folder
 from ragstone.errors import DamagedRun, InputError, NothingThere, RunConflict, room_for
 from ragstone.private import private_folder
 from ragstone.run_entry import RunEntry
+from ragstone.sqlite import copy_database
 from ragstone.storage import Remote, shown
 
 from .estimate import Estimate
@@ -86,6 +86,11 @@ class RemoteFolder(Folder):
             return  # A finished run is replaced at its end, as a whole.
         self._give(form)
         self._keep_journal()
+
+    def start_over(self) -> None:
+        """Prepare to judge an unfinished run from its beginning, here and at the URL."""
+        Folder.start_over(self)
+        self.remote.remove([name for name in self._names() if _is_line(name)])
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``run.json`` of a run that goes on, here and at the URL."""
@@ -168,7 +173,7 @@ class RemoteFolder(Folder):
         parts = self.parts
         parts.path.mkdir(parents=True, exist_ok=True)
         parts.leave_out_damaged()
-        there = {name for name in names if name.startswith(f"{OPEN}/") and name.endswith(".jsonl")}
+        there = set(filter(_is_line, names))
         for form in list(parts.ledger):
             if _line(form.shard) not in there:
                 self._give(form)
@@ -230,12 +235,7 @@ class RemoteFolder(Folder):
             return
         with TemporaryDirectory(dir=self.path.parent) as folder, room_for(folder):
             copy = Path(folder) / name
-            source = f"{file.absolute().as_uri()}?mode=ro"
-            with (
-                closing(sqlite3.connect(source, uri=True)) as here,
-                closing(sqlite3.connect(copy)) as there,
-            ):
-                here.backup(there)
+            copy_database(file, copy)
             self.remote.put(name, copy)
 
     def _publish(self) -> None:
@@ -405,6 +405,10 @@ def _files_of(path: Path) -> list[str]:
 
 def _table(name: str, shard: int) -> str:
     return f"{place(name)}/{shard:06d}.parquet"
+
+
+def _is_line(name: str) -> bool:
+    return name.startswith(f"{OPEN}/") and name.endswith(".jsonl")
 
 
 def _line(shard: int) -> str:

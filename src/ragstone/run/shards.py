@@ -141,6 +141,14 @@ class Shards:
             raise DamagedRun(error.faults, hint=hint) from error
 
 
+def in_order(shards: Shards) -> Shards:
+    """The same tables with a ledger in the order of the data, however the run came to them."""
+    following = shards.path / f"{LEDGER}{UNFINISHED}"
+    write_ledger(following, (form.model_copy(update={"piece": None}) for form in shards.ledger))
+    following.replace(shards.path / LEDGER)
+    return Shards(shards.path)
+
+
 def write_rows(name: str, rows: pl.LazyFrame, file: Path) -> File:
     """Write rows of a table that may be more than memory holds, all or none; gives its record."""
     unfinished = file.with_suffix(UNFINISHED)

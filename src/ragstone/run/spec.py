@@ -6,6 +6,7 @@ run. The settings that ``run.json`` keeps are made here and nowhere else.
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from pathlib import Path
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
@@ -30,6 +31,7 @@ from .chat_judges import ChatJudges, chat_judges
 from .encoder_names import ModelNames
 from .encoders import Models, local_encoder, open_models
 from .forms import Manifest
+from .known_input import known_input
 from .label_files import LabelFiles
 from .manifest import VERSION
 from .request import Request
@@ -183,8 +185,14 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         qrels=request.qrels,
     )
     label_files = LabelFiles(panel.label_files)
-    fingerprint = examples.fingerprint()
-    survey = look_through(examples, wanted.scored) if chat.judges else None
+    known = None if request.out is None else known_input(Path(request.out), examples.files)
+    fingerprint = examples.fingerprint() if known is None else known.fingerprint
+    if known is not None and known.over_systems is not None:
+        examples.told_of_systems(over_systems=known.over_systems)
+    survey = None
+    if chat.judges:
+        seen = None if known is None else known.examples
+        survey = look_through(examples, wanted.scored, known=seen)
     opened = ModelNames()
     if to_ask:
         # Which models are needed depends on what the judges can be asked; these then get them.

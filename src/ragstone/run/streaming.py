@@ -1,6 +1,6 @@
 """Streaming: the blocks of a run, each judged, in the order of the data."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -8,17 +8,16 @@ from ragstone.examples import Example
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
 
-from .blocks import OF_A_SHARD, blocks
+from .blocks import OF_A_SHARD, DataShard, blocks
 from .judging import JudgedBlock, judge_block, judge_further
 from .spec import RunSpec
 
 if TYPE_CHECKING:
-    from .calls.asking import Asking
+    from .prefetch import Worker
 
 BLOCK = OF_A_SHARD
 """Examples of a block, where no model by server is asked."""
 
-Done = Callable[[int], int | None]
 Check = Callable[[Sequence[Example]], None]
 Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
 """Called with how many examples have been answered, and the next of them with their judges."""
@@ -34,17 +33,16 @@ class StreamedBlock:
 
 
 def judged_blocks(
-    spec: RunSpec, examples: Iterator[Example], done: Done, check: Check
+    spec: RunSpec, shards: Iterable[DataShard], check: Check
 ) -> Iterator[StreamedBlock]:
     """The blocks, if no server is asked.
 
     Args:
         spec: Of the run.
-        examples: All of the data.
-        done: Says how many examples a shard has that is done; None for one that is not.
+        shards: Those that are not done.
         check: Called with each block before it is judged.
     """
-    for block in blocks(examples, BLOCK, done):
+    for block in blocks(shards, BLOCK):
         check(block.examples)
         yield StreamedBlock(
             block.shard, block.examples, judge_block(block.examples, spec.judges, spec.asks)
@@ -53,10 +51,9 @@ def judged_blocks(
 
 def prefetched_blocks(
     spec: RunSpec,
-    examples: Iterator[Example],
-    done: Done,
+    shards: Iterable[DataShard],
     check: Check,
-    asking: "Asking",
+    asking: "Worker",
     first: int,
     watch: Watch,
 ) -> Iterator[StreamedBlock]:
@@ -64,8 +61,7 @@ def prefetched_blocks(
 
     Args:
         spec: Of the run.
-        examples: All of the data.
-        done: Says how many examples a shard has that is done; None for one that is not.
+        shards: Those that are not done.
         check: Called with each block before anything is asked about it.
         asking: The asker.
         first: The place of the first example in the data.
@@ -86,7 +82,7 @@ def prefetched_blocks(
             watched += 1
         watch(done, ready, block.judges)
 
-    for block in prefetch.blocks(examples, check, tick, done):
+    for block in prefetch.blocks(shards, check, tick):
         tick(block, prefetch.examples)
         tables = Tables(block.frame)
         judged = judge_further(block.examples, tables, block.judges, spec.asks)

@@ -21,13 +21,23 @@ class Survey:
     answers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
-def look_through(examples: Iterable[Example], metrics: Sequence[Metric]) -> Survey:
+def look_through(
+    examples: Iterable[Example], metrics: Sequence[Metric], *, known: int | None = None
+) -> Survey:
     """Read all examples.
+
+    Args:
+        examples: The data.
+        metrics: Some may compare the answers of several systems.
+        known: How many examples there are, if these were looked through before; they are then
+            read again only for what metrics compare.
 
     Raises:
         DataError: Records that cannot be read, all of them.
     """
     compared = any(topic.ask == Preference.name for topic in wanted_topics(metrics))
+    if known is not None and not compared:
+        return Survey(known)
     answers: dict[str, dict[str, str]] = {}
     count = 0
     for example in examples:

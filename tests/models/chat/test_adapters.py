@@ -245,7 +245,9 @@ class TestBedrock:
     def test_a_reply_is_read(
         self, model: ChatModel, scripted: SimpleNamespace, question: ChatRequest
     ) -> None:
-        assert ask(model, question) == ChatReply('{"p01": "yes"}', "stop", Usage(120, 8, 100))
+        assert ask(model, question) == ChatReply(
+            '{"p01": "yes"}', "stop", Usage(120, 8, 100, written=0)
+        )
         (asked,) = scripted.asked
         assert asked["path"].endswith("/converse")
         assert asked["body"]["inferenceConfig"] == {"temperature": 0, "maxTokens": 50}

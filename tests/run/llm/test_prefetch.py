@@ -13,6 +13,7 @@ from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.judge import LLMJudge
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.rounds import LEAN
+from ragstone.run.blocks import shards_of
 from ragstone.run.chat_judge import ChatJudge
 from ragstone.run.prefetch import Prefetch
 from ragstone.testing import ScriptedModel
@@ -75,7 +76,7 @@ def nothing(*_: object) -> None:
 
 
 def test_blocks_hold_250_examples_each_in_their_order() -> None:
-    found = list(prefetch({}).blocks(examples(620), nothing, nothing))
+    found = list(prefetch({}).blocks(shards_of(examples(620)), nothing, nothing))
     assert [len(block.examples) for block in found] == [250, 250, 120]
     assert found[1].examples[0].id == "e250"
     assert [block.frame.height for block in found] == [250, 250, 120]
@@ -84,21 +85,21 @@ def test_blocks_hold_250_examples_each_in_their_order() -> None:
 def test_questions_of_two_further_blocks_are_out_while_one_is_judged() -> None:
     asked: Asked = {}
     begun: list[int] = []
-    for _ in prefetch(asked).blocks(examples(1100), nothing, nothing):
+    for _ in prefetch(asked).blocks(shards_of(examples(1100)), nothing, nothing):
         begun.append(len(asked))
     assert begun == [750, 1000, 1100, 1100, 1100]
 
 
 def test_earlier_examples_are_served_first_over_all_blocks() -> None:
     asked: Asked = {}
-    list(prefetch(asked).blocks(examples(501), nothing, nothing))
+    list(prefetch(asked).blocks(shards_of(examples(501)), nothing, nothing))
     assert [asked[f"e{at}"][0] for at in (0, 249, 250, 500)] == [0, 249, 250, 500]
 
 
 def test_a_run_that_goes_on_counts_from_its_first_open_example() -> None:
     asked: Asked = {}
     going_on = prefetch(asked, first=1000)
-    list(going_on.blocks(examples(3), nothing, nothing))
+    list(going_on.blocks(shards_of(examples(3)), nothing, nothing))
     assert [asked[f"e{at}"][0] for at in range(3)] == [1000, 1001, 1002]
     assert going_on.examples == 1003
 
@@ -111,7 +112,7 @@ def test_a_block_is_checked_before_anything_is_asked_about_it() -> None:
             raise KeyError("bad")
 
     with pytest.raises(KeyError):
-        list(prefetch(asked).blocks(examples(300), refuse, nothing))
+        list(prefetch(asked).blocks(shards_of(examples(300)), refuse, nothing))
     assert len(asked) == 250
 
 
@@ -120,7 +121,7 @@ def test_progress_is_told_until_a_block_is_answered() -> None:
     slow = prefetch({})
     slow.asking = Worker(looks=2)
     found = slow.blocks(
-        examples(5), nothing, lambda block, n: told.append((len(block.answered), n))
+        shards_of(examples(5)), nothing, lambda block, n: told.append((len(block.answered), n))
     )
     assert len(list(found)) == 1
     assert told == [(5, 5), (5, 5)]
@@ -134,7 +135,7 @@ def test_what_people_said_is_not_asked_and_what_they_left_open_is() -> None:
         second.id, second.question_id, second.system, question=second.question,
         answer=second.answer, contexts=second.contexts, labels={"response_type": "answer"},
     )  # fmt: skip
-    list(prefetch(asked, HumanJudge()).blocks(iter([first, labelled]), nothing, nothing))
+    list(prefetch(asked, HumanJudge()).blocks(shards_of(iter([first, labelled])), nothing, nothing))
     assert asked["e0"][1] == {"response", "claims"}
     assert asked["e1"][1] == {"claims"}
 
@@ -142,15 +143,15 @@ def test_what_people_said_is_not_asked_and_what_they_left_open_is() -> None:
 def test_nothing_is_asked_where_nothing_is_open() -> None:
     asked: Asked = {}
     found = prefetch(asked, asks=("lexical",))
-    (block,) = found.blocks(examples(2), nothing, nothing)
+    (block,) = found.blocks(shards_of(examples(2)), nothing, nothing)
     assert asked == {}
     assert (block.answered, found.examples) == ({0, 1}, 2)
-    assert list(prefetch({}).blocks(examples(0), nothing, nothing)) == []
+    assert list(prefetch({}).blocks(shards_of(examples(0)), nothing, nothing)) == []
 
 
 def test_a_fault_of_the_users_own_function_arrives_as_it_is() -> None:
     failing = Prefetch([Recording({}, fails="e1")], ("response",), Worker())
-    (block,) = failing.blocks(examples(3), nothing, nothing)
+    (block,) = failing.blocks(shards_of(examples(3)), nothing, nothing)
     with pytest.raises(ValueError, match="e1"):
         block.done.result()
 
@@ -158,6 +159,6 @@ def test_a_fault_of_the_users_own_function_arrives_as_it_is() -> None:
 def test_each_block_has_judges_of_its_own() -> None:
     """So that the replies to a block are let go with it."""
     people = HumanJudge()
-    first, second = prefetch({}, people).blocks(examples(251), nothing, nothing)
+    first, second = prefetch({}, people).blocks(shards_of(examples(251)), nothing, nothing)
     assert first.judges[0] is second.judges[0] is people
     assert first.judges[1] is not second.judges[1]

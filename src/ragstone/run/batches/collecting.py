@@ -4,39 +4,37 @@ A question that depends on others' answers is not asked before these are here. S
 one stage are noted over all the data.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
-from ragstone.examples import Example
 from ragstone.judgements import ASKS, Tables
 from ragstone.judges import Judge
 from ragstone.judges.judge import Block, Filled
 from ragstone.plan import foreseen
+from ragstone.run.blocks import DataShard
 from ragstone.run.chat_judge import ChatJudge
 from ragstone.run.judging import judge_further
 from ragstone.run.prefetch import Prefetch, Worker
 
 
 def collect(
-    examples: Iterator[Example],
+    shards: Iterable[DataShard],
     judges: Sequence[Judge],
     asks: Sequence[str],
     asking: Worker,
-    done: Callable[[int], int | None],
     tick: Callable[[int], None],
 ) -> None:
     """Put all questions that can be put, once.
 
     Args:
-        examples: All of the data.
+        shards: Those that are not done.
         judges: In the order they are asked; the chat models with an asker.
         asks: Of the run.
         asking: Runs what asks.
-        done: Says how many examples a shard has that is done; None for one that is not.
         tick: Called with how many examples were gone over.
     """
     prefetch = Prefetch(judges, asks, asking)
     mine = [] if _all_foreseen(judges, asks) else _up_to_models(judges, asks)
-    for block in prefetch.blocks(examples, lambda _: None, lambda _, count: tick(count), done):
+    for block in prefetch.blocks(shards, lambda _: None, lambda _, count: tick(count)):
         if mine:
             held = _Held(block.judges)
             judge_further(block.examples, Tables(block.frame), held.judges, mine)

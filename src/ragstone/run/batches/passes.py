@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from ragstone.argument import argument
 from ragstone.errors import BatchesWaiting, InputError, ModelError
@@ -16,6 +17,8 @@ from ragstone.run_entry import RunEntry
 from .batch_journal import FILE, BatchJournal, KeptBatch
 from .following import BatchFollower
 from .noting import RESTS, Noting, Rest, batches_of, without_files
+
+Result = TypeVar("Result")
 
 FIRST_POLL, LONGEST_POLL = 5.0, 60.0
 """Seconds between two looks at batches that are waited for."""
@@ -110,10 +113,10 @@ class RunBatches:
             for batch in noted:
                 asking.wait(self._follower(batch).send(batch))
 
-    def read(self, work: Callable[[], None]) -> None:
+    def read(self, work: Callable[[], Result]) -> Result:
         """Do what asks singly what is left; what batches brought is read."""
         with self.journal.together():
-            work()
+            return work()
 
     def finished(self) -> None:
         """The run is finished."""

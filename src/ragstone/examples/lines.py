@@ -1,0 +1,166 @@
+"""Lines: a JSON Lines file in pieces of consecutive lines, each of which is read without the rest.
+
+A piece ends after so many records or bytes, which follows from the file alone. Where it ends is a
+place at which the file can be gone on with.
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ragstone.examples.files import (
+    BUFFER,
+    HEAD,
+    BrokenFileError,
+    Meter,
+    encoding_of,
+    line_text,
+    not_text,
+    opened,
+)
+from ragstone.examples.jsonlines import parsed
+from ragstone.examples.problem import BadRow, Problem
+from ragstone.examples.source import Row
+
+MARK = b"\xef\xbb\xbf"
+"""What some programs begin a file in UTF-8 with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Between two lines of a file: how many records, lines and bytes there are before."""
+
+    records: int
+    lines: int
+    bytes: int
+
+
+START = Place(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A piece: a source of its own.
+
+    Args:
+        name: How messages call the file.
+        text: The bytes of its lines, unpacked.
+        start: Where it begins.
+        end: Where the next one begins.
+        encoding: Of the file.
+        broken: What is wrong with the file after these lines; then nothing follows.
+    """
+
+    name: str
+    text: bytes
+    start: Place
+    end: Place
+    encoding: str
+    broken: Problem | None = None
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    unit: str = "line"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
+        """As those of the whole file."""
+        return parsed(self._texts())
+
+    def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
+        before, last = self.start.lines, self.end.lines
+        for number, raw in enumerate(io.BytesIO(self.text), before + 1):
+            yield number, line_text(raw, self.encoding)
+        if self.broken is not None:
+            yield last + 1 if last else None, BadRow("", (self.broken,))
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSize:
+    """The most records and bytes of a piece, unless one record alone has more bytes."""
+
+    records: int
+    bytes: int
+
+
+def pieces(
+    path: Path, name: str, meter: Meter, size: PieceSize, start: Place = START
+) -> Iterator[Lines]:
+    """The pieces of a file from a place on.
+
+    Args:
+        path: Of the file.
+        name: How messages call it.
+        meter: Counts what is read; is told if the file is in Windows-1252.
+        size: Of a piece.
+        start: Where an earlier piece ended.
+    """
+    cut = _Cut(path, name, meter, size, start)
+    try:
+        with opened(path, meter) as handle:
+            if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
+                raise BrokenFileError(problem)
+            _pass_over(handle, start.bytes)
+            for raw in handle:
+                yield from cut.add(raw)
+    except BrokenFileError as error:
+        yield cut.taken(error.problem)
+        return
+    if cut.held:
+        yield cut.taken()
+
+
+class _Cut:
+    """The piece that is being put together."""
+
+    def __init__(self, path: Path, name: str, meter: Meter, size: PieceSize, start: Place) -> None:
+        self._path, self._name, self._meter, self._size = path, name, meter, size
+        self._start, self._encoding = start, "utf-8"
+        self._told = False
+        self.held: list[bytes] = []
+        self._records = self._bytes = 0
+
+    def add(self, raw: bytes) -> Iterator[Lines]:
+        """Take a line; the piece before it where it does not fit into that."""
+        record = not _blank(raw)
+        full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
+        if self._records and full:
+            yield self.taken()
+        if not self._told and not raw.isascii():
+            self._encoding, self._told = encoding_of(self._path, _bare(raw), self._meter), True
+        self.held.append(raw)
+        self._records += record
+        self._bytes += len(raw)
+
+    def taken(self, broken: Problem | None = None) -> Lines:
+        """The piece so far."""
+        start = self._start
+        end = Place(
+            start.records + self._records, start.lines + len(self.held), start.bytes + self._bytes
+        )
+        text = b"".join(self.held)
+        piece = Lines(
+            self._name,
+            _bare(text) if start == START else text,
+            start,
+            end,
+            self._encoding,
+            broken,
+        )
+        self.held, self._records, self._bytes, self._start = [], 0, 0, end
+        return piece
+
+
+def _pass_over(handle: io.BufferedReader, size: int) -> None:
+    if handle.seekable():
+        handle.seek(size)
+    while size > 0 and not handle.seekable():
+        size -= len(handle.read(min(size, BUFFER))) or size
+
+
+def _blank(raw: bytes) -> bool:
+    """Whether a line is none of a record, as ``JsonLines`` sees it."""
+    return raw.isspace() or (len(raw) < HEAD and not raw.decode(errors="replace").strip())
+
+
+def _bare(text: bytes) -> bytes:
+    return text.removeprefix(MARK)

@@ -1,0 +1,211 @@
+"""Cutting: the data of a run in shards, of which those that are done are not judged again.
+
+Lines that can be read apart from each other are cut as they stand in the file, so that a run goes
+on at the place where it was, and any process can read a piece. Other data are read from their
+beginning, and cut as examples.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragstone.examples import Example, Examples, Rejected
+from ragstone.examples.facts import ReadFacts
+from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
+from ragstone.examples.lines import START, Lines, Place
+from ragstone.examples.records import DEFAULT_SYSTEM
+from ragstone.parquet import scan_parquet
+
+from .blocks import DataShard, shards_of, size_of_a_shard
+from .forms import PieceForm, ShardForm
+from .label_files import LabelFiles
+from .shards import Shards
+from .violations import violation_records
+from .written import collect
+
+FILES_AT_ONCE = 50
+"""Files of examples whose ids are read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class BesideExamples:
+    """What the data hold beside examples.
+
+    Args:
+        rejected: Records that were left out, as ``rejected.jsonl`` has them.
+        violations: Labels that break a rule, as ``label_violations.jsonl`` has them.
+    """
+
+    rejected: list[dict[str, Any]] = field(default_factory=list)
+    violations: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How often each rule is broken."""
+        return dict(Counter(one["rule"] for one in self.violations))
+
+
+class CutData(Protocol):
+    """The data of a run in shards."""
+
+    def shards(self) -> Iterator[DataShard]:
+        """Those that are not done, in order; the examples of each are read before the next.
+
+        Raises:
+            DataError: At the end: every fault of the data.
+            IdsOfSystems: Ids turned out to be those of questions.
+        """
+
+    def piece(self, shard: int) -> PieceForm | None:
+        """What the ledger keeps of the data of a shard that was read."""
+
+    def beside(self) -> BesideExamples:
+        """What the data hold beside examples, when all have been read."""
+
+
+def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
+    """The data in shards.
+
+    Args:
+        examples: The data.
+        label_files: To be joined to them.
+        shards: Of the run that goes on; it is cut as it was begun.
+    """
+    begun = next(iter(shards.ledger), None)
+    in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
+    if in_pieces and not label_files:
+        return PiecewiseData(examples, shards)
+    return WholeData(examples, label_files, shards)
+
+
+class WholeData:
+    """Data that are read from the beginning, and cut as examples.
+
+    Args:
+        examples: The data.
+        label_files: To be joined to them.
+        done: The shards of the run.
+    """
+
+    def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
+        self._examples, self._label_files, self._done = examples, label_files, done
+        self._violations: list[dict[str, Any]] = []
+
+    def shards(self) -> Iterator[DataShard]:
+        """As ``CutData``."""
+        self._violations = []
+        joined = _watched(self._label_files.join(iter(self._examples)), self._violations)
+        return shards_of(joined, self._done.ledger.examples_of)
+
+    def piece(self, shard: int) -> None:  # noqa: ARG002
+        """Nothing, for all is read again."""
+        return
+
+    def beside(self) -> BesideExamples:
+        """As ``CutData``."""
+        return BesideExamples([record_of(one) for one in self._examples.rejected], self._violations)
+
+
+class PiecewiseData:
+    """Lines that are read apart from each other.
+
+    Args:
+        examples: The data.
+        done: The shards of the run.
+    """
+
+    def __init__(self, examples: Examples, done: Shards) -> None:
+        self.examples, self._done = examples, done
+        self._pieces: dict[int, PieceForm] = {}
+
+    def shards(self) -> Iterator[DataShard]:
+        """As ``CutData``."""
+        seen = SeenIds()
+        for number, piece in self.open_pieces(seen):
+            facts = ReadFacts()
+            broken: list[dict[str, Any]] = []
+            yield DataShard(number, _watched(self.examples.read_part(piece, seen, facts), broken))
+            self.read(number, piece.end, facts, broken)
+        self.examples.all_read()
+
+    def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
+        """The pieces that are not done, with the numbers of their shards.
+
+        Args:
+            seen: Is told the ids of those that are.
+        """
+        ledger = self._done.ledger
+        known = [form for form in ledger if form.piece is not None]
+        start, first = START, 0
+        for form in known:
+            if form.shard == first and form.piece is not None:
+                start, first = Place(*form.piece.end), first + 1
+        pieces = self.examples.pieces(size_of_a_shard(), start)
+        for form in known:
+            self.examples.heard(facts_of(form), form.examples)
+        self._tell_ids(known, seen)
+        return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
+
+    def read(
+        self, shard: int, end: Place, facts: ReadFacts, violations: list[dict[str, Any]]
+    ) -> None:
+        """Note what was found out about the records of a shard."""
+        self._pieces[shard] = PieceForm(
+            end=(end.records, end.lines, end.bytes),
+            rejected=[record_of(one) for one in facts.rejected],
+            violations=violations,
+            spelled=facts.spelled,
+            numbers=facts.numbers,
+            unread=[(column, of, n) for (column, of), n in facts.unread.items()],
+        )
+
+    def piece(self, shard: int) -> PieceForm:
+        """As ``CutData``."""
+        return self._pieces[shard]
+
+    def beside(self) -> BesideExamples:
+        """As ``CutData``."""
+        kept = {form.shard: form.piece for form in self._done.ledger if form.piece is not None}
+        found = BesideExamples()
+        for _, piece in sorted({**self._pieces, **kept}.items()):
+            found.rejected.extend(piece.rejected)
+            found.violations.extend(piece.violations)
+        return found
+
+    def _tell_ids(self, done: list[ShardForm], seen: SeenIds) -> None:
+        files = [self._done.file("examples", form.shard) for form in done]
+        for at in range(0, len(files), FILES_AT_ONCE):
+            some = scan_parquet(files[at : at + FILES_AT_ONCE]).select("id", "system")
+            found = collect(some, self._done.path)
+            systems = found["system"].replace(DEFAULT_SYSTEM, NO_SYSTEM).to_list()
+            seen.look_up(IdBlock.of(found["id"].to_list(), systems, [0] * found.height))
+
+
+def facts_of(form: ShardForm) -> ReadFacts:
+    """What was found out about the records of a shard that is done."""
+    piece = form.piece
+    if piece is None:
+        return ReadFacts()
+    return ReadFacts(
+        good=form.examples,
+        spelled=Counter(piece.spelled),
+        numbers=Counter(piece.numbers),
+        unread=Counter({(column, of): n for column, of, n in piece.unread}),
+    )
+
+
+def record_of(one: Rejected) -> dict[str, Any]:
+    """A record that was left out, as ``rejected.jsonl`` has it."""
+    return {
+        "line": one.line,
+        "record": one.record,
+        "faults": [str(fault) for fault in one.faults],
+    }
+
+
+def _watched(examples: Iterable[Example], broken: list[dict[str, Any]]) -> Iterator[Example]:
+    """The examples, unchanged; labels that break a rule are added to a list."""
+    for example in examples:
+        broken.extend(violation_records(example))
+        yield example

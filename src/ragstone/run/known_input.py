@@ -1,0 +1,108 @@
+"""Known input: files that a run has read before are recognised without being read in full.
+
+By name, size, time of the last change and a sample of their bytes. What was found out about them
+when the run began then holds: their fingerprint, and how many examples they have.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragstone.examples import Examples
+
+from .places import PARTS
+from .written import write_json
+
+FILE = "input.json"
+PIECE, PIECES = 4096, 64
+"""Bytes of a piece of a sample, and how many pieces it has."""
+
+
+class KnownFile(BaseModel):
+    """What a file is recognised by."""
+
+    model_config = ConfigDict(frozen=True)
+
+    name: str
+    bytes: int
+    changed: int
+    """Nanoseconds since 1970."""
+    sample: str
+
+
+class KnownInput(BaseModel):
+    """The files of a run, and what was found out about them.
+
+    Attributes:
+        files: What they are recognised by.
+        fingerprint: Of the data in them.
+        examples: How many there are; None if they were not counted.
+        over_systems: Whether ids are those of questions of several systems; None if that is not
+            known yet.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    files: list[KnownFile]
+    fingerprint: str
+    examples: int | None = None
+    over_systems: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputFacts:
+    """What a run writes down of its data, to recognise them.
+
+    Args:
+        data: The data.
+        fingerprint: Of the data.
+        examples: How many there are; None if they were not counted.
+    """
+
+    data: Examples
+    fingerprint: str
+    examples: int | None
+
+    def write(self, parts: Path) -> None:
+        """Write it down in the folder of the run's unfinished tables."""
+        files = self.data.files
+        if not files:
+            return
+        known = KnownInput(
+            files=[known_file(file) for file in files],
+            fingerprint=self.fingerprint,
+            examples=self.examples,
+            over_systems=self.data.over_systems,
+        )
+        write_json(parts / FILE, known.model_dump())
+
+
+def known_input(folder: Path, files: Sequence[Path]) -> KnownInput | None:
+    """What an unfinished run in a folder knows of these files; None if they are not those."""
+    try:
+        known = KnownInput.model_validate_json((folder / PARTS / FILE).read_bytes())
+        same = bool(files) and known.files == [known_file(file) for file in files]
+    except (OSError, ValidationError):
+        return None
+    return known if same else None
+
+
+def known_file(file: Path) -> KnownFile:
+    """What a file is recognised by."""
+    digest = blake2b(digest_size=16)
+    with file.open("rb") as handle:
+        status = os.fstat(handle.fileno())
+        last = max(0, status.st_size - PIECE)
+        for number in range(PIECES):
+            handle.seek(last * number // (PIECES - 1))
+            digest.update(handle.read(PIECE))
+    return KnownFile(
+        name=str(file),
+        bytes=status.st_size,
+        changed=status.st_mtime_ns,
+        sample=digest.hexdigest(),
+    )
