@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from ragstone.errors import DataError
 from ragstone.examples import Example, Examples, read
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.files import Meter
-from ragstone.examples.ids import SeenIds
-from ragstone.examples.lines import START, Lines, PieceSize, Place, pieces
+from ragstone.examples.ids import IdBlock, SeenIds
+from ragstone.examples.lines import START, LinePlace, Lines, PieceSize, pieces
 from ragstone.examples.stream import IdsOfSystems
 
 GOOD = [
@@ -32,7 +33,7 @@ def write(path: Path, lines: list[str]) -> Path:
     return path
 
 
-def in_pieces(examples: Examples, size: PieceSize, start: Place = START) -> list[Example]:
+def in_pieces(examples: Examples, size: PieceSize, start: LinePlace = START) -> list[Example]:
     seen, found = SeenIds(), list[Example]()
     for piece in examples.pieces(size, start):
         found += examples.read_part(piece, seen, ReadFacts())
@@ -106,13 +107,19 @@ def test_a_file_that_breaks_off_is_told_after_what_came_before(tmp_path: Path) -
         in_pieces(read(path), PieceSize(1000, 10**9))
 
 
-def test_a_part_by_itself_knows_its_places_and_leaves_bad_records_out(tmp_path: Path) -> None:
+def test_a_piece_read_elsewhere_knows_its_lines_and_leaves_bad_records_out(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", lines_of(bad=True))
     examples = read(path)
     second: Lines = list(examples.pieces(PieceSize(6, 10**9)))[1]
-    part = examples.part(second)
-    assert [one.id for one in part] == ["r6", "r3", "r7"]
-    assert [one.line for one in part.rejected] == [11, 12, 13]
+    apart, facts, ids = pickle.loads(pickle.dumps(examples.apart())), ReadFacts(), list[IdBlock]()
+    found = apart.read_part(second, SeenIds(), facts, ids=ids)
+    assert [one.id for one in found] == ["r6", "r3", "r7"]
+    assert [one.line for one in facts.rejected] == [11, 12, 13]
+    assert facts.good == 3
+    assert IdBlock.joined(ids).places.tolist() == [7, 10, 12, 15]
+    again = apart.read_part(second, SeenIds(), facts, {10: 4, 15: 2})
+    assert [one.id for one in again] == ["r6"]
+    assert "'r3', as in line 4" in str(facts.rejected[3].faults[0])
 
 
 def test_an_id_under_two_systems_is_noticed_in_a_later_piece(tmp_path: Path) -> None:

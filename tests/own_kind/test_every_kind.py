@@ -42,8 +42,10 @@ from ragstone.metrics import (
     parse_metric,
     wanted_topics,
 )
+from ragstone.run.cutting import cut
 from ragstone.run.evaluation import Evaluation
 from ragstone.run.folder import Folder
+from ragstone.run.label_files import LabelFiles
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
 
@@ -247,7 +249,7 @@ def run(kind: type[Kind], tmp_path_factory: pytest.TempPathFactory) -> ragstone.
         folder.prepare(spec.settings)
         evaluation = Evaluation(folder, folder.parts, spec)
         evaluation.begin()
-        evaluation.judge(iter(prepared.examples), lambda _: None)
+        evaluation.judge(cut(prepared.examples, LabelFiles([]), folder.parts), lambda _: None)
         evaluation.finish({"source": "-", "format": "ragstone", "fingerprint": spec.settings.data,
                            "rejected": 0, "rejected_for": [], "label_violations": {},
                            "label_ties": 0, "labels_of_nothing": []}, 0.0)  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.errors import RunConflict
 from ragstone.examples import Examples
-from ragstone.examples.lines import Place
+from ragstone.examples.lines import LinePlace
 from ragstone.run import blocks
 from ragstone.run.evaluate import evaluate as run_of
 from ragstone.run.known_input import FILE, known_file, known_input
@@ -63,10 +63,10 @@ def test_a_run_that_goes_on_reads_from_where_it_was(
         stop_after(4, stopping)
         with pytest.raises(KeyboardInterrupt):
             run_of(data, out=tmp_path / "run")
-    begun: list[Place] = []
+    begun: list[LinePlace] = []
     as_it_is = Examples.pieces
 
-    def noting(self: Examples, size: object, start: Place) -> object:
+    def noting(self: Examples, size: object, start: LinePlace) -> object:
         begun.append(start)
         return as_it_is(self, size, start)  # type: ignore[arg-type]
 

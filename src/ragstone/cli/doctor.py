@@ -23,6 +23,7 @@ EXTRAS = {
     "postgres": ("psycopg",),
     "prices": ("genai-prices",),
     "pydantic-ai": ("pydantic-ai-slim",),
+    "ray": ("ray",),
     "s3": ("fsspec", "s3fs"),
     "torch": ("sentence-transformers", "torch"),
     "ui": (

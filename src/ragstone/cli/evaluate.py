@@ -120,6 +120,16 @@ def evaluate(
     cross_encoder: options.CrossEncoder = None,
     bertscore: options.Bertscore = "",
     offline: options.Offline = False,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="What judges: local, this process; ray, the Ray "
+                     "cluster of this machine, made if there is none; ray:HOST:PORT, another."),
+    ] = "local",
+    max_poison: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Examples that end the worker of a cluster are set "
+                     "aside, so many at most; their scores are missing."),
+    ] = 10,
     plan: models.Plan = "isolated",
     prompts: models.Prompts = None,
     language: models.Language = None,
@@ -180,6 +190,8 @@ def evaluate(
         limits=Limits(
             timeout, concurrency, rpm, tpm, max_calls, budget, prices, cache, cached=not no_cache
         ),
+        engine=engine,
+        max_poison=max_poison,
         batch=batch,
         batch_wait=batch_wait,
         batch_rest=batch_rest,

@@ -30,13 +30,15 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn(f"{{task.fields[examples]:,}} {noun}{{task.fields[calls]}}"),
+        TextColumn(
+            f"{{task.fields[examples]:,}} {noun}{{task.fields[workers]}}{{task.fields[calls]}}"
+        ),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     with Bar(*columns, console=terminal(sys.stderr), transient=True) as shown:
-        task = shown.add_task("reading", total=None, examples=0, calls="")
+        task = shown.add_task("reading", total=None, examples=0, more="")
 
         stage = "reading"
 
@@ -49,12 +51,17 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
                 task,
                 description=progress.stage,
                 examples=progress.examples,
-                calls=_calls(progress.calls),
+                more=_workers(progress.workers) + _calls(progress.calls),
                 completed=progress.fraction or 0.0,
                 total=None if progress.fraction is None else 1.0,
             )
 
         yield step
+
+
+def _workers(workers: int | None) -> str:
+    """How many workers of a cluster are at work."""
+    return "" if workers is None else f", {workers:,} worker{'' if workers == 1 else 's'}"
 
 
 def _calls(counts: "Counts | None") -> str:

@@ -52,14 +52,20 @@ class IdBlock:
             self.first[chosen], self.second[chosen], self.systems[chosen], self.places[chosen]
         )
 
+    @classmethod
+    def joined(cls, blocks: "Sequence[IdBlock]") -> Self:
+        """All of them, one after the other."""
+        blocks = [cls.of((), (), ()), *blocks]
+        return cls(
+            np.concatenate([one.first for one in blocks]),
+            np.concatenate([one.second for one in blocks]),
+            np.concatenate([one.systems for one in blocks]),
+            np.concatenate([one.places for one in blocks]),
+        )
+
     def beside(self, other: "IdBlock") -> "IdBlock":
         """These and others, sorted by their first hash."""
-        both = IdBlock(
-            np.concatenate([self.first, other.first]),
-            np.concatenate([self.second, other.second]),
-            np.concatenate([self.systems, other.systems]),
-            np.concatenate([self.places, other.places]),
-        )
+        both = IdBlock.joined([self, other])
         return both.at(np.argsort(both.first, kind="stable"))
 
 

@@ -28,7 +28,7 @@ MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class LinePlace:
     """Between two lines of a file: how many records, lines and bytes there are before."""
 
     records: int
@@ -36,7 +36,7 @@ class Place:
     bytes: int
 
 
-START = Place(0, 0, 0)
+START = LinePlace(0, 0, 0)
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ class Lines:
 
     name: str
     text: bytes
-    start: Place
-    end: Place
+    start: LinePlace
+    end: LinePlace
     encoding: str
     broken: Problem | None = None
     files: tuple[Path, ...] = ()
@@ -83,7 +83,7 @@ class PieceSize:
 
 
 def pieces(
-    path: Path, name: str, meter: Meter, size: PieceSize, start: Place = START
+    path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace = START
 ) -> Iterator[Lines]:
     """The pieces of a file from a place on.
 
@@ -112,7 +112,9 @@ def pieces(
 class _Cut:
     """The piece that is being put together."""
 
-    def __init__(self, path: Path, name: str, meter: Meter, size: PieceSize, start: Place) -> None:
+    def __init__(
+        self, path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace
+    ) -> None:
         self._path, self._name, self._meter, self._size = path, name, meter, size
         self._start, self._encoding = start, "utf-8"
         self._told = False
@@ -134,7 +136,7 @@ class _Cut:
     def taken(self, broken: Problem | None = None) -> Lines:
         """The piece so far."""
         start = self._start
-        end = Place(
+        end = LinePlace(
             start.records + self._records, start.lines + len(self.held), start.bytes + self._bytes
         )
         text = b"".join(self.held)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
 from ragstone.examples.in_memory import ReadOnce, Records, plain, sound
 from ragstone.examples.jsonlines import JsonLines
 from ragstone.examples.labels import violations
-from ragstone.examples.lines import START, Lines, PieceSize, Place, pieces
+from ragstone.examples.lines import START, LinePlace, Lines, PieceSize, pieces
 from ragstone.examples.nested import laid_flat
 from ragstone.examples.notes import notes_of, windows_notes
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
@@ -35,6 +36,8 @@ ROWS_TO_FIND_A_COLUMN = 1000
 AT_ONCE = 1000
 CHARACTERS_AT_ONCE = 1_000_000
 """Rows and characters of answers and contexts whose ids are looked up together."""
+
+NONE_REFUSED: Mapping[int, int] = MappingProxyType({})
 
 
 class IdsOfSystems(Exception):
@@ -120,7 +123,7 @@ class Examples:
         first = next((item for _, item in self._source.rows(Meter()) if _is_record(item)), None)
         return isinstance(first, Mapping) and not is_told_in_several(first)
 
-    def pieces(self, size: PieceSize, start: Place = START) -> Iterator[Lines]:
+    def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
         """The pieces of the data from a place on, as the bytes they are; see ``in_pieces``.
 
         Raises:
@@ -132,19 +135,36 @@ class Examples:
             return iter(())
         return pieces(self._source.path, self._source.name, self._meter, size, start)
 
-    def part(self, piece: Lines) -> "Examples":
-        """The examples of a piece by itself, with their faults, bad ones left out."""
-        part = Examples(piece, columns=self._columns, skip_bad=True, layout=self._laid_out())
-        part._repeat = False
-        return part
+    def apart(self) -> "Examples":
+        """The same, to be sent to other processes, which read pieces and leave bad records out."""
+        other = Examples(
+            self._source, columns=self._columns, skip_bad=True, layout=self._laid_out()
+        )
+        other._repeat = self._repeat
+        return other
 
-    def read_part(self, piece: Lines, seen: SeenIds, facts: ReadFacts) -> Iterator[Example]:
-        """The examples of a piece of this data, which is read piece by piece in their order.
+    @property
+    def stopped(self) -> bool:
+        """Whether a fault was found, so that the rest is only read to find the others."""
+        return bool(self.facts.n_faults) and not self._skip_bad
+
+    def read_part(
+        self,
+        piece: Lines,
+        seen: SeenIds,
+        facts: ReadFacts,
+        refused: Mapping[int, int] = NONE_REFUSED,
+        ids: list[IdBlock] | None = None,
+    ) -> Iterator[Example]:
+        """The examples of a piece of this data.
 
         Args:
-            piece: The next piece.
-            seen: The ids of the pieces before.
+            piece: The piece.
+            seen: The ids of the pieces before, where these are read here.
             facts: What is found out about its records is added to them.
+            refused: Lines whose id occurred in a piece that was read elsewhere, with the line of
+                that.
+            ids: Where the ids of the piece go.
 
         Raises:
             IdsOfSystems: An id stands for the rows of several systems after all.
@@ -153,7 +173,15 @@ class Examples:
         rows = piece.rows(self._meter)
         alone = self._repeat is False
         yield from self._read(
-            rows, piece.start.records, reader, seen, None, alone=alone, facts=facts
+            rows,
+            piece.start.records,
+            reader,
+            seen,
+            None,
+            alone=alone,
+            facts=facts,
+            refused=refused,
+            ids_of=ids,
         )
         facts.count(reader)
         self.facts.join(facts)
@@ -199,6 +227,8 @@ class Examples:
         *,
         alone: bool = True,
         facts: ReadFacts | None = None,
+        refused: Mapping[int, int] = NONE_REFUSED,
+        ids_of: list[IdBlock] | None = None,
     ) -> Iterator[Example]:
         """The examples in some rows.
 
@@ -210,6 +240,8 @@ class Examples:
             questions: Hears of the questions if ids are those of questions.
             alone: Whether it is known that no id is that of a question of several systems.
             facts: Where what is found out goes; None: to those of the data.
+            refused: As in ``read_part``.
+            ids_of: Where the ids go that are new.
 
         Raises:
             IdsOfSystems: It is not known, and one is.
@@ -228,12 +260,18 @@ class Examples:
                     systems.append(NO_SYSTEM if alone else _own_system(one, reader))
                     places.append(one.line if unit == "line" and one.line else one.row)
                     whose.append(index)
-            found = seen.look_up(IdBlock.of(ids, systems, places))
+            block = IdBlock.of(ids, systems, places)
+            found = seen.look_up(block)
+            if ids_of is not None:
+                ids_of.append(block.at(np.flatnonzero(found.places < 0)))
             if found.over_systems:
                 raise IdsOfSystems
             repeated = {
                 whose[at]: int(found.places[at]) for at in np.flatnonzero(found.places >= 0)
             }
+            if refused:
+                known = zip(whose, places, strict=True)
+                repeated |= {index: refused[place] for index, place in known if place in refused}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:

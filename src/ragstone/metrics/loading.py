@@ -44,6 +44,11 @@ def load_metrics(path: Path) -> list[Metric]:
     return found
 
 
+def defines_metrics(module: ModuleType) -> bool:
+    """Whether a module of the user's defines any."""
+    return any(True for _ in _defined(module))
+
+
 def register(value: object) -> Metric:
     """Register a metric, or a metric class without required parameters, under its name.
 

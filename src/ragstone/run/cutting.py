@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from ragstone.examples import Example, Examples, Rejected
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
-from ragstone.examples.lines import START, Lines, Place
+from ragstone.examples.lines import START, LinePlace, Lines
 from ragstone.examples.records import DEFAULT_SYSTEM
 from ragstone.parquet import scan_parquet
 
@@ -140,7 +140,7 @@ class PiecewiseData:
         start, first = START, 0
         for form in known:
             if form.shard == first and form.piece is not None:
-                start, first = Place(*form.piece.end), first + 1
+                start, first = LinePlace(*form.piece.end), first + 1
         pieces = self.examples.pieces(size_of_a_shard(), start)
         for form in known:
             self.examples.heard(facts_of(form), form.examples)
@@ -148,7 +148,7 @@ class PiecewiseData:
         return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
 
     def read(
-        self, shard: int, end: Place, facts: ReadFacts, violations: list[dict[str, Any]]
+        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
     ) -> None:
         """Note what was found out about the records of a shard."""
         self._pieces[shard] = PieceForm(
@@ -159,6 +159,13 @@ class PiecewiseData:
             numbers=facts.numbers,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
         )
+
+    def took(
+        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
+    ) -> None:
+        """Note the same of a shard whose records were read elsewhere."""
+        self.examples.heard(facts, facts.good)
+        self.read(shard, end, facts, violations)
 
     def piece(self, shard: int) -> PieceForm:
         """As ``CutData``."""

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Any
 from ragstone.argument import argument
 from ragstone.errors import DiskFull, InputError, StorageAway, room_for
 from ragstone.examples.stream import IdsOfSystems
+from ragstone.judges.similarity import BertscoreOptions
 from ragstone.reason import reason
 from ragstone.run_entry import RunEntry
 from ragstone.storage import is_url
 
 from .chat_judges import able_to_ask
+from .cluster.connection import ray_address
 from .cutting import CutData, cut
 from .evaluation import Evaluation
 from .folder import Folder
@@ -33,6 +35,7 @@ from .written import write_lines
 if TYPE_CHECKING:
     from .batches.passes import RunBatches
     from .calls.asking import Asking
+    from .cluster.engine import ClusterEngine
 
 MOST_NOTED = 3
 """Faults and ids that the manifest quotes; the files have them all."""
@@ -77,6 +80,9 @@ def evaluate(data: Any, **arguments: Any) -> Run:
         offline: Download no model, and contact no server except on this machine.
         instructions: Plan, prompts, language and rubrics for chat models.
         limits: Limits on the rate and cost of model calls.
+        engine: What judges: ``local``, this process; ``ray``, the workers of the Ray cluster of
+            this machine, or ``ray:HOST:PORT``, of another one. The numbers are the same.
+        max_poison: Examples that end the worker which judges them are set aside, so many at most.
         batch: Ask models in batches, which providers answer within a day at a lower price.
             Raises ``BatchesWaiting`` until they have; the same call goes on.
         batch_wait: Seconds to wait for batches.
@@ -134,6 +140,7 @@ class Cancellation:
 def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run:
     """The body of ``evaluate``: resume the run in the folder, or start a new one."""
     _check_place(request)
+    check_engine(request)
     prepared = prepare(request)
     temporary = request.out is None
     folder = _folder(request.out)
@@ -219,6 +226,7 @@ def _carry_out(
         spec, left_out = spec.also_scoring(held)
         notes += _left_out(left_out)
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
+    address = ray_address(request.engine)
     facts = InputFacts(
         prepared.examples,
         spec.settings.data,
@@ -231,9 +239,16 @@ def _carry_out(
 
     def judge() -> CutData:
         data = cut(examples, label_files, evaluation.shards)
-        evaluation.judge(
-            data, lambda done: _fraction(prepared, done), asking=asking, debug=request.debug
-        )
+
+        def fraction(done: int) -> float | None:
+            return _fraction(prepared, done)
+
+        if address is None:
+            evaluation.judge(data, fraction, asking=asking, debug=request.debug)
+        else:
+            evaluation.asks_by(asking)
+            engine = _on_cluster(address, request, prepared, spec, asking)
+            engine.judge(evaluation, data, fraction)
         return data
 
     if batches is None or asking is None:
@@ -320,6 +335,47 @@ def _ask_in_batches(
         wait=request.batch_wait,
         report=report,
     )
+
+
+def _on_cluster(
+    address: str,
+    request: Request,
+    prepared: Prepared,
+    spec: RunSpec,
+    asking: "Asking | None",
+) -> "ClusterEngine":
+    """The engine that judges on a cluster."""
+    from .cluster.engine import ClusterEngine
+
+    return ClusterEngine(
+        address,
+        request,
+        spec,
+        prepared.examples,
+        {} if prepared.survey is None else prepared.survey.answers,
+        asking,
+        prepared.chat.models,
+        request.max_poison,
+    )
+
+
+def check_engine(request: Request) -> None:
+    """Refuse what only one process can do, where a cluster judges.
+
+    Raises:
+        InputError: Names it; or there is no such engine.
+    """
+    if ray_address(request.engine) is None:
+        return
+    alone = {
+        "batch": request.batch,
+        "debug": request.debug is not None,
+        "bertscore": BertscoreOptions.parse(request.bertscore).idf,
+    }
+    given = [name for name, is_given in alone.items() if is_given]
+    if given:
+        named = " and ".join(argument(name, True) for name in given)
+        raise InputError(f"{named} goes with {argument('engine', 'local')} alone.")
 
 
 def _asking_with(prepared: Prepared, asking: "Asking | None") -> RunSpec:

@@ -10,7 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ragstone.argument import marked
 from ragstone.examples import Example
@@ -27,7 +29,7 @@ from .judging import judge_block
 from .live import Debug, Live
 from .manifest import RunTally, calls_of, manifest
 from .progress import Progress, Report
-from .remarks import of_models, remarks
+from .remarks import of_models, of_set_aside, remarks
 from .scoring import block_scores, block_tables, check_fields, shard_tables
 from .shards import CHOSEN, Shards
 from .spec import RunSpec
@@ -82,8 +84,8 @@ class Evaluation:
             asking: The asker; None if no judge is a chat model.
             debug: Called with each example as soon as it is judged.
         """
-        self._asking = asking
-        self._resume()
+        self.asks_by(asking)
+        self.resume()
         first = self.tally.examples
 
         def check(block: Sequence[Example]) -> None:
@@ -112,6 +114,17 @@ class Evaluation:
                 done += len(block.examples)
                 self._report("judging", done, fraction(done))
             self._keep_all(number, done - self.tally.examples, shard_tables(tables), data)
+
+    def asks_by(self, asking: "Asking | None") -> None:
+        """Tell whose calls are counted in progress reports and remarks."""
+        self._asking = asking
+
+    def report_judging(
+        self, fraction: Callable[[int], float | None], workers: int | None = None
+    ) -> None:
+        """Report how many examples are judged, and by how many workers of a cluster."""
+        done = self.tally.examples
+        self._report("judging", done, fraction(done), workers)
 
     def start_over(self) -> None:
         """Forget what was judged so far."""
@@ -142,10 +155,24 @@ class Evaluation:
             counted=Counted.model_validate(counts.counted),
             piece=piece,
         )
-        whole = self.shards.add(form, tables)
+        self._kept(self.shards.add(form, tables))
+
+    def keep_made(
+        self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
+    ) -> None:
+        """Store a shard that was judged and scored elsewhere.
+
+        Args:
+            form: What the ledger says of it, but for its files.
+            files: The record of each file, by table.
+            content: What is in them.
+        """
+        self._kept(self.shards.add_made(form, files, content))
+
+    def _kept(self, form: ShardForm) -> None:
         self.tally.examples += form.examples
         self.tally.join(form.counted)
-        self.folder.kept(whole)
+        self.folder.kept(form)
 
     def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
         """Estimate, and put everything in its place, with notes among the remarks.
@@ -172,6 +199,7 @@ class Evaluation:
                 *map(marked, notes),
                 *remarks(found.metrics, self.spec.models, self.tally),
                 *found.remarks,
+                *of_set_aside(found.estimates),
                 *of_models(self.tally, self.spec.chat_judges, counts),
             ],
             seconds=round(time.perf_counter() - started, 3),
@@ -187,9 +215,11 @@ class Evaluation:
         counts.count_calls(tables["ledger"], tables.get(Support.name))
         self.keep(shard, tables, counts, piece=data.piece(shard))
 
-    def _report(self, stage: str, examples: int, fraction: float | None) -> None:
+    def _report(
+        self, stage: str, examples: int, fraction: float | None, workers: int | None = None
+    ) -> None:
         counts = None if self._asking is None else self._asking.counts()
-        progress = Progress(stage, examples, fraction, counts)
+        progress = Progress(stage, examples, fraction, counts, workers=workers)
         self._heart.beat(progress)
         if self.progress:
             self.progress(progress)
@@ -201,7 +231,7 @@ class Evaluation:
         if debug:
             debug(Live(self.folder, judged, scores), example.id)
 
-    def _resume(self) -> None:
+    def resume(self) -> None:
         """Count the shards that are done; one whose files are not there is judged again."""
         with self.shards.judged_again(self.shards.path):
             self.shards.leave_out_damaged()

@@ -34,6 +34,7 @@ class Beat(BaseModel):
         judges: Who judges.
         calls: Calls to models since then.
         usd: Their cost; None if it is not known.
+        workers: Those of a cluster that are at work; None if there is no cluster.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -46,6 +47,7 @@ class Beat(BaseModel):
     judges: list[str]
     calls: int = 0
     usd: float | None = None
+    workers: int | None = None
 
     @property
     def left(self) -> float | None:
@@ -85,6 +87,7 @@ class Heartbeat:
             judges=list(self.judges),
             calls=calls.calls if calls else 0,
             usd=calls.usd if calls else None,
+            workers=progress.workers,
         )
         try:
             write_json(self.folder / FILE, one.model_dump(mode="json"))

@@ -13,7 +13,8 @@ class Progress:
     """``fraction`` is from 0 to 1, None if the total is not known.
 
     ``calls`` counts model calls, None if there are none. ``note`` is what a user should know
-    before it is done, such as what a batch is expected to cost.
+    before it is done, such as what a batch is expected to cost. ``workers`` counts those of a
+    cluster that are at work, None if there is no cluster.
     """
 
     stage: str
@@ -21,6 +22,7 @@ class Progress:
     fraction: float | None
     calls: "Counts | None" = None
     note: str | None = None
+    workers: int | None = None
 
 
 Report = Callable[[Progress], None]

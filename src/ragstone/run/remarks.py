@@ -111,6 +111,15 @@ def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
         )
 
 
+def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """How many examples ended their worker, and so have no scores."""
+    codes = ("worker_ended", "worker_out_of_memory")
+    whole = (one for one in estimates if not one.group)
+    n = max((sum(one.reasons.get(code, 0) for code in codes) for one in whole), default=0)
+    if n:
+        yield reason("examples_set_aside", n=n)
+
+
 def of_coverage(metric: str, coverage: pl.DataFrame) -> Iterator[str]:
     """Where a composite is made of part of its weight, and its systems of different parts.
 

@@ -50,6 +50,8 @@ class Request:
     offline: bool = False
     instructions: Instructions = PLAIN
     limits: Limits = USUAL
+    engine: str = "local"
+    max_poison: int = 10
     batch: bool = False
     batch_wait: float = 0.0
     batch_rest: str = "batch"
@@ -60,6 +62,8 @@ class Request:
         check_arguments(Request, vars(self))
         if self.limit is not None and self.limit < 1:
             raise InputError(f"limit must be 1 or more, not {self.limit}.")
+        if self.max_poison < 0:
+            raise InputError(f"max_poison must be 0 or more, not {self.max_poison}.")
 
 
 def with_arguments_of(

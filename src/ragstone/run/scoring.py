@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragstone.errors import InputError
-from ragstone.examples import Example
-from ragstone.judgements import ASKS, KINDS
+from ragstone.examples import Example, to_frame
+from ragstone.judgements import ASKS, KINDS, MISSING
 from ragstone.judges import LEDGER
 from ragstone.metrics import Composite, Metric, parse_metric, score
 
 from .estimates import by_column
-from .forms import STATUS_NAMES
+from .forms import STATUS_NAMES, columns_of
 from .judging import JudgedBlock
 from .repeated_questions import question_hashes
 from .spec import RunSpec
@@ -48,9 +48,42 @@ def block_scores(
     spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
 ) -> dict[str, pl.DataFrame]:
     """The scores of a block, their groups and clusters, and the origins of clusters."""
+    scores = score(judged.tables, [*spec.metrics, *component_metrics(spec.metrics)])
+    return _score_tables(spec, shard, examples, judged.tables.examples, scores)
+
+
+def set_aside_tables(
+    spec: RunSpec, shard: int, example: Example, why: str
+) -> dict[str, pl.DataFrame]:
+    """All tables of an example that cannot be judged: each of its scores is missing, and why."""
+    frame = to_frame([example])
+    missing = pl.DataFrame(
+        {"value": [None], "label": [None], "status": [MISSING], "reason": [why]},
+        schema={
+            "value": pl.Float64,
+            "label": pl.String,
+            "status": pl.UInt8,
+            "reason": pl.String,
+        },
+    )
+    metrics = [*spec.metrics, *component_metrics(spec.metrics)]
+    scores = {str(metric): missing for metric in metrics}
+    return {
+        "examples": frame.with_columns(shard=pl.lit(shard, pl.UInt32)),
+        **_score_tables(spec, shard, [example], frame, scores),
+        "ledger": pl.DataFrame(schema=columns_of("ledger")),
+    }
+
+
+def _score_tables(
+    spec: RunSpec,
+    shard: int,
+    examples: Sequence[Example],
+    frame: pl.DataFrame,
+    scores: Mapping[str, pl.DataFrame],
+) -> dict[str, pl.DataFrame]:
     components = component_metrics(spec.metrics)
-    scores = score(judged.tables, [*spec.metrics, *components])
-    keys = judged.tables.examples.select("question_id", "system", example_id="id")
+    keys = frame.select("question_id", "system", example_id="id")
     status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
     of_shard = pl.lit(shard, pl.UInt32).alias("shard")
     long = pl.concat(
@@ -61,7 +94,7 @@ def block_scores(
         for metric in spec.metrics
     )  # fmt: skip
     of_components = {str(metric): scores[str(metric)] for metric in components}
-    texts = question_hashes(judged.tables.examples)
+    texts = question_hashes(frame)
     facets = _facets(spec, examples, texts, of_components)
     tables = {"scores": long, "facets": facets}
     if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:

@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ragstone.errors import DamagedRun, Fault
 from ragstone.parquet import scan_parquet, sink_parquet
@@ -22,7 +24,16 @@ from ragstone.parquet import scan_parquet, sink_parquet
 from .forms import ShardForm, columns_of
 from .places import LEDGER, place
 from .shard_ledger import ShardLedger, write_ledger
-from .written import UNFINISHED, File, check_file, check_table, described, other_size, reading
+from .written import (
+    UNFINISHED,
+    File,
+    check_file,
+    check_size,
+    check_table,
+    described,
+    other_size,
+    reading,
+)
 
 ROWS_AT_ONCE = {"examples": 500}
 """Rows of a group of a table: one example is read by decoding its group, and texts are long."""
@@ -77,12 +88,34 @@ class Shards:
             tables: Its rows of each table that is written.
         """
         new = {
-            name: write_rows(name, tables[name].lazy(), self.file(name, form.shard))
+            name: write_frame(name, tables[name], self.file(name, form.shard))
             for name in sorted(tables)
         }
         self._written.update((name, form.shard) for name in new)
         files = dict(sorted({**form.files, **new}.items()))
         whole = form.model_copy(update={"files": files})
+        self.ledger.add(whole)
+        return whole
+
+    def add_made(
+        self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
+    ) -> ShardForm:
+        """Write a shard whose files were made elsewhere, after which it is done.
+
+        Args:
+            form: What the ledger says of it, but for these files.
+            files: The record of each file, by table.
+            content: What is in them.
+        """
+        for name, noted in files.items():
+            file = self.file(name, form.shard)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(UNFINISHED)
+            content[name].tofile(unfinished)
+            unfinished.replace(file)
+            check_size(file, noted)
+        self._written.update((name, form.shard) for name in files)
+        whole = form.model_copy(update={"files": dict(sorted(files.items()))})
         self.ledger.add(whole)
         return whole
 
@@ -147,6 +180,15 @@ def in_order(shards: Shards) -> Shards:
     write_ledger(following, (form.model_copy(update={"piece": None}) for form in shards.ledger))
     following.replace(shards.path / LEDGER)
     return Shards(shards.path)
+
+
+def write_frame(name: str, frame: pl.DataFrame, file: Path) -> File:
+    """Write a table, all or none; gives its record.
+
+    In one piece, for in how many a frame is made depends on the number of threads, and so would the
+    bytes.
+    """
+    return write_rows(name, frame.rechunk().lazy(), file)
 
 
 def write_rows(name: str, rows: pl.LazyFrame, file: Path) -> File:

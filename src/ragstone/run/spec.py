@@ -4,13 +4,15 @@
 run. The settings that ``run.json`` keeps are made here and nowhere else.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, UnknownName
-from ragstone.examples import Examples, fingerprint_files, read
+from ragstone.examples import Example, Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
 from ragstone.judges import Judge
 from ragstone.judges.local.judge import LocalJudge
@@ -203,6 +205,44 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     return Prepared(spec, examples, label_files, chat, survey)
 
 
+def reopened(request: Request, settings: RunSettings) -> RunSpec:
+    """The spec of a run in another process, which opens the same judges; models cannot be asked.
+
+    Args:
+        request: As the run was asked for; its data are not read.
+        settings: Of the run.
+
+    Raises:
+        InputError: The judges or models that are opened here are not those of the run.
+    """
+    options = BertscoreOptions.parse(request.bertscore)
+    wanted = requested(
+        request.metrics,
+        request.suites,
+        else_quick=True,
+        cross_encoder=request.cross_encoder is not None,
+    )
+    chat = chat_judges(
+        request.judge,
+        request.instructions,
+        wanted_topics(wanted.scored),
+        request.citations,
+        offline=request.offline,
+        to_ask=False,
+    )
+    panel, opened = _with_models(request, wanted, chat, _panel(request, chat), (), options)
+    here = _judges_opened(panel, opened)
+    there = settings.to_dict()
+    differing = [name for name, value in here.items() if there.get(name) != value]
+    if differing:
+        said = "; ".join(f"{name}: {here[name]}, not {there.get(name)}" for name in differing)
+        raise InputError(
+            f"A node of the cluster opens other judges than the run has: {said}. Put the same "
+            "models on all nodes."
+        )
+    return RunSpec(settings, wanted, panel.judges, grouped_by(*several(request.by)), opened)
+
+
 def grouped_by(*fields: str) -> tuple[str, ...]:
     """The fields to group by, each once, without the system, which is always included."""
     return tuple(name for name in dict.fromkeys(fields) if name != "system")
@@ -213,7 +253,7 @@ def _with_models(
     wanted: Requested,
     chat: ChatJudges,
     panel: Panel,
-    examples: Examples,
+    examples: Iterable[Example],
     options: BertscoreOptions,
 ) -> tuple[Panel, ModelNames]:
     models = open_models(
@@ -253,8 +293,6 @@ def _settings(
     examples: Examples,
     fingerprint: str,
 ) -> RunSettings:
-    local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
-    nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
     llm = chat.settings()
     return RunSettings.model_validate(
         {
@@ -264,11 +302,8 @@ def _settings(
             "metrics": [str(metric) for metric in wanted.metrics],
             "definitions": own_definitions(wanted.metrics),
             "suites": list(wanted.suites),
-            "judges": [judge.name for judge in panel.judges],
-            "local": next(local, []),
-            "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
+            **_judges_opened(panel, opened),
             **({} if llm is None else {"llm": llm}),
-            **opened.settings(),
             "citations": request.citations,
             "by": list(several(request.by)),
             "cluster": request.cluster or default_cluster(examples.ahead(LOOKED_AT)),
@@ -277,3 +312,15 @@ def _settings(
             "skip_bad": request.skip_bad,
         }
     )
+
+
+def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:
+    """The settings that say which judges and models were opened."""
+    local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
+    nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
+    return {
+        "judges": [judge.name for judge in panel.judges],
+        "local": next(local, []),
+        "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
+        **opened.settings(),
+    }

@@ -71,6 +71,15 @@ SENTENCES: Mapping[str, Sentence] = {
         "price."
     ),
     "asked_later": plain("it is asked in a batch"),
+    "worker_ended": plain("set aside: it ended the worker that judged it"),
+    "worker_out_of_memory": plain(
+        "set aside: the worker that judged it was ended for want of memory"
+    ),
+    "examples_set_aside": lambda facts: (
+        f"{counted(facts, 'example')} ended the worker that judged "
+        f"{'it' if facts['n'] == '1' else 'them'}, and {'was' if facts['n'] == '1' else 'were'} "
+        "set aside: the scores are missing."
+    ),
     "reply_too_long": plain("the reply was longer than the model may write"),
     "reply_cut_off": plain("the reply was cut off"),
     "reply_cut_at": lambda facts: (

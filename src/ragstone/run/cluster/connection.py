@@ -1,0 +1,112 @@
+"""Connection: the Ray cluster on which a run is judged."""
+
+import logging
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ragstone.argument import argument
+from ragstone.errors import InputError, MissingDependency
+
+LOCAL, RAY = "local", "ray"
+NEAR = 3.0
+"""Seconds in which a cluster that is there takes a connection."""
+
+
+def ray_address(engine: str) -> str | None:
+    """The address that an engine names, empty for any; None for one process.
+
+    >>> ray_address("ray:10.0.0.1:6379"), ray_address("ray"), ray_address("local")
+    ('10.0.0.1:6379', '', None)
+
+    Raises:
+        InputError: There is no such engine.
+    """
+    name, _, address = engine.partition(":")
+    if engine == LOCAL:
+        return None
+    if name != RAY or address.startswith("//"):
+        hint = ""
+        if address.startswith("//"):
+            hint = " Of a Ray cluster, give the address of its head, on one of its nodes."
+        raise InputError(
+            f"{argument('engine', engine)}: expected local, ray, or ray:HOST:PORT.{hint}"
+        )
+    return address
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """The cluster: at an address, else that of this machine, else one that is made for the run.
+
+    Raises:
+        InputError: There is none at the address, or one of another version.
+        MissingDependency: Ray is not installed.
+    """
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingDependency("A run on a Ray cluster", "ray") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    if address:
+        _check_there(address)
+    try:
+        with _unheard():
+            ray.init(
+                address=address or None,
+                log_to_driver=False,
+                logging_level=logging.ERROR,
+                include_dashboard=None if address else False,
+            )
+    except Exception as error:
+        where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
+        raise InputError(f"{where[0].upper()}{where[1:]} cannot be used: {_line(error)}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+@contextmanager
+def _unheard() -> Iterator[None]:
+    """Keep off the terminal what Ray's own code, which is not Python, notes for its log.
+
+    What concerns the run, such as a lost worker, is told by the run in its own words.
+    """
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    terminal = os.dup(2)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 2)
+        yield
+    finally:
+        os.dup2(terminal, 2)
+        os.close(nowhere)
+        os.close(terminal)
+
+
+def _check_there(address: str) -> None:
+    """Look whether anything is at an address, for Ray itself looks for a minute."""
+    host, _, port = address.rpartition(":")
+    if not host or not port.isdigit():
+        given = argument("engine", f"{RAY}:{address}")
+        raise InputError(f"{given}: expected a host and a port, such as ray:10.0.0.1:6379.")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=NEAR):
+            return
+    except (OSError, OverflowError) as error:
+        raise InputError(
+            f"There is no Ray cluster at {address}: {_line(error)}. `ray start` starts one, "
+            "and `ray status` says where it is."
+        ) from error
+
+
+def _line(error: BaseException) -> str:
+    """What an error says, in one line, without what Ray advises for its own log."""
+    first = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    rest = [line.strip() for line in str(error).splitlines()[1:4] if ":" in line]
+    return " ".join([first, *rest]).strip() or type(error).__name__

@@ -1,0 +1,255 @@
+"""Engine: hands the shards of a run to the workers of a cluster, and keeps what they make."""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ragstone.examples import Examples, to_frame
+from ragstone.examples.ids import SeenIds
+from ragstone.examples.lines import Lines
+from ragstone.examples.stream import IdsOfSystems
+from ragstone.models.chat import ChatModel
+from ragstone.run.calls.asking import Asking
+from ragstone.run.cutting import CutData, PiecewiseData
+from ragstone.run.evaluation import Evaluation
+from ragstone.run.forms import Counted, ShardForm
+from ragstone.run.limits import USUAL
+from ragstone.run.request import Request
+from ragstone.run.spec import RunSpec
+
+from .connection import connected
+from .own_files import own_files
+from .poison import Suspects
+from .pool import Died, Made, Pool
+from .relay import Clerk, Put, Relay, Ticket
+from .task import ShardTask, Tables
+from .worker import Assignment
+
+Fetch = Callable[[Any], Tables | None]
+"""Fetches tables; None if they were lost with their node."""
+
+TICK = 0.2
+"""Seconds between two looks at what goes on."""
+ROOM_FOR_QUESTIONS = 10_000
+"""Questions that wait in the relay at the same time."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEngine:
+    """Judges a run on a Ray cluster.
+
+    Args:
+        address: Of the cluster; empty: that of this machine, or one that is made for the run.
+        request: What the user asked for.
+        spec: What the run is going to do.
+        data: How records are read.
+        answers: The answers of every system, by question, where judges compare them.
+        asking: Asks models for them; None if no judge is one.
+        models: The models that may be asked.
+        max_poison: How many examples that end a worker may be set aside.
+    """
+
+    address: str
+    request: Request
+    spec: RunSpec
+    data: Examples
+    answers: Mapping[str, Mapping[str, str]]
+    asking: Asking | None
+    models: Sequence[ChatModel]
+    max_poison: int
+
+    def judge(
+        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
+    ) -> None:
+        """Judge, score and store all unfinished shards.
+
+        Args:
+            evaluation: The run.
+            data: All of the data.
+            fraction: The share of the data that this number of examples is; None if unknown.
+
+        Raises:
+            InputError: There is no such cluster, or its nodes cannot judge.
+            IdsOfSystems: Ids turned out to be those of questions.
+        """
+        evaluation.resume()
+        with ExitStack() as closing:
+            ray = closing.enter_context(connected(self.address))
+            relay, clerk = None, None
+            if self.asking is not None:
+                relay = ray.remote(Relay).options(
+                    num_cpus=0,
+                    max_restarts=-1,
+                    max_task_retries=-1,
+                    max_concurrency=ROOM_FOR_QUESTIONS,
+                ).remote()  # fmt: skip
+                by_identity = {model.identity: model for model in self.models}
+                clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
+                closing.callback(clerk.close)
+            asked = None if relay is None else _Asked(relay)
+            pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), asked)
+            closing.callback(pool.close)
+            work = _Work(evaluation, data, Suspects(self.max_poison))
+            while not work.done:
+                pool.fill()
+                while pool.free() and (task := work.next()):
+                    pool.give(task)
+                for event in pool.events(TICK):
+                    work.hear(event, pool.fetched)
+                    evaluation.report_judging(fraction, workers=len(pool))
+                if clerk is not None and clerk.fault is not None:
+                    raise clerk.fault
+                evaluation.report_judging(fraction, workers=len(pool))
+            work.finish()
+
+    def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
+        told = replace(
+            self.request,
+            data=None,
+            out=None,
+            limits=USUAL,
+            debug=None,
+            progress=None,
+        )
+        own = own_files()
+        return Assignment(own, pickled(told), self.spec.settings, self.data.apart(), self.answers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The relay, as workers call it."""
+
+    relay: Any
+
+    def ask(self, model: str, question: Any, turn: int) -> Any:
+        return self.relay.ask.remote(model, question, turn)
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """The relay, as the process of the run calls it."""
+
+    ray: Any
+    relay: Any
+
+    def take(self) -> list[Put]:
+        taken: list[Put] = self.ray.get(self.relay.take.remote())
+        return taken
+
+    def answer(self, outcomes: Sequence[tuple[Ticket, Any]]) -> None:
+        self.ray.get(self.relay.answer.remote(outcomes))
+
+
+@dataclass(slots=True)
+class _Work:
+    """The shards of a run: those to be given out, and those that came back."""
+
+    evaluation: Evaluation
+    data: CutData
+    suspects: Suspects
+    again: "deque[ShardTask]" = field(default_factory=deque)
+    """What has to be given out once more, before anything new."""
+    out: set[tuple[int, object]] = field(default_factory=set)
+    came: dict[int, Made] = field(default_factory=dict)
+    """Shards whose ids are not looked up yet, for earlier ones are still out."""
+    order: "deque[int]" = field(default_factory=deque)
+    seen: SeenIds = field(default_factory=SeenIds)
+    looked_up: set[int] = field(default_factory=set)
+    ended: bool = False
+    _new: Iterator[ShardTask] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.ended and not (self.again or self.out or self.order)
+
+    def next(self) -> ShardTask | None:
+        """The next shard to judge."""
+        if self.again:
+            task: ShardTask | None = self.again.popleft()
+        else:
+            self._new = self._new or self._tasks()
+            task = None if self.ended else next(self._new, None)
+            self.ended = self.ended or task is None
+            if task is not None:
+                self.order.append(task.shard)
+        if task is not None:
+            task = replace(task, only_read=self._faulty)
+            self.out.add((task.shard, task.part))
+        return task
+
+    def hear(self, event: Made | Died, fetch: Fetch) -> None:
+        """Take note of what happened."""
+        if isinstance(event, Died):
+            for task in (*event.judging, *event.waiting):
+                self.out.discard((task.shard, task.part))
+            self.again.extendleft(event.waiting)
+            for task in event.judging:
+                self.again.extend(self.suspects.died(task, event.why))
+            return
+        task = event.task
+        self.out.discard((task.shard, task.part))
+        if task.part is not None:
+            self.again.extend(self.suspects.tried(task))
+            return
+        self.came[task.shard] = event
+        while self.order and self.order[0] in self.came:
+            if not self._in_turn(self.came.pop(self.order[0]), fetch):
+                return
+            self.order.popleft()
+
+    def finish(self) -> None:
+        """Say at the end what was found in the data."""
+        if isinstance(self.data, PiecewiseData):
+            self.data.examples.all_read()
+
+    @property
+    def _faulty(self) -> bool:
+        return isinstance(self.data, PiecewiseData) and self.data.examples.stopped
+
+    def _tasks(self) -> Iterator[ShardTask]:
+        check = not self.evaluation.tally.examples
+        if isinstance(self.data, PiecewiseData):
+            for number, piece in self.data.open_pieces(self.seen):
+                yield ShardTask(number, piece, check)
+                check = False
+            return
+        for shard in self.data.shards():
+            yield ShardTask(shard.number, to_frame(list(shard.examples)), check)
+            check = False
+
+    def _in_turn(self, made: Made, fetch: Fetch) -> bool:
+        """Keep a shard whose ids are new; False if it has to be made again."""
+        brief, task = made.brief, made.task
+        if brief.ids is not None and task.shard not in self.looked_up:
+            self.looked_up.add(task.shard)
+            found = self.seen.look_up(brief.ids)
+            if found.over_systems:
+                raise IdsOfSystems
+            repeated = np.flatnonzero(found.places >= 0)
+            if len(repeated):
+                places = brief.ids.places[repeated].tolist()
+                first = found.places[repeated].tolist()
+                refused = dict(zip(places, first, strict=True))
+                self.again.appendleft(replace(task, refused=refused))
+                return False
+        tables = fetch(made.tables) if brief.files else {}
+        if tables is None:
+            self.again.appendleft(task)
+            return False
+        if isinstance(task.data, Lines) and isinstance(self.data, PiecewiseData):
+            self.data.took(task.shard, task.data.end, brief.facts, list(brief.violations))
+        if brief.files:
+            form = ShardForm(
+                shard=brief.shard,
+                examples=brief.examples,
+                files={},
+                counted=Counted.model_validate(brief.counted),
+                piece=self.data.piece(task.shard),
+            )
+            self.evaluation.keep_made(form, brief.files, tables)
+        return True

@@ -1,0 +1,54 @@
+"""Own files: the user's Python files with metrics or kinds, taken along to the workers.
+
+A worker runs each once, as the process of the run did, so that what is defined in it is the same.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import mkdtemp
+
+from ragstone.judgements import KINDS
+from ragstone.judgements.guideline import guideline_file
+from ragstone.metrics.loading import defines_metrics, load_metrics
+from ragstone.own_file import GIVEN, own_module
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A Python file of the user's.
+
+    Args:
+        name: Of the file.
+        beside: It and the guidelines of its kinds, by the name of the file.
+        metrics: Whether it defines metrics.
+    """
+
+    name: str
+    beside: Mapping[str, bytes]
+    metrics: bool
+
+    def run(self) -> None:
+        """Run it, in another process than the one it was loaded in."""
+        folder = Path(mkdtemp(prefix="ragstone-own-"))
+        for name, content in self.beside.items():
+            (folder / name).write_bytes(content)
+        if self.metrics:
+            load_metrics(folder / self.name)
+        else:
+            own_module(folder / self.name)
+
+
+def own_files() -> tuple[OwnFile, ...]:
+    """Those that were loaded, in their order; packages have to be installed on all nodes."""
+    found = []
+    for known in GIVEN:
+        module = sys.modules.get(known)
+        if module is None or module.__file__ is None or not known.startswith("ragstone_own_"):
+            continue
+        file = Path(module.__file__)
+        guidelines = [guideline_file(kind) for kind in KINDS.values() if kind.__module__ == known]
+        beside = {one.name: one.read_bytes() for one in (file, *guidelines) if one is not None}
+        found.append(OwnFile(file.name, beside, defines_metrics(module)))
+    return tuple(found)

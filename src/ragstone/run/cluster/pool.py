@@ -1,0 +1,185 @@
+"""Pool: the workers of a run on a Ray cluster, one for each processor of its nodes.
+
+A worker that is lost is begun again where there is room. What it was judging is told to have died
+with it; what only waited for it goes to another.
+"""
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ragstone.errors import InputError
+from ragstone.reason import reason
+
+from .task import Brief, ShardTask, Tables
+from .worker import Assignment, Node, ShardWorker, this_node
+
+IN_HAND = 2
+"""Shards of a worker: one that it judges, and one so that it need not wait for the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A shard was made; its tables are fetched when they are wanted."""
+
+    task: ShardTask
+    brief: Brief
+    tables: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A worker died.
+
+    Args:
+        judging: What it was judging.
+        waiting: What it had not begun.
+        why: The reason to give, should an example be the cause.
+    """
+
+    judging: list[ShardTask]
+    waiting: list[ShardTask]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    handle: Any
+    ready: Any
+    node: Node | None = None
+    tasks: "deque[tuple[Any, Any, ShardTask]]" = field(default_factory=deque)
+    """References to what comes back, in the order in which it was asked for."""
+
+
+class Pool:
+    """The workers.
+
+    Args:
+        ray: The connected cluster.
+        assignment: What they are told.
+        relay: Takes their questions to models; None if no judge is one.
+    """
+
+    def __init__(self, ray: Any, assignment: Assignment, relay: Any) -> None:
+        self._ray = ray
+        self._assignment = ray.put(assignment)
+        self._relay = relay
+        # What asks models waits most of the time, so two shards go on beside each other.
+        self._at_once = 1 if relay is None else IN_HAND
+        self._class = ray.remote(ShardWorker)
+        self._workers: list[_Worker] = []
+
+    def __len__(self) -> int:
+        """How many workers are at work."""
+        return sum(one.node is not None for one in self._workers)
+
+    def fill(self) -> None:
+        """Begin workers until there is one for each processor of the cluster."""
+        there = int(self._ray.cluster_resources().get("CPU", 0))
+        for _ in range(max(1, there) - len(self._workers)):
+            handle = self._class.options(
+                num_cpus=1,
+                max_restarts=0,
+                max_concurrency=self._at_once,
+                runtime_env={"env_vars": {"POLARS_MAX_THREADS": "1"}},
+            ).remote(self._assignment, self._relay)
+            self._workers.append(_Worker(handle, handle.node.remote()))
+
+    def free(self) -> int:
+        """How many shards workers would take."""
+        there = (one for one in self._workers if one.node is not None)
+        return sum(IN_HAND - len(one.tasks) for one in there)
+
+    def give(self, task: ShardTask) -> None:
+        """Give a shard to the worker with the least to do."""
+        there = [one for one in self._workers if one.node is not None]
+        worker = min(there, key=lambda one: len(one.tasks))
+        brief, tables = worker.handle.make.options(num_returns=2).remote(task)
+        worker.tasks.append((brief, tables, task))
+
+    def events(self, seconds: float) -> "Iterator[Made | Died]":
+        """What happened, waiting for it so long.
+
+        Raises:
+            InputError: A node is unlike this machine; a worker cannot judge.
+        """
+        waited = {one.ready: one for one in self._workers if one.node is None}
+        waited |= {task[0]: one for one in self._workers for task in one.tasks}
+        done, _ = self._ray.wait(
+            list(waited), num_returns=len(waited), timeout=seconds, fetch_local=False
+        ) if waited else ([], [])  # fmt: skip
+        if waited and not done:
+            done, _ = self._ray.wait(list(waited), num_returns=1, timeout=seconds)
+        for ref in done:
+            worker = waited[ref]
+            if worker in self._workers:
+                yield from self._told(worker, ref)
+
+    def fetched(self, tables: Any) -> Tables | None:
+        """The tables of a shard; None if they were lost with their node."""
+        try:
+            found: Tables = self._ray.get(tables)
+        except self._ray.exceptions.RayError:
+            return None
+        return found
+
+    def close(self) -> None:
+        """End all workers."""
+        for one in self._workers:
+            self._ray.kill(one.handle)
+        self._workers = []
+
+    def _told(self, worker: _Worker, ref: Any) -> "Iterator[Made | Died]":
+        try:
+            found = self._ray.get(ref)
+        except self._ray.exceptions.RayTaskError as error:
+            raise _cause(error) from None
+        except self._ray.exceptions.RayError as error:
+            yield self._lost(worker, error)
+            return
+        if isinstance(found, Node):
+            worker.node = found
+            _check_alike(found)
+            return
+        at = next(place for place, one in enumerate(worker.tasks) if one[0] == ref)
+        _, tables, task = worker.tasks[at]
+        del worker.tasks[at]
+        yield Made(task, found, tables)
+
+    def _lost(self, worker: _Worker, error: Exception) -> Died:
+        self._workers.remove(worker)
+        if worker.node is None and "ModuleNotFoundError" in str(error):
+            missing = str(error).rpartition("ModuleNotFoundError: ")[2].splitlines()[0]
+            raise InputError(
+                f"A node of the cluster cannot run this: {missing}. Install the same packages on "
+                "all nodes."
+            )
+        memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
+        tasks = [task for _, _, task in worker.tasks]
+        return Died(
+            tasks[: self._at_once],
+            tasks[self._at_once :],
+            reason("worker_out_of_memory" if memory else "worker_ended"),
+        )
+
+
+def _check_alike(node: Node) -> None:
+    """Raise ``InputError`` if a node has other versions than this machine."""
+    here = this_node()
+    differing = [
+        f"{name} {node.versions.get(name)}, here {own}"
+        for name, own in here.versions.items()
+        if node.versions.get(name) != own
+    ]
+    if differing:
+        raise InputError(
+            f"The node {node.host} has {'; '.join(differing)}. Install the same versions on all "
+            "nodes."
+        )
+
+
+def _cause(error: Any) -> BaseException:
+    """What a worker raised."""
+    cause = error.cause
+    return cause if isinstance(cause, BaseException) else error

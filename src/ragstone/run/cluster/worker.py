@@ -1,0 +1,101 @@
+"""Worker: judges shards in a process of its own, on any node of the cluster.
+
+It opens the judges of the run from what the user named, once, and says what they are, so that a
+node with another version or model is noticed before it has judged anything.
+"""
+
+import pickle
+import platform
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from threading import Lock
+
+from ragstone.examples import Examples
+from ragstone.run.chat_judges import able_to_ask
+from ragstone.run.request import Request
+from ragstone.run.settings import RunSettings
+from ragstone.run.spec import reopened
+
+from .maker import ShardMaker
+from .own_files import OwnFile
+from .relay import RemoteAsking, RemoteRelay
+from .task import Brief, ShardTask, Tables
+
+ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
+"""Packages of which all nodes need the same version, for the same bytes come of the same code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Where a worker is.
+
+    Args:
+        host: The name of its machine.
+        versions: Of Python and of the packages that all nodes need alike.
+    """
+
+    host: str
+    versions: Mapping[str, str]
+
+
+def this_node() -> Node:
+    """The one on which this runs."""
+    versions = {name: version(name) for name in ALIKE}
+    return Node(socket.gethostname(), {"python": platform.python_version(), **versions})
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What all workers of a run are told.
+
+    Args:
+        own: The user's own files, which come before the request, for it may name what is in them.
+        request: What the user asked for, without what belongs to the process of the run; pickled.
+        settings: Of the run, which the judges that are opened must have.
+        data: How records are read.
+        answers: The answers of every system, by question, where judges compare them.
+    """
+
+    own: tuple[OwnFile, ...]
+    request: bytes
+    settings: RunSettings
+    data: Examples
+    answers: Mapping[str, Mapping[str, str]]
+
+
+class ShardWorker:
+    """Judges shards, one after the other."""
+
+    def __init__(self, assignment: Assignment, relay: RemoteRelay | None) -> None:
+        self._assignment, self._relay = assignment, relay
+        self._maker: ShardMaker | None = None
+        self._opening = Lock()
+
+    def node(self) -> Node:
+        """Where it is."""
+        return this_node()
+
+    def make(self, task: ShardTask) -> tuple[Brief, Tables]:
+        """Read, judge and score a shard.
+
+        Raises:
+            InputError: The judges of the run cannot be opened here, or are others.
+        """
+        with self._opening:
+            if self._maker is None:
+                self._maker = self._opened()
+        return self._maker.make(task)
+
+    def _opened(self) -> ShardMaker:
+        given = self._assignment
+        for file in given.own:
+            file.run()
+        request: Request = pickle.loads(given.request)
+        spec = reopened(request, given.settings)
+        if self._relay is None:
+            return ShardMaker(spec, given.data, None)
+        asking = RemoteAsking(self._relay)
+        judges = able_to_ask(spec.judges, asking, spec.asks, given.answers)
+        return ShardMaker(replace(spec, judges=judges), given.data, asking)

@@ -1,0 +1,208 @@
+"""A run on a real cluster of three nodes has the bytes of a run in one process, whatever dies."""
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ragstone.run import Run
+from tests.scripts import script
+
+from .conftest import Server
+
+nodes_of = script("ray_nodes")
+
+PROGRAM = """
+import sys
+from ragstone.run import blocks
+from ragstone.run.evaluate import evaluate
+blocks.OF_A_SHARD = 50
+from ragstone.cli import main
+sys.argv[0] = "ragstone"
+main()
+"""
+SHARDS = 30
+ROWS = 50 * SHARDS
+
+OWN = '''
+import os, signal, sys
+from ragstone.examples import Example
+from ragstone.metrics import Range, metric
+
+
+@metric(over=Example, range=Range(0, float("inf"), better="0"))
+def harmless(example):
+    """Ends a worker on some answers."""
+    if "poison" in example.answer and "ray" in sys.modules:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return float(len(example.answer))
+'''
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    with nodes_of.ray_nodes(3) as nodes:
+        yield nodes
+
+
+def write(path: Path, rows: int = ROWS) -> Path:
+    draw = random.Random(0)
+    with path.open("w") as file:
+        for number in range(rows):
+            labels = {"contexts": [{"topically_relevant": draw.randrange(2)} for _ in range(3)]}
+            row = {
+                "id": f"r{number}",
+                "question": f"Question {number // 2}?",
+                "system": "ab"[number % 2],
+                "answer": "It is so. " * draw.randrange(1, 5),
+                "contexts": ["It is so.", "It may be.", "It is not."],
+                "labels": labels,
+            }
+            file.write(json.dumps(row) + "\n")
+    return path
+
+
+def begin(data: Path, out: Path, *more: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, "evaluate", str(data), "--out", str(out), "--json", *more],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def end(run: "subprocess.Popen[str]", status: int = 0) -> str:
+    _, said = run.communicate(timeout=300)
+    assert run.returncode == status, said
+    return said
+
+
+def kept(out: Path) -> int:
+    ledger = out / "parts" / "shards.jsonl"
+    return ledger.read_bytes().count(b"\n") if ledger.is_file() else 0
+
+
+def content(run: Path) -> dict[str, bytes]:
+    left_out = ("run.json", ".lock", "journal.sqlite")
+    files = (one for one in run.rglob("*") if one.is_file() and one.name not in left_out)
+    return {str(one.relative_to(run)): one.read_bytes() for one in files}
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """Data, and the run of them in one process."""
+    folder = tmp_path_factory.mktemp("alone")
+    data = write(folder / "rows.jsonl")
+    end(begin(data, folder / "run", "--judge", "human"))
+    return data, folder / "run"
+
+
+def a_worker(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    nodes_of.kill(nodes_of.processes("ray::ShardWorker")[0])
+
+
+def a_node(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    nodes.add()
+    nodes.remove()
+    nodes.remove()
+    nodes.add()
+
+
+def silence(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    nodes.silence()
+    nodes.add()
+
+
+def the_run(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    nodes_of.kill(run.pid)
+
+
+@pytest.mark.parametrize("death", [a_worker, the_run, a_node, silence])
+def test_a_run_in_which_something_dies_has_the_same_bytes(
+    nodes: Any, alone: tuple[Path, Path], tmp_path: Path,
+    death: Callable[[Any, "subprocess.Popen[str]"], None],
+) -> None:  # fmt: skip
+    data, whole = alone
+    out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    run = begin(data, out, *engine)
+    while run.poll() is None and kept(out) < 3:
+        time.sleep(0.02)
+    assert kept(out) < SHARDS
+    death(nodes, run)
+    if death is the_run:
+        end(run, -9)
+        run = begin(data, out, *engine)
+    said = end(run)
+    assert "ray" not in said.lower()
+    assert content(out) == content(whole)
+
+
+def test_faults_of_the_data_are_those_of_one_process(nodes: Any, tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", 300)
+    lines = data.read_text().splitlines()
+    data.write_text("\n".join([*lines[:120], "{", *lines[120:], lines[7], lines[290]]) + "\n")
+    engine = ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    here = end(begin(data, tmp_path / "here", "--judge", "human"), 2)
+    there = end(begin(data, tmp_path / "there", *engine), 2)
+    assert "as in line 8" in here
+    assert there == here
+    assert not (tmp_path / "there").exists()
+    end(begin(data, tmp_path / "here", "--judge", "human", "--skip-bad"))
+    end(begin(data, tmp_path / "there", *engine, "--skip-bad"))
+    assert content(tmp_path / "there") == content(tmp_path / "here")
+
+
+def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", 200)
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    rows = [row | {"id": f"q{number % 100}", "system": "ab"[number // 100]}
+            for number, row in enumerate(rows)]  # fmt: skip
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    end(begin(data, tmp_path / "here", "--judge", "human"))
+    end(begin(data, tmp_path / "there", "--judge", "human", "--engine", f"ray:{nodes.address}"))
+    assert content(tmp_path / "there") == content(tmp_path / "here")
+
+
+def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", 120)
+    rows = [json.loads(line) for line in data.read_text().splitlines()]
+    rows[77]["answer"] = "poison"
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "own.py").write_text(OWN)
+    own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
+    end(begin(data, tmp_path / "run", *own, "--engine", f"ray:{nodes.address}"))
+    run = Run.open(tmp_path / "run")
+    scores = run.scores(["harmless"])
+    missing = scores.filter(scores["status"] == "missing")
+    assert missing.select("example_id", "reason").rows() == [("r77", "worker_ended")]
+    assert scores.height == 120
+    assert set(run.examples()["id"]) == {f"r{number}" for number in range(120)}
+    (whole,) = (one for one in run.estimate_list if not one.group)
+    assert (whole.n, whole.n_missing, whole.reasons) == (119, 1, {"worker_ended": 1})
+    assert "examples_set_aside?n=1" in run.form.remarks
+
+
+def test_workers_need_no_key_and_ask_nothing_twice(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+) -> None:
+    """The relay of their questions is killed half way."""
+    data = write(tmp_path / "rows.jsonl", 200)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-of-the-run")
+    judge = ("--judge", f"{server.url}#m", "-m", "faithfulness", "-m", "ndcg", "--no-cache")
+    end(begin(data, tmp_path / "here", *judge))
+    asked, server.asked = sorted(server.asked), []
+    server.wait = 0.05
+    run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{nodes.address}")
+    while run.poll() is None and len(server.asked) < len(asked) // 3:
+        time.sleep(0.02)
+    for pid in nodes_of.processes("ray::Relay"):
+        nodes_of.kill(pid)
+    end(run)
+    assert sorted(server.asked) == asked
+    assert content(tmp_path / "there") == content(tmp_path / "here")

@@ -1,0 +1,58 @@
+"""A cluster that is not there, or unlike this machine, is told in one line."""
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from ragstone.errors import InputError
+from ragstone.run.cluster.connection import connected, ray_address
+from ragstone.run.cluster.pool import _check_alike
+from ragstone.run.cluster.worker import Node, this_node
+from ragstone.run.evaluate import evaluate
+
+ROWS = [{"question": "Is it so?", "answer": "Yes.", "contexts": ["It is so."]}]
+
+
+@pytest.mark.parametrize("engine", ["dask", "ray://10.0.0.1:10001", "local:1", "Ray", ""])
+def test_an_engine_that_is_none(engine: str) -> None:
+    with pytest.raises(InputError, match="expected local, ray, or ray:HOST:PORT"):
+        ray_address(engine)
+
+
+@pytest.mark.parametrize("address", ["nowhere", "host:", ":6379", "host:port"])
+def test_an_address_that_is_none(address: str) -> None:
+    with pytest.raises(InputError, match="expected a host and a port"), connected(address):
+        pass
+
+
+def test_no_cluster_at_an_address(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
+        with pytest.raises(InputError) as told:
+            evaluate(ROWS, judge="human", out=tmp_path / "run", engine=f"ray:127.0.0.1:{port}")
+    assert str(told.value).startswith(f"There is no Ray cluster at 127.0.0.1:{port}: ")
+    assert "\n" not in str(told.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_node_with_other_versions() -> None:
+    here = this_node()
+    _check_alike(here)
+    other = Node("node7", {**here.versions, "polars": "0.1", "python": "3.9"})
+    with pytest.raises(InputError, match=r"The node node7 has .*python 3\.9, here .*polars 0\.1"):
+        _check_alike(other)
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"debug": lambda *_: None}, "debug"),
+        ({"bertscore": "idf"}, "bertscore"),
+        ({"batch": True, "out": "run"}, "batch"),
+    ],
+)
+def test_what_only_one_process_can_do(more: dict[str, object], named: str) -> None:
+    with pytest.raises(InputError, match=f'{named}=True goes with engine="local" alone'):
+        evaluate(ROWS, engine="ray", **more)  # type: ignore[arg-type]
