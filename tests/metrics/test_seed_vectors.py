@@ -299,7 +299,7 @@ def test_outcomes_are_counted_by_method_and_by_type(
 
 
 def estimated(metric: str, scores: pl.DataFrame, systems: Sequence[str]) -> Any:
-    facets = pl.DataFrame({"system": systems, "cluster": [str(n) for n in range(len(systems))]})
+    facets = pl.DataFrame({"system": systems, "cluster": range(len(systems))})
     provenance = Provenance("0", "data", {}, "question_id")
     return estimate_metric(parse_metric(metric), scores, facets, (), provenance, components={})
 

@@ -9,7 +9,8 @@ import pytest
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.metrics import parse_metric
 from ragstone.run.estimate import Estimate
-from ragstone.run.estimates import Provenance, by_column, estimate_metric, groups
+from ragstone.run.estimates import Provenance, estimate_metric
+from ragstone.run.groups import by_column, groups_of, rows_of
 
 Row = tuple[str, int, float | None, str | None]
 """System, cluster, value and reason; ``missing`` in a reason says that a judge owes it."""
@@ -22,7 +23,8 @@ def facets_of(systems: Sequence[str], **fields: Sequence[str]) -> pl.DataFrame:
 
 def chosen(systems: Sequence[str], **fields: Sequence[str]) -> list[tuple[Mapping[str, str], int]]:
     facets = facets_of(systems, **fields)
-    return [(group, facets.filter(rows).height) for group, rows in groups(facets, list(fields))]
+    groups = groups_of(facets, list(fields))
+    return [(group, facets.filter(rows_of(group)).height) for group in groups]
 
 
 def estimates(metric: str, rows: Sequence[Row], labels: Sequence[str | None] = ()

@@ -83,21 +83,21 @@ def test_questions_behind_other_turns_are_other_questions() -> None:
 
 
 def test_an_id_without_a_text_is_a_question_of_its_own() -> None:
-    found = repeated_questions(
-        pl.Series(["a", "b", "c", "d", "a"]), pl.Series([1, 1, None, 2, None])
-    )
-    assert found.clusters.to_list() == ["a", "a", "c", "d", "a"]
+    ids = pl.Series(["a", "b", "c", "d", "a"])
+    found = repeated_questions(ids, pl.Series([1, 1, None, 2, None]))
+    assert found.clusters(ids).to_list() == ["a", "a", "c", "d", "a"]
     assert found.note is not None
 
 
 def test_where_all_ask_the_same_ids_stay_and_it_is_told() -> None:
-    found = repeated_questions(pl.Series(["a", "b", "c"]), pl.Series([1, 1, 1]))
-    assert found.clusters.to_list() == ["a", "b", "c"]
+    ids = pl.Series(["a", "b", "c"])
+    found = repeated_questions(ids, pl.Series([1, 1, 1]))
+    assert found.clusters(ids).to_list() == ["a", "b", "c"]
     assert (found.note or "") == "ids_ask_the_same?n=3"
 
 
 def test_ids_that_ask_something_each_are_left_alone() -> None:
     ids = pl.Series(["a", "b", "a"])
     found = repeated_questions(ids, pl.Series([1, 2, 1]))
-    assert found.clusters.to_list() == ["a", "b", "a"]
+    assert found.clusters(ids).to_list() == ["a", "b", "a"]
     assert found.note is None

@@ -187,7 +187,7 @@ def test_more_successes_than_rows_are_refused() -> None:
 
 def test_bounded_wilson_by_hand() -> None:
     # Mean 1/2, s² = 1/6, q = 2/3; V = 3/2 · 1/2; effect = (3/4 + 1/3) / (1/2 + 1/3) = 1.3.
-    clusters = read_clusters([0, 0.5, 1], [1, 1, 1], [0, 0.25, 1])
+    clusters = read_clusters([0, 0.5, 1], [1, 1, 1], [0, 0.25, 1]).moments
     assert effective_rows(clusters) == pytest.approx(3 / (1.3 * 2 / 3))
     interval = bounded_wilson([0, 0.5, 1], [1, 1, 1], [0, 0.25, 1], low=0, high=1)
     q = float(stats.t.ppf(0.975, 2))
@@ -196,7 +196,7 @@ def test_bounded_wilson_by_hand() -> None:
 
 def test_twice_the_same_score_a_cluster_is_worth_one_row_a_cluster() -> None:
     # As above with n̄ = 2: V = 3/2 · 2, effect = (3 + 4/3) / (1 + 2/3) = 2.6, twice 1.3.
-    clusters = read_clusters([0, 1, 2], [2, 2, 2], [0, 0.5, 2])
+    clusters = read_clusters([0, 1, 2], [2, 2, 2], [0, 0.5, 2]).moments
     assert effective_rows(clusters) == pytest.approx(6 / (2.6 * 2 / 3))
 
 

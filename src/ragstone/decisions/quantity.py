@@ -76,7 +76,7 @@ def mean_quantity(scores: pl.DataFrame, scale: ValueRange) -> Quantity:
     """
     tally = dict(scores["status"].value_counts().iter_rows())
     clusters = valued_by_cluster(scores)
-    mean = mean_at(clusters, scale)
+    mean = mean_at(clusters.moments, scale)
     usual = mean(0.95)
     exact = exact_rate(clusters.sums, clusters.counts) if scale.rate else None
 

@@ -12,7 +12,6 @@ from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.metrics import Metric, read_metric
 from ragstone.reason import Reason
 from ragstone.run import Run
-from ragstone.run.estimates import by_cluster
 from ragstone.run.looked_up import looked_up
 from ragstone.run.remarks import NOT_INDEPENDENT
 from ragstone.run.repeated_questions import (
@@ -21,8 +20,10 @@ from ragstone.run.repeated_questions import (
     question_hashes,
     repeated_questions,
 )
-from ragstone.stats import MeanEstimate, mean_interval
+from ragstone.stats import MeanEstimate
+from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.clusters import Clusters
+from ragstone.stats.mean import mean_of_clusters
 
 NO_VALUE = "(none)"
 IDS = ("id", "question_id", "system")
@@ -103,7 +104,9 @@ class Scored:
             values[self.cluster].alias("cluster"),
             *(values[name].fill_null(NO_VALUE).alias(f"by {name}") for name in self.by),
         ).with_columns(
-            pl.col("cluster").fill_null(own) if self._asked is None else self._asked.clusters
+            pl.col("cluster").fill_null(own)
+            if self._asked is None
+            else self._asked.clusters(there["question_id"]).alias("cluster")
         )
 
     @cached_property
@@ -112,7 +115,7 @@ class Scored:
         if self.cluster != QUESTION:
             return None
         there = self.run.examples(["question_id", "question", "history"])
-        return repeated_questions(there["question_id"].alias("cluster"), question_hashes(there))
+        return repeated_questions(there["question_id"], question_hashes(there))
 
     def without_overrules(self) -> "Scored":
         """The same scores as the judges left them, for whatever measures judges or draws labels."""
@@ -177,7 +180,7 @@ def mean_of(scores: pl.DataFrame, scale: ValueRange, *, level: float = 0.95) -> 
         scale: Of the metric.
         level: Of the interval.
     """
-    return mean_at(valued_by_cluster(scores), scale)(level)
+    return mean_at(valued_by_cluster(scores).moments, scale)(level)
 
 
 def valued_by_cluster(scores: pl.DataFrame) -> Clusters:
@@ -185,18 +188,21 @@ def valued_by_cluster(scores: pl.DataFrame) -> Clusters:
     return by_cluster(scores.filter(pl.col("status") == "value"))
 
 
-def mean_at(clusters: Clusters, scale: ValueRange) -> Callable[[float], MeanEstimate]:
+def by_cluster(valued: pl.DataFrame) -> Clusters:
+    """Scores with a value, put into the clusters that ``cluster`` names."""
+    value = pl.col("value")
+    clusters = valued.group_by("cluster", maintain_order=True).agg(
+        sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
+    )
+    return Clusters(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
+
+
+def mean_at(clusters: ClusterMoments, scale: ValueRange) -> Callable[[float], MeanEstimate]:
     """As ``mean_of``, for many levels."""
 
     def mean(level: float) -> MeanEstimate:
-        return mean_interval(
-            clusters.sums,
-            clusters.counts,
-            clusters.squares,
-            rate=scale.rate,
-            low=scale.low,
-            high=scale.high,
-            level=level,
+        return mean_of_clusters(
+            clusters, rate=scale.rate, low=scale.low, high=scale.high, level=level
         )
 
     return mean

@@ -1,31 +1,29 @@
 """Estimates: from scores to means with intervals, by system and slice."""
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
+from ragstone.judgements import ASKS, KINDS
 from ragstone.metrics import Composite, Metric, parse_metric
-from ragstone.stats import Interval, cluster_bootstrap, mean_interval, worst_best
-from ragstone.stats.clusters import Clusters
+from ragstone.stats import Interval, cluster_bootstrap, worst_best
+from ragstone.stats.join_clusters import ClusterTotals
+from ragstone.stats.mean import mean_of_clusters
 
 from .encoder_names import NO_MODELS, ModelNames
 from .estimate import Estimate
+from .groups import Groups, groups_of
+from .score_counts import GroupCounts
 from .settings import ChatSettings
+from .summing import SCORE, Piece, Summed, summed
 
 SEED = 20_240_601
 """Of every bootstrap, so that the same scores give the same interval."""
 
-NOTES = ("best_reference=", "components=", "weight_coverage=")
-"""Flags that say something of one score, and are not counted."""
-
-Group = tuple[Mapping[str, str], pl.Expr]
 Floats = NDArray[np.float64]
 
 
@@ -65,20 +63,6 @@ class Provenance:
         return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreCounts:
-    """What can be counted of the scores of a group; see ``Estimate``."""
-
-    n: int
-    n_undefined: int
-    n_missing: int
-    worst: float | None
-    best: float | None
-    labels: Mapping[str, int]
-    flags: Mapping[str, int]
-    reasons: Mapping[str, int]
-
-
 def estimate_metric(
     metric: Metric,
     scores: pl.DataFrame,
@@ -89,131 +73,150 @@ def estimate_metric(
     level: float = 0.95,
     components: Mapping[str, pl.DataFrame],
 ) -> list[Estimate]:
-    """The estimates of one metric, for each group.
+    """The estimates of one metric, for each group, of all its scores.
 
     Args:
         metric: What was scored.
         scores: One row per example: value, label, status, reason.
-        facets: One row per example, in the same order: system, cluster, and a
+        facets: One row per example, in the same order: system, cluster (a hash), and a
             ``by_column`` for each field of ``by``.
         by: Further fields to group by.
         provenance: For the signatures.
         level: Of the intervals.
         components: For a composite over data-set means, its components' scores.
     """
-    frame = pl.concat([facets, scores], how="horizontal")
-    found = []
-    for group, chosen in groups(facets, by):
-        part = frame.filter(chosen)
-        if components and isinstance(metric, Composite):
-            rows = facets.select(chosen).to_series()
-            parts = {name: score.filter(rows) for name, score in components.items()}
-            found.append(_over_means(metric, part, parts, group, provenance, level))
-        else:
-            found.append(_estimate(metric, part, group, provenance, level))
-    return found
+    columns = Columns((str(metric),), tuple(components))
+    long = long_scores([scores, *components.values()])
+    groups = groups_of(facets, by)
+    sums = summed(
+        [Piece(facets, long)], groups, columns.number, columns.combined([metric]),
+        examples=facets.height, folder=None,
+    )  # fmt: skip
+    return estimates_of(metric, sums, groups, columns, provenance, level=level)
 
 
-def by_column(field: str) -> str:
-    """The name of the facets' column for a field, which cannot clash with other columns."""
-    return f"by {field}"
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of scores that are summed, by their metrics' text forms.
+
+    Args:
+        metrics: Those of the run.
+        components: Those that only composites of means combine.
+    """
+
+    metrics: Sequence[str]
+    components: Sequence[str]
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.metrics) + len(self.components)
+
+    def parts(self, composite: Composite) -> list[int]:
+        """The columns that a composite of means combines."""
+        return [
+            len(self.metrics) + self.components.index(str(one))
+            for one in composite.components().values()
+        ]
+
+    def combined(self, metrics: Sequence[Metric]) -> dict[str, list[int]]:
+        """The same of each of these metrics that is one."""
+        return {
+            str(one): self.parts(one)
+            for one in metrics
+            if isinstance(one, Composite) and one.over_means
+        }
 
 
-def groups(facets: pl.DataFrame, by: Sequence[str]) -> Iterator[Group]:
-    """All examples, each system, each value of a field, and each system within it."""
-    systems = facets["system"].unique(maintain_order=True).to_list()
-    yield {}, pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
-    for system in systems:
-        yield {"system": system}, pl.col("system") == system
-    for name in by:
-        column = pl.col(by_column(name))
-        values = facets.select(column.unique().sort()).to_series().to_list()
-        for value in values:
-            yield {name: value}, column == value
-        if len(systems) > 1:
-            for system in systems:
-                for value in values:
-                    chosen = (column == value) & (pl.col("system") == system)
-                    yield {"system": system, name: value}, chosen
+def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
+    """The scores of several columns below each other, as in ``Piece``.
+
+    Args:
+        columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
+        first: The number of the first of them.
+    """
+    kinds = (pl.UInt32(), pl.Float64(), pl.UInt8(), pl.String(), pl.String())
+    empty = pl.DataFrame(schema=dict(zip(SCORE, kinds, strict=True)))
+    numbered = [
+        one.select(
+            pl.lit(number, pl.UInt32).alias("column"),
+            *(name for name in SCORE if name in one.columns),
+        )
+        for number, one in enumerate(columns, first)
+    ]
+    return pl.concat([empty, *numbered], how="diagonal")
+
+
+def estimates_of(
+    metric: Metric,
+    sums: Summed,
+    groups: Groups,
+    columns: Columns,
+    provenance: Provenance,
+    *,
+    level: float,
+) -> list[Estimate]:
+    """The estimates of one metric, for each group, from sums over all examples."""
+    return [
+        _over_means(metric, sums, place, group, columns, provenance, level)
+        if isinstance(metric, Composite) and metric.over_means
+        else _estimate(metric, sums, place, group, columns, provenance, level)
+        for place, group in enumerate(groups)
+    ]
 
 
 def _estimate(
-    metric: Metric, part: pl.DataFrame, group: Mapping[str, str], provenance: Provenance,
-    level: float,
+    metric: Metric, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    provenance: Provenance, level: float,
 ) -> Estimate:  # fmt: skip
-    valued = part.filter(pl.col("status") == VALUE)
+    column = columns.metrics.index(str(metric))
+    clusters, counts = sums.of(column, place), sums.counted(column, place)
     low, high = metric.range.ends
-    by = by_cluster(valued)
-    mean = mean_interval(
-        by.sums, by.counts, by.squares, rate=metric.range.rate, low=low, high=high, level=level
-    )
-    counted = _counts(metric, part, mean.value)
+    mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
+    bounds = None if mean.value is None else (mean.value, mean.value)
+    if counts.n_missing:
+        bounds = worst_best(
+            clusters.total, counts.n, counts.n_missing, low, high, metric.range.better
+        )
     return _reported(
-        metric, group, mean.value, mean.interval, mean.clusters, counted, provenance, level
+        metric, group, mean.value, mean.interval, mean.clusters, counts, bounds, provenance, level
     )
 
 
 def _over_means(
-    metric: Composite,
-    part: pl.DataFrame,
-    components: Mapping[str, pl.DataFrame],
-    group: Mapping[str, str],
-    provenance: Provenance,
-    level: float,
-) -> Estimate:
+    metric: Composite, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    provenance: Provenance, level: float,
+) -> Estimate:  # fmt: skip
     """A composite of dataset means, with all components resampled together by cluster."""
-    names = [name for name, _ in metric.terms]
-    sums, counts = component_sums(
-        part["cluster"], [(components[name]["value"], components[name]["status"] == VALUE)
-                          for name in names]
+    own = sums.counted(columns.metrics.index(str(metric)), place)
+    totals = sums.totals.get((str(metric), place))
+    value = None if totals is None else of_means(metric, totals)
+    interval = None if totals is None or value is None else cluster_bootstrap(
+        totals.sums, totals.counts, partial(combined, metric), seed=SEED, level=level
     )  # fmt: skip
     missing = 0
     reasons: dict[str, int] = {}
-    for name in names:
-        absent = int((components[name]["status"] == MISSING).sum())
+    parts = columns.parts(metric)
+    for (name, _), column in zip(metric.terms, parts, strict=True):
+        absent = sums.counted(column, place).n_missing
         missing = max(missing, absent)
         if absent:
             reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
-    value = of_means(metric, sums, counts)
-    interval = None if value is None else cluster_bootstrap(
-        sums, counts, partial(combined, metric), seed=SEED, level=level
-    )  # fmt: skip
-    n = int(counts.sum(axis=0).min()) if value is not None else 0
-    counted = replace(
-        _counts(metric, part, value),
-        n=n,
-        n_missing=missing,
-        n_undefined=part.height - n - missing,
-        reasons=reasons,
+    n = 0 if value is None else min(sums.counted(column, place).n for column in parts)
+    counts = replace(
+        own, n=n, n_missing=missing, n_undefined=own.total - n - missing, reasons=reasons
     )
-    return _reported(metric, group, value, interval, len(sums), counted, provenance, level)
+    bounds = None if value is None else (value, value)
+    clusters = 0 if totals is None else totals.clusters
+    return _reported(metric, group, value, interval, clusters, counts, bounds, provenance, level)
 
 
-def component_sums(
-    clusters: pl.Series, components: Sequence[tuple[pl.Series, pl.Series]]
-) -> tuple[Floats, Floats]:
-    """Sum and count of the scores of each cluster, shape (clusters, components).
-
-    Args:
-        clusters: The cluster of each row.
-        components: The scores of the rows under each component, and whether they are values.
-    """
-    codes = clusters.rank("dense").to_numpy() - 1
-    shape = int(codes.max()) + 1 if len(codes) else 0, len(components)
-    sums, counts = np.zeros(shape), np.zeros(shape)
-    for place, (scores, valued) in enumerate(components):
-        there = valued.fill_null(value=False).to_numpy()
-        sums[:, place] = np.bincount(codes[there], scores.to_numpy()[there], minlength=shape[0])
-        counts[:, place] = np.bincount(codes[there], minlength=shape[0])
-    return sums, counts
-
-
-def of_means(composite: Composite, sums: Floats, counts: Floats) -> float | None:
+def of_means(composite: Composite, totals: ClusterTotals) -> float | None:
     """The composite of the components' means; None if one of them has no value."""
-    totals = counts.sum(axis=0)
-    if not totals.all():
+    counts = totals.counts.sum(axis=0)
+    if not counts.all():
         return None
-    return float(combined(composite, (sums.sum(axis=0) / totals)[None, :])[0])
+    return float(combined(composite, (totals.sums.sum(axis=0) / counts)[None, :])[0])
 
 
 def combined(composite: Composite, means: Floats) -> Floats:
@@ -229,11 +232,13 @@ def _reported(
     value: float | None,
     interval: Interval | None,
     clusters: int,
-    counted: ScoreCounts,
+    counted: GroupCounts,
+    bounds: tuple[float, float] | None,
     provenance: Provenance,
     level: float,
 ) -> Estimate:
     method = None if interval is None else interval.method
+    worst, best = (None, None) if bounds is None else bounds
     return Estimate(
         metric=str(metric),
         family=metric.family,
@@ -248,8 +253,8 @@ def _reported(
         n=counted.n,
         n_undefined=counted.n_undefined,
         n_missing=counted.n_missing,
-        worst=counted.worst,
-        best=counted.best,
+        worst=worst,
+        best=best,
         labels=counted.labels,
         flags=counted.flags,
         reasons=counted.reasons,
@@ -265,50 +270,7 @@ def _why_missing(name: str, provenance: Provenance) -> str:
     return "missing"
 
 
-def _counts(metric: Metric, part: pl.DataFrame, value: float | None) -> ScoreCounts:
-    tally = dict(part["status"].value_counts().iter_rows())
-    n, undefined, missing = (int(tally.get(code, 0)) for code in (VALUE, UNDEFINED, MISSING))
-    total = float(part["value"].sum()) if n else 0.0
-    bounds: tuple[float, float] | None = (value, value) if value is not None else None
-    if missing:
-        bounds = worst_best(total, n, missing, *metric.range.ends, metric.range.better)
-    flags: Counter[str] = Counter()
-    reasons: Counter[str] = Counter()
-    for reason, status, count in _counted(part, "reason", "status"):
-        if status == VALUE:
-            for flag in reason.split(","):
-                if not flag.startswith(NOTES):
-                    flags[flag] += count
-        else:
-            reasons[reason] += count
-    labels = dict(sorted(_counted(part, "label")))
-    worst, best = (None, None) if bounds is None else bounds
-    return ScoreCounts(n, undefined, missing, worst, best, labels, dict(flags), dict(reasons))
-
-
-def _counted(part: pl.DataFrame, *columns: str) -> list[tuple[Any, ...]]:
-    """These columns' rows and their counts, the most frequent first; none whose first is null."""
-    if part[columns[0]].null_count() == part.height:
-        # Most metrics give neither reasons nor labels, and a query takes 0.16 ms, twice as long as
-        # the interval of 200 scores.
-        return []
-    counted = part.drop_nulls(columns[0]).group_by(columns).len()
-    return counted.sort("len", columns[0], descending=True).rows()
-
-
-def by_cluster(valued: pl.DataFrame) -> Clusters:
-    """Scores with a value, put into the clusters that ``cluster`` names."""
-    if valued["cluster"].n_unique() == valued.height:
-        sums = valued["value"].to_numpy()
-        return Clusters(sums, np.ones(len(sums)), sums * sums)
-    value = pl.col("value")
-    clusters = valued.group_by("cluster", maintain_order=True).agg(
-        sums=value.sum(), counts=pl.len().cast(pl.Float64), squares=value.pow(2).sum()
-    )
-    return Clusters(*(clusters[name].to_numpy() for name in ("sums", "counts", "squares")))
-
-
-def _how(method: str | None, provenance: Provenance, level: float, counted: ScoreCounts) -> str:
+def _how(method: str | None, provenance: Provenance, level: float, counted: GroupCounts) -> str:
     drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
     interval = f"{method}({provenance.cluster},{level:.0%}{drawn})" if method else "none"
     return (

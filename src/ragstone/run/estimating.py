@@ -7,28 +7,33 @@ import polars as pl
 
 from ragstone.argument import argument
 from ragstone.errors import InputError
-from ragstone.judgements import Relevance
+from ragstone.judgements import VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric
 from ragstone.metrics.compose import weight_coverage
-from ragstone.parquet import read_parquet
+from ragstone.parquet import scan_parquet
 
 from .encoder_names import ModelNames
 from .estimate import Estimate
-from .estimates import Provenance, by_column, estimate_metric
-from .fitting import check_scores
+from .estimates import Columns, Provenance, estimates_of, long_scores
+from .fitting import check_scores, looked_at
 from .forms import STATUS_CODES
+from .grouping import Grouping, grouping, read_facets
+from .groups import ALL, Groups
 from .manifest import VERSION, RunTally
 from .quick import CITED, DataFacts, candidates, choose
 from .remarks import of_clusters, of_coverage
-from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
-from .scoring import NO_VALUE, component_metrics
+from .scoring import component_metrics
 from .settings import ChatSettings
 from .shards import Shards
 from .spec import RunSpec
+from .summing import SCORE, Piece, Summed, summed
 from .wider_clusters import widest_clusters
-from .written import collect, reading
+from .written import collect
 
 LEVEL = 0.95
+
+BUCKETS = "buckets"
+"""The folder in that of the tables in which the scores of a large run are put aside."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,66 +58,73 @@ class Estimated:
 def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     """Estimate a run whose shards are all scored.
 
+    Its shards are gone over twice, one at a time: first what groups and clusters the examples, then
+    their scores, which are put together by cluster; see ``Buckets``.
+
     Raises:
         InputError: No metric of a quick run can be measured on this data.
     """
     for name in ("facets", "scores", "origins"):
         shards.verify(name)
-    for form in shards.found("scores"):
-        file = shards.file("scores", form.shard)
-        with shards.judged_again(file):
-            check_scores(file, form.examples, [str(metric) for metric in spec.metrics])
-    facets = collect(shards.scan("facets"), shards.path)
-    fields = [
-        name
-        for name in spec.fields
-        if name in spec.by or (facets[by_column(name)] != NO_VALUE).any()
-    ]
-    metrics = _chosen(shards, spec, tally, facets)
-    of_ids = facets["cluster"].n_unique()
-    repeated = RepeatedQuestions(facets["cluster"], None)
-    if spec.cluster == QUESTION:
-        repeated = repeated_questions(facets["cluster"], facets["asked"])
-    facets = facets.with_columns(repeated.clusters.alias("cluster"))
-    wider = widest_clusters(shards.files_of("origins"), of_ids)
+    found = grouping(shards, spec)
+    columns = Columns(
+        [str(metric) for metric in spec.metrics],
+        [str(metric) for metric in component_metrics(spec.metrics)],
+    )
+    sums = summed(
+        _pieces(shards, columns, found),
+        found.groups,
+        columns.number,
+        columns.combined(spec.metrics),
+        examples=tally.examples,
+        folder=shards.path / BUCKETS,
+    )
+    metrics = _chosen(shards, spec, tally, columns, found, sums)
+    settings = spec.settings
+    made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
+    wider = widest_clusters(shards.files_of("origins"), found.clusters)
     return Estimated(
         metrics,
-        fields,
-        list(_estimates(shards, spec, tally, metrics, fields, facets)),
+        list(found.groups.values),
+        [
+            one
+            for metric in metrics
+            for one in estimates_of(metric, sums, found.groups, columns, made, level=LEVEL)
+        ],
         {
             "examples": tally.examples,
-            "questions": facets["question"].n_unique(),
-            "systems": facets["system"].n_unique(),
+            "questions": found.questions,
+            "systems": len(found.groups.systems),
         },
         [
-            *([repeated.note] if repeated.note else []),
+            *([found.repeated.note] if found.repeated.note else []),
             *of_clusters(spec.cluster, wider),
-            *_coverage(shards, metrics, facets["system"]),
+            *_coverage(metrics, columns, found.groups, sums),
         ],
     )
 
 
-def _estimates(
-    shards: Shards,
-    spec: RunSpec,
-    tally: RunTally,
-    metrics: Sequence[Metric],
-    fields: Sequence[str],
-    facets: pl.DataFrame,
-) -> Iterator[Estimate]:
-    """The estimates, computed one metric at a time, so that only its scores are in memory."""
-    settings = spec.settings
-    made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
+def _pieces(shards: Shards, columns: Columns, found: Grouping) -> Iterator[Piece]:
+    """The scores of each shard, which are checked if they were there before."""
+    there_before = {form.shard for form in shards.found("scores")}
+    read = dict.fromkeys([*looked_at("scores"), "label", "reason"])
+    metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
-    for metric in metrics:
-        of_metric = shards.scan("scores").filter(pl.col("metric") == str(metric))
-        scores = collect(of_metric.select("value", "label", status, "reason"), shards.path)
-        components = {
-            str(one): facets.select(value=f"value {one}", status=f"status {one}")
-            for one in component_metrics([metric])
-        }
-        yield from estimate_metric(
-            metric, scores, facets, fields, made, level=LEVEL, components=components
+    for form in shards.ledger:
+        file = shards.file("scores", form.shard)
+        rows = collect(scan_parquet(file).select(*read), file)
+        if form.shard in there_before:
+            with shards.judged_again(file):
+                check_scores(rows, file, form.examples, columns.metrics)
+        rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
+        facets = read_facets(shards.file("facets", form.shard))
+        parts = [
+            facets.select(value=f"value {one}", status=f"status {one}")
+            for one in columns.components
+        ]
+        yield Piece(
+            facets.with_columns(cluster=found.repeated.clusters(facets["cluster"])),
+            pl.concat([rows.select(SCORE), long_scores(parts, len(columns.metrics))]),
         )
 
 
@@ -124,26 +136,42 @@ def provenance(
     return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
 
 
-def _coverage(shards: Shards, metrics: Sequence[Metric], systems: pl.Series) -> Iterator[str]:
+def _coverage(
+    metrics: Sequence[Metric], columns: Columns, groups: Groups, sums: Summed
+) -> Iterator[str]:
     """Remarks on composites that leave out components without a value."""
+    systems = dict(enumerate(groups.systems, ALL + 1))
     for metric in metrics:
         if isinstance(metric, Composite) and metric.missing == "renormalise":
-            of_metric = shards.scan("scores").filter(pl.col("metric") == str(metric))
-            value = pl.when(pl.col("status") == "value").then(weight_coverage())
-            found = collect(of_metric.select(value.alias("coverage")), shards.path)
-            yield from of_coverage(str(metric), found.with_columns(system=systems))
+            column = columns.metrics.index(str(metric))
+            mean = (weight_coverage() * pl.col("len")).sum() / pl.col("len").sum()
+            rows = sums.table.filter(
+                pl.col("column") == column,
+                pl.col("status") == VALUE,
+                pl.col("group").is_in(list(systems)),
+            )
+            shares = rows.group_by("group").agg(mean).sort("group")
+            yield from of_coverage(
+                str(metric), {systems[place]: share for place, share in shares.iter_rows()}
+            )
 
 
-def _chosen(shards: Shards, spec: RunSpec, tally: RunTally, facets: pl.DataFrame) -> list[Metric]:
+def _chosen(
+    shards: Shards, spec: RunSpec, tally: RunTally, columns: Columns, found: Grouping, sums: Summed
+) -> list[Metric]:
     """The requested metrics, and those of the quick suite that the data allow."""
     if QUICK not in spec.requested.suites:
         return list(spec.metrics)
-    counts = _counts_of_scores(shards)
+    cited = columns.metrics.index(CITED) if CITED in columns.metrics else None
     facts = DataFacts(
-        retrieved=bool(facets["contexts"].sum()),
+        retrieved=found.retrieved,
         labelled=(Relevance.name, "human", "ok") in tally.outcomes,
         by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
-        cited=counts.filter(pl.col("metric") == CITED)["value"].sum() > 0,
+        cited=cited is not None and sums.of(cited, ALL).total > 0,
+    )
+    names = dict(enumerate(columns.metrics))
+    counts = sums.table.filter(pl.col("group") == ALL, pl.col("column") < len(names)).with_columns(
+        metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
     )
     asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
     allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
@@ -151,23 +179,6 @@ def _chosen(shards: Shards, spec: RunSpec, tally: RunTally, facets: pl.DataFrame
     if not chosen:
         raise InputError(_nothing_to_measure(shards, tally.examples))
     return chosen
-
-
-def _counts_of_scores(shards: Shards) -> pl.DataFrame:
-    """The count of each metric, status and reason, shard by shard to bound memory."""
-    keys = ["metric", "status", "reason"]
-    columns = [*keys, "value"]
-    with reading(shards.path):
-        counted = [
-            read_parquet(file, columns=columns).group_by(keys).agg(pl.len(), pl.col("value").sum())
-            for file in shards.files_of("scores")
-        ]
-    return (
-        pl.concat(counted)
-        .group_by(keys)
-        .agg(pl.col("len").sum(), pl.col("value").sum())
-        .with_columns(pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8))
-    )
 
 
 def _nothing_to_measure(shards: Shards, examples: int) -> str:

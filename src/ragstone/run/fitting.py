@@ -125,10 +125,11 @@ def check_rows(
         raise DamagedRun([Fault(str(file), None, *fault) for fault in faults])
 
 
-def check_scores(file: Path, size: int, metrics: Collection[str]) -> None:
+def check_scores(rows: pl.DataFrame, file: Path, size: int, metrics: Collection[str]) -> None:
     """Check the scores of a shard by themselves, whose columns were already checked.
 
     Args:
+        rows: Of the shard, with at least the columns ``looked_at``.
         file: Their file.
         size: The number of examples.
         metrics: The scored metrics.
@@ -136,8 +137,6 @@ def check_scores(file: Path, size: int, metrics: Collection[str]) -> None:
     Raises:
         DamagedRun: They are not those of as many examples.
     """
-    with reading(file):
-        rows = scan_parquet(file).select(looked_at("scores")).collect()
     checks = (_absent, _other_words)
     faults = [fault for check in checks for fault in check("scores", rows)]
     faults += [*_no_numbers(rows), *_other_metrics(rows, size, metrics)]

@@ -1,9 +1,7 @@
 """Remarks: caveats on the numbers of a run, each a reason code with its facts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
-
-import polars as pl
 
 from ragstone.examples.example import SESSION
 from ragstone.judgements import BERTSCORES
@@ -120,16 +118,15 @@ def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
         yield reason("examples_set_aside", n=n)
 
 
-def of_coverage(metric: str, coverage: pl.DataFrame) -> Iterator[str]:
+def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
     """Where a composite is made of part of its weight, and its systems of different parts.
 
     Args:
         metric: The composite.
-        coverage: For each example its ``system`` and the share of the weight that its score is
-            made of, null if it has none.
+        shares: Of the weight, what the scores of each system are made of on average; none of a
+            system without scores.
     """
-    shares = coverage.group_by("system", maintain_order=True).agg(pl.col("coverage").mean())
-    there = [(system, round(share, 4)) for system, share in shares.iter_rows() if share is not None]
+    there = [(system, round(share, 4)) for system, share in shares.items()]
     if any(share < 1 for _, share in there):
         yield reason(
             "part_of_the_weight",

@@ -16,10 +16,24 @@ QUESTION = "question_id"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RepeatedQuestions:
-    """The cluster of each row, and a note; None if ids and texts agree."""
+    """Ids whose question another id asked first, and a note; None if ids and texts agree.
 
-    clusters: pl.Series
+    Args:
+        later: ``id``, sorted, and ``first``, the first id with its text.
+        note: What is remarked.
+    """
+
+    later: pl.DataFrame
     note: str | None
+
+    def clusters(self, ids: pl.Series) -> pl.Series:
+        """The cluster of each row, by the id of its question."""
+        if self.later.is_empty():
+            return ids
+        place = self.later["id"].search_sorted(ids).clip(upper_bound=self.later.height - 1)
+        found = self.later[place].with_columns(own=ids)
+        first = pl.when(pl.col("id") == pl.col("own")).then("first").otherwise("own")
+        return found.select(first.alias(ids.name)).to_series()
 
 
 def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
@@ -29,27 +43,20 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     the same, the text is an instruction, such as to summarise, and ids stay what they are.
 
     Args:
-        ids: Of each row's question, in any type.
+        ids: Of each row's question, in any type; of rows with one id the first that has a text
+            will do.
         texts: Of each row what is asked, earlier turns included, as ``question_hashes`` has it;
             null where it is not known, and then the id alone counts.
     """
     frame = pl.DataFrame({"id": ids, "text": texts})
     known = frame.drop_nulls("text").unique("id", keep="first", maintain_order=True)
-    count, of = known["id"].n_unique(), known["text"].n_unique()
-    if count == of:
-        return RepeatedQuestions(ids, None)
-    if of == 1:
-        return RepeatedQuestions(
-            ids,
-            reason("ids_ask_the_same", n=count),
-        )
+    count, of = known.height, known["text"].n_unique()
+    if count == of or of == 1:
+        said = reason("ids_ask_the_same", n=count) if count > of else None
+        return RepeatedQuestions(known.select("id", first="id").clear(), said)
     first = known.select("id", first=pl.col("id").first().over("text"))
-    joined = frame.join(first, on="id", how="left", maintain_order="left")
-    clusters = joined.select(pl.coalesce("first", "id").alias(ids.name)).to_series()
-    return RepeatedQuestions(
-        clusters,
-        reason("ids_share_questions", n=count, questions=of),
-    )
+    later = first.filter(pl.col("id") != pl.col("first")).sort("id")
+    return RepeatedQuestions(later, reason("ids_share_questions", n=count, questions=of))
 
 
 def question_hashes(examples: pl.DataFrame) -> pl.Series:

@@ -10,8 +10,8 @@ from ragstone.judgements import ASKS, KINDS, MISSING
 from ragstone.judges import LEDGER
 from ragstone.metrics import Composite, Metric, parse_metric, score
 
-from .estimates import by_column
 from .forms import STATUS_NAMES, columns_of
+from .groups import by_column
 from .judging import JudgedBlock
 from .repeated_questions import question_hashes
 from .spec import RunSpec

@@ -14,6 +14,7 @@ from ragstone.examples import Example
 from ragstone.examples.example import SESSION
 from ragstone.parquet import scan_parquet
 
+from .distinct import Distinct
 from .written import collect
 
 FINE = ("id", "question_id", SESSION)
@@ -93,12 +94,16 @@ def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
     """One field at a time, to bound memory."""
     if not files:
         return
-    pairs = scan_parquet(files)
-    place = files[0].parent
-    names = collect(pairs.select(pl.col("field").unique().sort()), place)["field"]
-    for name in names:
-        of_field = pairs.filter(pl.col("field") == name).select("cluster", "value").unique()
-        own = collect(of_field, place)
+    names = {name for file in files for name in _read(file, pl.col("field").unique())["field"]}
+    for name in sorted(names):
+        pairs = Distinct("cluster", "value")
+        for file in files:
+            pairs.add(_read(file, pl.col("cluster", "value").filter(pl.col("field") == name)))
+        own = pairs.rows()
         there = own["cluster"].n_unique()
         if there == own.height and there >= LEAST_SHARE * clusters:
             yield WiderClusters(name, there, own["value"].n_unique(), clusters)
+
+
+def _read(file: Path, columns: pl.Expr) -> pl.DataFrame:
+    return collect(scan_parquet(file).select(columns), file)

@@ -9,7 +9,7 @@ from ragstone.errors import InputError
 
 from .clusters import cluster_t_mean
 from .interval import Interval, Method, upper_quantile
-from .join_clusters import join_clusters
+from .join_clusters import Keys, join_clusters
 
 Floats = NDArray[np.float64]
 
@@ -78,6 +78,7 @@ def cluster_bootstrap(
     seed: int,
     resamples: int = 2000,
     level: float = 0.95,
+    keys: Keys | None = None,
 ) -> Interval | None:
     """Interval for a function of the means of several columns, such as their harmonic mean.
 
@@ -85,8 +86,8 @@ def cluster_bootstrap(
     of a cluster together. Too narrow for few clusters and for rates near 0 or 1:
     for a single mean use ``mean_interval``.
 
-    More than 10,000 clusters are first merged at random into 10,000 groups,
-    which changes the width by about 1 % and keeps a million clusters cheap.
+    More than 10,000 clusters are first merged into 10,000 groups, which changes
+    the width by about 1 % and keeps a million clusters cheap.
 
     Args:
         sums: Shape (C, m). Sum of the scores of each cluster in each column.
@@ -97,6 +98,7 @@ def cluster_bootstrap(
         resamples: Number of resamples of C clusters. With 2,000 the simulation
             error of each end is about 1.5 % of the interval's width.
         level: Share of intervals that should hold the true value, in (0, 1).
+        keys: Shape (C,). A hash of each cluster's name, by which they are merged; None: by chance.
 
     Returns:
         The interval, in the unit of the statistic; None for fewer than two
@@ -115,7 +117,7 @@ def cluster_bootstrap(
     if len(totals) < 2:
         return None
     rng = np.random.default_rng(seed)
-    means = _resampled_means(join_clusters(totals, rng), resamples, rng)
+    means = _resampled_means(join_clusters(totals, keys, rng), resamples, rng)
     if len(means) == 0:
         return None
     statistics = np.asarray(combine(means), dtype=np.float64)

@@ -2,10 +2,10 @@
 
 Rows of a cluster are correlated, so they hold less information than the same
 number of independent rows. All intervals are computed from each cluster's sum of
-scores, number of rows and sum of squared scores.
+scores, number of rows and sum of squared scores, by way of their ``ClusterMoments``.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.errors import InputError
 
+from .cluster_moments import ClusterMoments, moments_of
 from .interval import Interval, clamp, upper_quantile
-from .kish import kish_df, kish_size
 from .student import t_quantile
 from .wilson import wilson_ends
 
@@ -38,52 +38,26 @@ class Clusters:
     squares: NDArray[np.float64]
 
     @property
-    def size(self) -> int:
-        return len(self.sums)
+    def moments(self) -> ClusterMoments:
+        """What a mean and its interval need of them."""
+        return moments_of(self.sums, self.counts, self.squares)
 
-    @property
-    def rows(self) -> float:
-        return float(self.counts.sum())
 
-    @property
-    def mean(self) -> float:
-        """The mean of all rows, equally weighted."""
-        return float(self.sums.sum()) / self.rows
+def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int) -> Clusters:
+    """Sum scores into their clusters.
 
-    @property
-    def single(self) -> bool:
-        """Whether every cluster is a single row."""
-        return bool(self.counts.max() == 1)
-
-    @property
-    def variance(self) -> float:
-        """The variance of ``mean``, for two clusters or more.
-
-        C / (C - 1) · sum of (s_c - mean · n_c)² / N²
-        """
-        residuals = self.sums - self.mean * self.counts
-        squares = float(np.square(residuals).sum())
-        return self.size / (self.size - 1) * squares / self.rows**2
-
-    @property
-    def row_variance(self) -> float:
-        """The variance of the rows about ``mean``, regardless of clusters."""
-        # A difference of two large numbers: rounding may carry it below 0.
-        return max(0.0, float(self.squares.sum()) / self.rows - self.mean**2)
-
-    @property
-    def df(self) -> float:
-        """Degrees of freedom of ``variance``: C - 1 for clusters of equal size; see ``kish_df``."""
-        return kish_df(self.counts)
-
-    def stretched(self, low: float, high: float) -> "Clusters":
-        """The same scores rescaled so that ``low`` becomes 0 and ``high`` becomes 1."""
-        span = high - low
-        return Clusters(
-            (self.sums - low * self.counts) / span,
-            self.counts,
-            (self.squares - 2 * low * self.sums + low**2 * self.counts) / span**2,
-        )
+    Args:
+        codes: Shape (n,), the cluster of each row, from 0 to ``size`` - 1.
+        values: Shape (n,), their scores; NaN for a row without one.
+        size: C, how many clusters there are, some of which may be left empty.
+    """
+    there = ~np.isnan(values)
+    own, scores = codes[there], values[there]
+    sums, counts, squares = (
+        np.bincount(own, weights, minlength=size).astype(np.float64, copy=False)
+        for weights in (scores, None, scores * scores)
+    )
+    return Clusters(sums, counts, squares)
 
 
 def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
@@ -130,7 +104,7 @@ def cluster_t_mean(
 ) -> Interval | None:
     """Interval for the mean score in the population that the clusters represent.
 
-        mean ± t(df) · sqrt(variance)    as in ``Clusters``
+        mean ± t(df) · sqrt(variance)    as in ``ClusterMoments``
 
     The ordinary t interval where every cluster is one row. Too narrow near the
     end of a range (use ``cluster_wilson`` or ``bounded_wilson``) and a single
@@ -152,7 +126,13 @@ def cluster_t_mean(
     Source: Cochran (1977), "Sampling Techniques", chapter 6, for the ratio;
     Liang & Zeger (1986), "Longitudinal data analysis using generalized linear models".
     """
-    clusters = read_clusters(sums, counts)
+    return t_interval(read_clusters(sums, counts).moments, level, low=low, high=high)
+
+
+def t_interval(
+    clusters: ClusterMoments, level: float, *, low: float | None = None, high: float | None = None
+) -> Interval | None:
+    """``cluster_t_mean`` from the moments of the clusters."""
     upper = upper_quantile(level)
     if clusters.size < 2:
         return None
@@ -190,12 +170,16 @@ def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -
     binomial proportions in clustered surveys", for Wilson's interval on the
     effective sample size; the half cluster is ours.
     """
+    return rate_interval(read_clusters(sums, counts).moments, level)
+
+
+def rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
+    """``cluster_wilson`` from the moments of the clusters."""
     upper = upper_quantile(level)
-    clusters = read_clusters(sums, counts)
     check_rates(clusters)
     if clusters.size < 2:
         return None
-    low, high = wilson_of(Clusters(clusters.sums, clusters.counts, clusters.sums), upper)
+    low, high = wilson_of(of_rate(clusters), upper)
     return Interval(low, high, level, "cluster_wilson")
 
 
@@ -233,8 +217,14 @@ def bounded_wilson(
     Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
     var = q · m (1 - m) as in ``effective_rows``, is ours.
     """
+    return bounded_interval(read_clusters(sums, counts, squares).moments, level, low, high)
+
+
+def bounded_interval(
+    clusters: ClusterMoments, level: float, low: float, high: float
+) -> Interval | None:
+    """``bounded_wilson`` from the moments of the clusters."""
     upper = upper_quantile(level)
-    clusters = read_clusters(sums, counts, squares)
     check_range(clusters, low, high)
     if clusters.size < 2:
         return None
@@ -243,7 +233,7 @@ def bounded_wilson(
     return Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
 
 
-def wilson_of(clusters: Clusters, upper: float) -> tuple[float, float]:
+def wilson_of(clusters: ClusterMoments, upper: float) -> tuple[float, float]:
     """Ends of Wilson's interval on the effective sample size, for two clusters or more.
 
     Args:
@@ -254,7 +244,7 @@ def wilson_of(clusters: Clusters, upper: float) -> tuple[float, float]:
     return wilson_ends(mean, effective_rows(clusters), t_quantile(upper, clusters.df))
 
 
-def effective_rows(clusters: Clusters) -> float:
+def effective_rows(clusters: ClusterMoments) -> float:
     """Effective sample size: the number of independent 0/1 rows that give their mean as precisely.
 
         n*     = N / (effect · q)
@@ -277,10 +267,10 @@ def effective_rows(clusters: Clusters) -> float:
     return effective_size(
         clamp(clusters.mean, 0, 1),
         clusters.row_variance,
-        clusters.variance * clusters.rows**2,
+        clusters.size / (clusters.size - 1) * clusters.spread,
         rows=clusters.rows,
         clusters=clusters.size,
-        kish=kish_size(clusters.counts),
+        kish=clusters.kish,
     )
 
 
@@ -306,22 +296,27 @@ def effective_size(
     return rows / (max(1.0, spread / within) * shape)
 
 
-def check_rates(clusters: Clusters) -> None:
+def of_rate(clusters: ClusterMoments) -> ClusterMoments:
+    """The moments of scores of 0 or 1, whose squares are the scores themselves."""
+    return replace(clusters, squares=clusters.total)
+
+
+def check_rates(clusters: ClusterMoments) -> None:
     """Raise ``InputError`` if the sums cannot be counts of successes."""
-    if (clusters.sums < 0).any() or (clusters.sums > clusters.counts).any():
+    if clusters.least < 0 or clusters.greatest > 1:
         raise InputError("Successes must lie between 0 and the rows of their cluster.")
 
 
-def check_range(clusters: Clusters, low: float | None, high: float | None) -> None:
+def check_range(clusters: ClusterMoments, low: float | None, high: float | None) -> None:
     """Raise ``InputError`` if a cluster's mean is outside the range, up to rounding."""
     if low is not None and high is not None and not low < high:
         raise InputError(f"A range needs low < high, got {low} and {high}.")
-    means = clusters.sums / clusters.counts
-    below = low is not None and means.min() < low - OUTSIDE * max(1, abs(low))
-    above = high is not None and means.max() > high + OUTSIDE * max(1, abs(high))
+    least, greatest = clusters.least, clusters.greatest
+    below = low is not None and least < low - OUTSIDE * max(1, abs(low))
+    above = high is not None and greatest > high + OUTSIDE * max(1, abs(high))
     if below or above:
         raise InputError(
-            f"Scores from {low} to {high} cannot have means from {means.min()} to {means.max()}."
+            f"Scores from {low} to {high} cannot have means from {least} to {greatest}."
         )
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 from numpy.typing import ArrayLike
 
 from .beta import beta_cdf
-from .clusters import ALIKE, Clusters, check_rates, effective_rows, read_clusters
+from .clusters import ALIKE, Clusters, check_rates, effective_rows, of_rate, read_clusters
 from .interval import Interval, clamp, upper_quantile
 from .one_sided import LEAST_P, Side
 from .smallest import smallest
@@ -140,7 +140,8 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
     Paik (2003), "Statistical Methods for Rates and Proportions", section 18.3, for r by the
     variance within. Taking the smaller is ours; ``benchmarks/gate.py`` measures the error rate.
     """
-    clusters = read_clusters(sums, counts)
+    read = read_clusters(sums, counts)
+    clusters = read.moments
     check_rates(clusters)
     if clusters.size == 0:
         return None
@@ -148,17 +149,17 @@ def exact_rate(sums: ArrayLike, counts: ArrayLike) -> ExactRate | None:
         return ExactRate(clusters.mean, clusters.rows)
     if clusters.size == 1:
         return None
-    of_rate = Clusters(clusters.sums, clusters.counts, clusters.sums)
-    rows = min(effective_rows(of_rate), _rows_by_correlation(of_rate))
-    return ExactRate(clamp(of_rate.mean, 0, 1), rows, of_rate.df)
+    rows = min(effective_rows(of_rate(clusters)), _rows_by_correlation(read))
+    return ExactRate(clamp(clusters.mean, 0, 1), rows, clusters.df)
 
 
 def _rows_by_correlation(clusters: Clusters) -> float:
     """The effective sample size by the intraclass correlation."""
-    rows, sums, counts = clusters.rows, clusters.sums, clusters.counts
-    total = clusters.row_variance * rows / (rows - 1)
+    moments, sums, counts = of_rate(clusters.moments), clusters.sums, clusters.counts
+    rows = moments.rows
+    total = moments.row_variance * rows / (rows - 1)
     if total <= ALIKE:
         return rows
-    within = float((sums * (counts - sums) / counts).sum()) / (rows - clusters.size)
+    within = float((sums * (counts - sums) / counts).sum()) / (rows - moments.size)
     correlation = clamp(1 - within / total, 0, 1)
     return rows / (1 + (float(counts @ counts) / rows - 1) * correlation)

@@ -6,14 +6,14 @@ from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
 
+from .cluster_moments import ClusterMoments
 from .clusters import (
-    Clusters,
-    bounded_wilson,
+    bounded_interval,
     check_range,
     check_rates,
-    cluster_t_mean,
-    cluster_wilson,
+    rate_interval,
     read_clusters,
+    t_interval,
 )
 from .interval import Interval, clamp
 from .wilson import wilson
@@ -71,7 +71,37 @@ def mean_interval(
         InputError: Wrong shapes, numbers that are not finite, scores out of
             their range, squares missing where required.
     """
-    clusters = read_clusters(sums, counts, None if rate else squares)
+    clusters = read_clusters(sums, counts, None if rate else squares).moments
+    bounded = not rate and low is not None and high is not None
+    if bounded and squares is None and clusters.largest > 1:
+        check_range(clusters, low, high)
+        raise InputError(
+            "For bounded scores in clusters of several rows, squares is required: the sum of "
+            "the squared scores of each cluster."
+        )
+    return mean_of_clusters(clusters, rate=rate, low=low, high=high, level=level)
+
+
+def mean_of_clusters(
+    clusters: ClusterMoments,
+    *,
+    rate: bool,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> MeanEstimate:
+    """``mean_interval`` from the moments of the clusters, in however many pieces these came.
+
+    Args:
+        clusters: Of the scores; their ``squares`` matter for bounded scores alone.
+        rate: As for ``mean_interval``, and so are the others.
+        low: The least possible score.
+        high: The greatest possible score.
+        level: Of the interval.
+
+    Raises:
+        InputError: Scores out of their range.
+    """
     if clusters.size == 0:
         return MeanEstimate(None, None, 0, 0)
     if rate:
@@ -82,29 +112,22 @@ def mean_interval(
         check_range(clusters, low, high)
         if low is None or high is None:
             interval = _free_interval(clusters, low, high, level)
-        elif squares is None and not clusters.single:
-            raise InputError(
-                "For bounded scores in clusters of several rows, squares is required: the sum of "
-                "the squared scores of each cluster."
-            )
         else:
-            interval = bounded_wilson(
-                clusters.sums, clusters.counts, clusters.squares, low=low, high=high, level=level
-            )
+            interval = bounded_interval(clusters, level, low, high)
         value = clamp(clusters.mean, low, high)
     return MeanEstimate(value, interval, round(clusters.rows), clusters.size)
 
 
-def _rate_interval(clusters: Clusters, level: float) -> Interval | None:
+def _rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
     if clusters.single:
-        return wilson(float(clusters.sums.sum()), clusters.rows, level=level)
-    return cluster_wilson(clusters.sums, clusters.counts, level=level)
+        return wilson(clusters.total, clusters.rows, level=level)
+    return rate_interval(clusters, level)
 
 
 def _free_interval(
-    clusters: Clusters, low: float | None, high: float | None, level: float
+    clusters: ClusterMoments, low: float | None, high: float | None, level: float
 ) -> Interval | None:
-    interval = cluster_t_mean(clusters.sums, clusters.counts, level=level, low=low, high=high)
+    interval = t_interval(clusters, level, low=low, high=high)
     if interval is None or interval.high - interval.low <= ROUNDING * abs(clusters.mean):
         return None
     return interval

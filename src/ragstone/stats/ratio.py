@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.errors import InputError
 
 from .bootstrap import cluster_bootstrap
+from .cluster_moments import ClusterMoments, moments_of
 from .clusters import Clusters, check_range, wilson_of
 from .interval import Interval, clamp, upper_quantile
 from .student import t_quantile
@@ -70,15 +71,16 @@ def ratio_of_sums(
     for a range as in ``bounded_wilson``.
     """
     upper = upper_quantile(level)
-    clusters = _read(numerators, denominators)
-    if clusters.rows == 0:
-        return RatioEstimate(None, None, clusters.size)
+    read = _read(numerators, denominators)
+    if not read.counts.any():
+        return RatioEstimate(None, None, len(read.counts))
+    clusters = read.moments
     value = clamp(clusters.mean, low, high)
     interval: Interval | None
     if low is None or high is None:
         interval = _delta(clusters, low, high, level) if clusters.size > 1 else None
     else:
-        own = _one_row_each(clusters, low, high)
+        own = _one_row_each(read, low, high)
         interval = None
         if own.size > 1:
             least, greatest = wilson_of(own.stretched(low, high), upper)
@@ -116,8 +118,9 @@ def ratio_bootstrap(
     """
     upper_quantile(level)
     clusters = _read(numerators, denominators)
-    if clusters.rows == 0:
-        return RatioEstimate(None, None, clusters.size)
+    size = len(clusters.counts)
+    if not clusters.counts.any():
+        return RatioEstimate(None, None, size)
     interval = cluster_bootstrap(
         clusters.sums[:, None],
         clusters.counts[:, None],
@@ -126,7 +129,7 @@ def ratio_bootstrap(
         resamples=resamples,
         level=level,
     )
-    return RatioEstimate(clusters.mean, interval, clusters.size)
+    return RatioEstimate(clusters.moments.mean, interval, size)
 
 
 def _read(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
@@ -153,7 +156,7 @@ def _read(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
 
 
 def _delta(
-    clusters: Clusters, low: float | None, high: float | None, level: float
+    clusters: ClusterMoments, low: float | None, high: float | None, level: float
 ) -> Interval | None:
     ratio = clusters.mean
     half = t_quantile(upper_quantile(level), clusters.df) * sqrt(clusters.variance)
@@ -162,7 +165,7 @@ def _delta(
     return None if interval.high - interval.low <= ROUNDING * abs(ratio) else interval
 
 
-def _one_row_each(clusters: Clusters, low: float, high: float) -> Clusters:
+def _one_row_each(clusters: Clusters, low: float, high: float) -> ClusterMoments:
     """Every cluster as one row with its own ratio, weighted by its denominator.
 
     Denominators are divided by their mean, so that their unit does not matter.
@@ -172,6 +175,6 @@ def _one_row_each(clusters: Clusters, low: float, high: float) -> Clusters:
             f"A ratio from {low} to {high} cannot have a cluster with a numerator and no "
             "denominator."
         )
-    check_range(clusters, low, high)
-    unit = clusters.rows / clusters.size
-    return Clusters(clusters.sums / unit, clusters.counts / unit, clusters.squares / unit)
+    check_range(clusters.moments, low, high)
+    unit = clusters.counts.mean()
+    return moments_of(clusters.sums / unit, clusters.counts / unit, clusters.squares / unit)

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from ragstone.decisions.quantity import End, Quantity, reasons_of, with_missing_at
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite
-from ragstone.run.estimates import SEED, combined, component_sums, of_means
+from ragstone.run.estimates import SEED, combined, of_means
 from ragstone.stats import Interval, cluster_bootstrap
+from ragstone.stats.clusters import clusters_by
+from ragstone.stats.join_clusters import totals_of
 
 RESAMPLES = 2000
 
@@ -39,18 +41,20 @@ def over_means_quantity(scored: Scored, composite: Composite, system: str) -> Qu
 
 
 def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
-    sums, counts = component_sums(
-        parts[0]["cluster"], [(part["value"], part["status"] == "value") for part in parts]
-    )
+    clusters = parts[0]["cluster"]
+    codes = clusters.rank("dense").to_numpy().astype(np.int64) - 1
+    keys = clusters.unique().sort().hash(seed=0).to_numpy()
+    columns = [clusters_by(codes, part["value"].to_numpy(), len(keys)) for part in parts]
+    totals = totals_of(keys, columns)
     drawn: list[Floats] = []
 
     def combine(means: Floats) -> Floats:
         drawn.append(combined(composite, means))
         return drawn[-1]
 
-    value = of_means(composite, sums, counts)
+    value = of_means(composite, totals)
     interval = None if value is None else cluster_bootstrap(
-        sums, counts, combine, seed=SEED, resamples=RESAMPLES
+        totals.sums, totals.counts, combine, seed=SEED, resamples=RESAMPLES
     )  # fmt: skip
 
     def at(level: float) -> Interval | None:
@@ -74,7 +78,7 @@ def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
         n=n,
         n_undefined=len(parts[0]) - n - missing,
         n_missing=missing,
-        clusters=len(counts),
+        clusters=totals.clusters,
         low=composite.range.low,
         high=composite.range.high,
         filled=filled,

@@ -15,7 +15,7 @@ from ragstone.errors import UnknownName
 from ragstone.has_page import HasPage
 from ragstone.reason import reason
 from ragstone.run import Run
-from ragstone.run.estimates import groups
+from ragstone.run.groups import groups_of, rows_of
 from ragstone.stats import mean_interval
 
 from .stages import NO_FAULT, OTHER, RETRIEVAL, STAGES, FailureStage, Faults, stages
@@ -234,8 +234,8 @@ def group_failures(
     laid = _Laid(answers, metrics)
     others = ~pl.col("system").is_in(themselves)
     return tuple(
-        laid.of(group, chosen if group.get("system") in themselves else chosen & others)
-        for group, chosen in groups(answers, by)
+        laid.of(group, rows_of(group) & (others | (group.get("system") in themselves)))
+        for group in groups_of(answers, by)
     )
 
 

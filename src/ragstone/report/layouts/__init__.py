@@ -230,5 +230,6 @@ def _notes(layout: Layout, data: ReportData) -> Iterator[str]:
         if isinstance(read_metric(name), Composite):
             coverage = pl.DataFrame(
                 {"system": data.table["method"], "coverage": data.coverage(name)}
-            )
-            yield from of_coverage(name, coverage)
+            ).drop_nulls()
+            shares = coverage.group_by("system", maintain_order=True).mean()
+            yield from of_coverage(name, dict(shares.iter_rows()))

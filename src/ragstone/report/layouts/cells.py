@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from ragstone.decisions.scored import by_cluster
 from ragstone.run.estimate import Estimate
-from ragstone.run.estimates import by_cluster
-from ragstone.stats import mean_interval
+from ragstone.stats.mean import mean_of_clusters
 
 from .layout import ReportColumn
 from .report_data import ReportData
@@ -87,8 +87,7 @@ def shares(
     for one in classes:
         count = int((given["word"] == one).sum())
         rows = given.select("cluster", value=(pl.col("word") == one).cast(pl.Float64))
-        by = by_cluster(rows)
-        mean = mean_interval(by.sums, by.counts, by.squares, rate=True, low=0, high=1)
+        mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
         interval = mean.interval
         yield (
             count,

@@ -7,10 +7,11 @@ import polars as pl
 from ragstone.judgements import Tables
 from ragstone.metrics import Metric, score
 from ragstone.run.estimate import Estimate
-from ragstone.run.estimates import by_column, estimate_metric
+from ragstone.run.estimates import estimate_metric
 from ragstone.run.estimating import LEVEL, provenance
 from ragstone.run.folder import Folder
 from ragstone.run.forms import STATUS_CODES, Manifest
+from ragstone.run.groups import by_column
 from ragstone.run.looked_up import looked_up
 from ragstone.run.manifest import RunTally
 from ragstone.run.repeated_questions import QUESTION, question_hashes, repeated_questions
@@ -80,7 +81,7 @@ def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFra
     )
     if cluster == QUESTION:
         repeated = repeated_questions(facets["cluster"], question_hashes(texts))
-        facets = facets.with_columns(repeated.clusters.alias("cluster"))
+        facets = facets.with_columns(repeated.clusters(facets["cluster"]))
     return facets.with_columns(
         values[name].replace("", None).fill_null(NO_VALUE).alias(by_column(name)) for name in fields
     )

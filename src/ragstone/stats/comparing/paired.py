@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ragstone.errors import InputError
+from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.clusters import Clusters, read_clusters
 from ragstone.stats.interval import Interval, clamp, upper_quantile
 from ragstone.stats.smallest import smallest
@@ -159,14 +160,16 @@ def needed_pairs(
     return smallest(lambda pairs: half(pairs) <= margin, least=2, most=MOST_PAIRS)
 
 
-def _read(a: ArrayLike, b: ArrayLike, counts: ArrayLike) -> tuple[Clusters, Clusters, Clusters]:
+def _read(
+    a: ArrayLike, b: ArrayLike, counts: ArrayLike
+) -> tuple[Clusters, Clusters, ClusterMoments]:
     """The clusters of both systems, and of their difference."""
     first, second = read_clusters(a, counts), read_clusters(b, counts)
-    return first, second, read_clusters(first.sums - second.sums, counts)
+    return first, second, read_clusters(first.sums - second.sums, counts).moments
 
 
 def _mean_interval(
-    clusters: Clusters, low: float | None, high: float | None, level: float
+    clusters: ClusterMoments, low: float | None, high: float | None, level: float
 ) -> Interval | None:
     span = None if low is None or high is None else high - low
     value, upper = clusters.mean, upper_quantile(level)
@@ -186,7 +189,9 @@ def _mean_interval(
     )
 
 
-def _half_of_t(clusters: Clusters, span: float | None, upper: float) -> Callable[[float], float]:
+def _half_of_t(
+    clusters: ClusterMoments, span: float | None, upper: float
+) -> Callable[[float], float]:
     """Half-width of the t interval as a function of the number of pairs."""
     of_one = clusters.variance * clusters.rows
     worth = (clusters.df + 1) / clusters.rows
@@ -211,17 +216,19 @@ def _half_of_newcombe(table: Table, level: float) -> Callable[[float], float]:
     return half
 
 
-def _half_of_unseen(clusters: Clusters, span: float, upper: float) -> Callable[[float], float]:
+def _half_of_unseen(
+    clusters: ClusterMoments, span: float, upper: float
+) -> Callable[[float], float]:
     """The same if differences do not vary: the longer side of the interval."""
     furthest = span + abs(clusters.mean)
     worth = clusters.size / clusters.rows
     return lambda pairs: furthest * _unseen(max(2.0, pairs * worth), upper)
 
 
-def _alike(clusters: Clusters) -> bool:
+def _alike(clusters: ClusterMoments) -> bool:
     """Whether all clusters have the same mean difference, up to rounding."""
-    means = clusters.sums / clusters.counts
-    return float(means.max() - means.min()) <= ROUNDING * max(1.0, float(np.abs(means).max()))
+    least, greatest = clusters.least, clusters.greatest
+    return greatest - least <= ROUNDING * max(1.0, abs(least), abs(greatest))
 
 
 def _unseen(clusters: float, upper: float) -> float:

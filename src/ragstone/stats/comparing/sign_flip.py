@@ -35,7 +35,7 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
         p = (1 + #(…)) / (1 + resamples)                   otherwise: random assignments
 
     so it is never 0. Clusters whose sum is 0 do not count. More than 10,000
-    clusters are merged at random into 10,000 groups that are flipped whole: these
+    clusters are merged by chance into 10,000 groups that are flipped whole: these
     flips form a subgroup of all flips, so the test stays valid.
 
     Args:
@@ -95,7 +95,7 @@ def _random_totals_as_far(differences: Floats, resamples: int, rng: np.random.Ge
 
     A random byte flips eight clusters at once; a table holds the 256 totals of each eight.
     """
-    joined = join_clusters(differences, rng)
+    joined = join_clusters(differences, None, rng)
     padded = np.pad(joined, (0, -len(joined) % BYTE))
     bits = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1)
     table = (padded.reshape(-1, BYTE) @ (1.0 - 2.0 * bits).T).ravel()

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from ragstone.stats.clusters import Clusters, effective_rows
+from ragstone.stats.cluster_moments import moments_of
+from ragstone.stats.clusters import effective_rows
 from ragstone.stats.codes import Floats, sums_by
 from ragstone.stats.interval import Interval, Method, clamp, upper_quantile
 from ragstone.stats.student import t_quantile
@@ -122,5 +123,5 @@ def bounded_size(sample: LabelledRows, low: float | None, high: float | None) ->
         return sums_by(own, sample.weights * values)
 
     labels = sample.labels
-    clusters = Clusters(total(labels), total(labels**0), total(labels**2))
+    clusters = moments_of(total(labels), total(labels**0), total(labels**2))
     return effective_rows(clusters.stretched(low, high)) if clusters.size > 1 else 1.0

@@ -84,7 +84,7 @@ def pilot(values: ArrayLike, clusters: ArrayLike) -> Pilot:
         )
     _, place = np.unique(codes, return_inverse=True)
     counts = np.bincount(place).astype(np.float64)
-    read = read_clusters(np.bincount(place, weights=scores) if len(scores) else [], counts)
+    read = read_clusters(np.bincount(place, weights=scores) if len(scores) else [], counts).moments
     if read.size < 2:
         raise InputError(f"A pilot needs at least two clusters, got {read.size}.")
     varies = bool(np.ptp(scores) > ROUNDING * max(1.0, float(np.abs(scores).max())))

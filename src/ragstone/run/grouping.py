@@ -1,0 +1,74 @@
+"""Grouping: what groups and clusters a run, found before its scores are summed."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.parquet import scan_parquet
+
+from .distinct import Distinct
+from .groups import Groups, by_column
+from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
+from .scoring import NO_VALUE
+from .shards import Shards
+from .spec import RunSpec
+from .written import collect
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grouping:
+    """What the examples of a run have in common.
+
+    Attributes:
+        groups: Those that estimates are made of.
+        repeated: Which clusters ask the same.
+        clusters: How many there are, before those are put together.
+        questions: How many there are, by their ids.
+        retrieved: Whether some example has a context.
+    """
+
+    groups: Groups
+    repeated: RepeatedQuestions
+    clusters: int
+    questions: int
+    retrieved: bool
+
+
+def grouping(shards: Shards, spec: RunSpec) -> Grouping:
+    """Look over the facets of a run, shard by shard; a few bytes a question are held."""
+    names = ["system", *map(by_column, spec.fields)]
+    seen = {name: Distinct(name) for name in names}
+    clusters, asked, questions = Distinct("cluster"), Distinct("cluster"), Distinct("question")
+    retrieved = False
+    for file in shards.files_of("facets"):
+        facets = read_facets(file, [*names, "question", "asked", "cluster", "contexts"])
+        for name, values in seen.items():
+            values.add(facets.select(name))
+        clusters.add(facets.select("cluster"))
+        questions.add(facets.select("question"))
+        if spec.cluster == QUESTION:
+            asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
+        retrieved = retrieved or facets["contexts"].sum() > 0
+    texts = asked.rows() if spec.cluster == QUESTION else pl.DataFrame({"cluster": [], "asked": []})
+    fields = {name: seen[by_column(name)].rows()[by_column(name)].sort() for name in spec.fields}
+    return Grouping(
+        Groups(
+            seen["system"].rows()["system"].to_list(),
+            {
+                name: values.to_list()
+                for name, values in fields.items()
+                if name in spec.by or (values != NO_VALUE).any()
+            },
+        ),
+        repeated_questions(texts["cluster"], texts["asked"]),
+        clusters.rows().height,
+        questions.rows().height,
+        retrieved,
+    )
+
+
+def read_facets(file: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
+    """The facets of a shard; by default all columns."""
+    return collect(scan_parquet(file).select(pl.all() if columns is None else columns), file)

@@ -1,0 +1,125 @@
+"""Score counts: how the scores of each group came out, with which words and for which reasons."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.judgements import MISSING, UNDEFINED, VALUE
+
+from .groups import Groups
+
+NOTES = ("best_reference=", "components=", "weight_coverage=")
+"""Flags that say something of one score, and are not counted."""
+
+KEYS = ["column", "group", "status", "reason", "label"]
+AT_ONCE = 200_000
+"""Rows of counts that are held before those of one key are put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """What can be counted of the scores of a group; see ``Estimate``."""
+
+    n: int
+    n_undefined: int
+    n_missing: int
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.n + self.n_undefined + self.n_missing
+
+
+NO_SCORES = GroupCounts(0, 0, 0, {}, {}, {})
+
+
+def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
+    """The counts of each column and group that has scores.
+
+    Args:
+        table: As ``CountedScores.table`` gives it.
+    """
+    parts = table.partition_by("column", "group", as_dict=True)
+    return {(column, group): _counts(part) for (column, group), part in parts.items()}
+
+
+class CountedScores:
+    """Counts over pieces of a run.
+
+    Args:
+        groups: Of the run.
+    """
+
+    def __init__(self, groups: Groups) -> None:
+        self._groups = groups
+        self._parts: list[pl.DataFrame] = []
+        self._rows = 0
+        self._kept = 0
+
+    def add(self, scores: pl.DataFrame, codes: NDArray[np.int32]) -> None:
+        """Count the scores of further examples.
+
+        Args:
+            scores: As in ``Piece``, sorted by column.
+            codes: Of the examples, as ``Groups.codes`` gives them.
+        """
+        times = scores.height // max(1, len(codes))
+        named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
+        keys = ["column", "status", "reason", "label"]
+        few = scores.select(keys).with_columns(pl.Series(name, own) for name, own in named.items())
+        few = few.group_by(*keys, *named).len().with_columns(pl.col("len").cast(pl.Int64))
+        for group in self._groups.places(few.select(*named).to_numpy()):
+            self._take(few.with_columns(group=pl.Series(group)))
+
+    def table(self) -> pl.DataFrame:
+        """How often each column, group, status, reason and label came out so far, in ``len``."""
+        self._join()
+        return self._parts[0]
+
+    def _take(self, counted: pl.DataFrame) -> None:
+        self._parts.append(_together([counted]))
+        self._rows += self._parts[-1].height
+        if self._rows > 2 * self._kept + AT_ONCE:
+            self._join()
+
+    def _join(self) -> None:
+        self._parts = [_together(self._parts)]
+        self._kept = self._rows = self._parts[0].height
+
+
+def _together(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(parts).group_by(KEYS).agg(pl.col("len").sum())
+
+
+def _counts(part: pl.DataFrame) -> GroupCounts:
+    statuses, labels, said = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
+    for status, reason, label, count in part.select("status", "reason", "label", "len").rows():
+        statuses[status] += count
+        if label is not None:
+            labels[label] += count
+        if reason is not None:
+            said[reason, status] += count
+    flags, reasons = Counter[str](), Counter[str]()
+    most_frequent = sorted(said.items(), key=lambda one: (one[1], one[0][0]), reverse=True)
+    for (reason, status), count in most_frequent:
+        if status == VALUE:
+            for flag in reason.split(","):
+                if not flag.startswith(NOTES):
+                    flags[flag] += count
+        else:
+            reasons[reason] += count
+    return GroupCounts(
+        statuses[VALUE],
+        statuses[UNDEFINED],
+        statuses[MISSING],
+        dict(sorted(labels.items())),
+        dict(flags),
+        dict(reasons),
+    )

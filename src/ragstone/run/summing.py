@@ -1,0 +1,160 @@
+"""Summing: from scores, in pieces of whole examples, to the sums that all estimates are made of."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments, moments_of
+from ragstone.stats.clusters import Clusters, clusters_by
+from ragstone.stats.join_clusters import ClusterTotals, Keys, totals_of
+
+from .buckets import Buckets, Rows
+from .groups import Groups, Ints
+from .score_counts import NO_SCORES, CountedScores, GroupCounts, counts_by_group
+
+SCORE = ("column", "value", "status", "label", "reason")
+"""The columns of scores that are summed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Piece:
+    """Consecutive examples with their scores.
+
+    Args:
+        facets: A row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field.
+        scores: ``SCORE``, with columns numbered from 0. The rows of a column are one for each
+            example, in the order of ``facets``; their value is null unless their status is VALUE.
+    """
+
+    facets: pl.DataFrame
+    scores: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summed:
+    """The sums over each group, which has the place that ``Groups`` gives it.
+
+    Attributes:
+        moments: Of the scores with a value, by column and group; none for a group without any.
+        totals: Of the columns that a composite of means combines, by composite and group.
+        table: How the scores came out, as ``CountedScores.table`` gives it.
+        counts: The same by column and group.
+    """
+
+    moments: Mapping[tuple[int, int], ClusterMoments]
+    totals: Mapping[tuple[str, int], ClusterTotals]
+    table: pl.DataFrame
+    counts: Mapping[tuple[int, int], GroupCounts]
+
+    def of(self, column: int, group: int) -> ClusterMoments:
+        """The moments of a column in a group."""
+        return self.moments.get((column, group), NO_CLUSTERS)
+
+    def counted(self, column: int, group: int) -> GroupCounts:
+        """How the scores of a column in a group came out."""
+        return self.counts.get((column, group), NO_SCORES)
+
+
+def summed(
+    pieces: Iterable[Piece],
+    groups: Groups,
+    columns: int,
+    composites: Mapping[str, Sequence[int]],
+    *,
+    examples: int,
+    folder: Path | None,
+) -> Summed:
+    """Sum scores by group and cluster.
+
+    Args:
+        pieces: All examples, each once, gone over once.
+        groups: Their groups.
+        columns: How many columns of scores there are.
+        composites: The columns that each composite of means combines.
+        examples: How many there are.
+        folder: Where they are put aside if they are many; None: in memory.
+    """
+    counted = CountedScores(groups)
+    moments: dict[tuple[int, int], ClusterMoments] = {}
+    totals: dict[tuple[str, int], ClusterTotals] = {}
+    with Buckets(examples, folder) as buckets:
+        for piece in pieces:
+            codes = groups.codes(piece.facets)
+            scores = piece.scores
+            if not scores["column"].is_sorted():
+                order = np.argsort(scores["column"].to_numpy(), kind="stable")
+                scores = scores[order]
+            counted.add(scores, codes)
+            buckets.add(_rows(piece.facets["cluster"], codes, scores["value"], columns))
+        for rows in buckets:
+            for cells in _cells(rows, groups):
+                found = [
+                    clusters_by(cells.of_rows, rows["values"][:, column], len(cells.keys))
+                    for column in range(columns)
+                ]
+                for group, own in cells.groups:
+                    for column, clusters in enumerate(found):
+                        if (new := _moments(clusters, own)).size:
+                            place = column, group
+                            moments[place] = moments.get(place, NO_CLUSTERS) + new
+                    for name, parts in composites.items():
+                        those = [_within(found[column], own) for column in parts]
+                        joint = totals_of(cells.keys[own], those)
+                        before = totals.get((name, group))
+                        totals[name, group] = joint if before is None else before + joint
+    table = counted.table()
+    return Summed(moments, totals, table, counts_by_group(table))
+
+
+def _rows(clusters: pl.Series, codes: NDArray[np.int32], values: pl.Series, columns: int) -> Rows:
+    """What is put into buckets, one row an example; NaN is no value."""
+    dtype = np.dtype(
+        [
+            ("cluster", np.uint64),
+            ("codes", np.int32, (codes.shape[1],)),
+            ("values", np.float64, (columns,)),
+        ]
+    )
+    rows = np.empty(len(clusters), dtype=dtype)
+    rows["cluster"] = clusters.to_numpy()
+    rows["codes"] = codes
+    rows["values"] = values.to_numpy().reshape(columns, len(clusters)).T
+    return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """The clusters within each group of one kind, sorted by both."""
+
+    of_rows: Ints
+    """The cell of each row."""
+    keys: Keys
+    """The cluster of each cell."""
+    groups: Sequence[tuple[int, slice]]
+    """The place of each group that has any, and its cells."""
+
+
+def _cells(rows: Rows, groups: Groups) -> Iterator[_Cells]:
+    """Of each kind of group."""
+    keys, place = np.unique(rows["cluster"], return_inverse=True)
+    for group in groups.places(rows["codes"]):
+        pairs, of_rows = np.unique(group * len(keys) + place, return_inverse=True)
+        there, starts = np.unique(pairs // len(keys), return_index=True)
+        slices = map(slice, starts, [*starts[1:], len(pairs)])
+        own = list(zip(there.tolist(), slices, strict=True))
+        yield _Cells(of_rows, keys[pairs % len(keys)], own)
+
+
+def _within(clusters: Clusters, own: slice) -> Clusters:
+    return Clusters(clusters.sums[own], clusters.counts[own], clusters.squares[own])
+
+
+def _moments(clusters: Clusters, own: slice) -> ClusterMoments:
+    """Of the clusters of a group that have a value."""
+    counts = clusters.counts[own]
+    there = counts > 0
+    return moments_of(clusters.sums[own][there], counts[there], clusters.squares[own][there])
