@@ -131,7 +131,7 @@ def written(folder: Path, rows: Sequence[Row], size: int) -> Shards:
     return shards
 
 
-def estimated(rows: Sequence[Row], *, shard: int = 5_000, bucket: int = 250_000) -> Estimated:
+def estimated(rows: Sequence[Row], *, shard: int = 5_000, bucket: int = 50_000) -> Estimated:
     with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "EXAMPLES", bucket)
         place = Path(folder)

@@ -47,7 +47,7 @@ def test_moments_by_hand() -> None:
     assert found == expected
     assert (found.mean, found.single, found.row_variance) == (1, False, 0.5)
     assert found.variance == pytest.approx(3 / 2 * 2 / 16)
-    assert (found.kish, found.df) == (pytest.approx(16 / 6), pytest.approx(16 / 6 - 1))
+    assert (found.kish, found.df) == pytest.approx((16 / 6, 16 / 6 - 1))
 
 
 def test_two_pieces_by_hand() -> None:

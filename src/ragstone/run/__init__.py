@@ -11,6 +11,7 @@ What is done
     judging      asks the judges in turn about a block; chat_judge: an LLM judge
     scoring      the tables of judged blocks, and of the shard they make
     estimating   all reported numbers; estimates: those of one metric; remarks on them
+    summing      what they are made of: sums by group and cluster, in buckets; score_counts
     calls/       model calls: pacing, budget, retries, journal
 What is stored
     folder       a run's folder, with its lock and the shards of an unfinished run

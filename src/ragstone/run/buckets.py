@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragstone.errors import room_for
 from ragstone.stats.join_clusters import part_of
 
-EXAMPLES = 250_000
+EXAMPLES = 50_000
 """Examples of a bucket, about: as many as are held in memory at a time."""
 
 Rows = NDArray[np.void]

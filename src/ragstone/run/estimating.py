@@ -107,13 +107,15 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
 def _pieces(shards: Shards, columns: Columns, found: Grouping) -> Iterator[Piece]:
     """The scores of each shard, which are checked if they were there before."""
     there_before = {form.shard for form in shards.found("scores")}
-    read = dict.fromkeys([*looked_at("scores"), "label", "reason"])
+    read = ["metric", "value", "label", "status", "reason"]
     metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
     status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
     for form in shards.ledger:
         file = shards.file("scores", form.shard)
-        rows = collect(scan_parquet(file).select(*read), file)
-        if form.shard in there_before:
+        check = form.shard in there_before
+        names = dict.fromkeys([*read, *(looked_at("scores") if check else ())])
+        rows = collect(scan_parquet(file).select(*names), file)
+        if check:
             with shards.judged_again(file):
                 check_scores(rows, file, form.examples, columns.metrics)
         rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")

@@ -3,18 +3,22 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments, moments_of
+from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
 from ragstone.stats.clusters import Clusters, clusters_by
 from ragstone.stats.join_clusters import ClusterTotals, Keys, totals_of
 
 from .buckets import Buckets, Rows
 from .groups import Groups, Ints
 from .score_counts import NO_SCORES, CountedScores, GroupCounts, counts_by_group
+
+Place = TypeVar("Place")
+Sum = TypeVar("Sum", ClusterMoments, ClusterTotals)
 
 SCORE = ("column", "value", "status", "label", "reason")
 """The columns of scores that are summed."""
@@ -39,7 +43,7 @@ class Summed:
     """The sums over each group, which has the place that ``Groups`` gives it.
 
     Attributes:
-        moments: Of the scores with a value, by column and group; none for a group without any.
+        moments: Of the scores with a value, by column and group.
         totals: Of the columns that a composite of means combines, by composite and group.
         table: How the scores came out, as ``CountedScores.table`` gives it.
         counts: The same by column and group.
@@ -86,26 +90,18 @@ def summed(
             codes = groups.codes(piece.facets)
             scores = piece.scores
             if not scores["column"].is_sorted():
-                order = np.argsort(scores["column"].to_numpy(), kind="stable")
-                scores = scores[order]
+                scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
             counted.add(scores, codes)
             buckets.add(_rows(piece.facets["cluster"], codes, scores["value"], columns))
         for rows in buckets:
             for cells in _cells(rows, groups):
-                found = [
-                    clusters_by(cells.of_rows, rows["values"][:, column], len(cells.keys))
-                    for column in range(columns)
-                ]
-                for group, own in cells.groups:
-                    for column, clusters in enumerate(found):
-                        if (new := _moments(clusters, own)).size:
-                            place = column, group
-                            moments[place] = moments.get(place, NO_CLUSTERS) + new
-                    for name, parts in composites.items():
-                        those = [_within(found[column], own) for column in parts]
-                        joint = totals_of(cells.keys[own], those)
-                        before = totals.get((name, group))
-                        totals[name, group] = joint if before is None else before + joint
+                for column in range(columns):
+                    for group, _, (clusters,) in cells.summed(rows, [column]):
+                        there = clusters.of(clusters.counts > 0)
+                        _merge(moments, (column, group), there.moments)
+                for name, parts in composites.items():
+                    for group, keys, found in cells.summed(rows, parts):
+                        _merge(totals, (name, group), totals_of(keys, found))
     table = counted.table()
     return Summed(moments, totals, table, counts_by_group(table))
 
@@ -128,33 +124,37 @@ def _rows(clusters: pl.Series, codes: NDArray[np.int32], values: pl.Series, colu
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Cells:
-    """The clusters within each group of one kind, sorted by both."""
+    """The clusters within each group of one kind; those of a group stand together."""
 
     of_rows: Ints
     """The cell of each row."""
     keys: Keys
     """The cluster of each cell."""
     groups: Sequence[tuple[int, slice]]
-    """The place of each group that has any, and its cells."""
+    """The place of each group that has rows, and its cells."""
+
+    def summed(
+        self, rows: Rows, columns: Sequence[int]
+    ) -> Iterator[tuple[int, Keys, list[Clusters]]]:
+        """The place of each group, its clusters, and the scores of these columns in them."""
+        found = [
+            clusters_by(self.of_rows, rows["values"][:, one], len(self.keys)) for one in columns
+        ]
+        for place, own in self.groups:
+            yield place, self.keys[own], [one.of(own) for one in found]
 
 
 def _cells(rows: Rows, groups: Groups) -> Iterator[_Cells]:
     """Of each kind of group."""
-    keys, place = np.unique(rows["cluster"], return_inverse=True)
+    names, cluster = np.unique(rows["cluster"], return_inverse=True)
     for group in groups.places(rows["codes"]):
-        pairs, of_rows = np.unique(group * len(keys) + place, return_inverse=True)
-        there, starts = np.unique(pairs // len(keys), return_index=True)
-        slices = map(slice, starts, [*starts[1:], len(pairs)])
-        own = list(zip(there.tolist(), slices, strict=True))
-        yield _Cells(of_rows, keys[pairs % len(keys)], own)
+        cells, of_rows = np.unique(group * len(names) + cluster, return_inverse=True)
+        places, starts = np.unique(cells // len(names), return_index=True)
+        own = map(slice, starts, [*starts[1:], len(cells)])
+        of_groups = list(zip(places.tolist(), own, strict=True))
+        yield _Cells(of_rows, names[cells % len(names)], of_groups)
 
 
-def _within(clusters: Clusters, own: slice) -> Clusters:
-    return Clusters(clusters.sums[own], clusters.counts[own], clusters.squares[own])
-
-
-def _moments(clusters: Clusters, own: slice) -> ClusterMoments:
-    """Of the clusters of a group that have a value."""
-    counts = clusters.counts[own]
-    there = counts > 0
-    return moments_of(clusters.sums[own][there], counts[there], clusters.squares[own][there])
+def _merge(sums: dict[Place, Sum], place: Place, new: Sum) -> None:
+    before = sums.get(place)
+    sums[place] = new if before is None else before + new

@@ -31,8 +31,8 @@ watching/    a stream of scores looked at after each one: when its mean fell, ho
 sessions     worst turn, mean of turns and share resolved of conversations
 simplex      weights that are not negative and sum to 1
 
-Shared by several of them: codes, bins, mean_ranks, kish, heavy_rows, join_clusters, smallest,
-every_look.
+Shared by several of them: clusters, cluster_moments, join_clusters, codes, bins, mean_ranks, kish,
+heavy_rows, smallest, every_look.
 """
 
 from .agreement.coefficients import percent_agreement

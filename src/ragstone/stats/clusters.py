@@ -42,6 +42,10 @@ class Clusters:
         """What a mean and its interval need of them."""
         return moments_of(self.sums, self.counts, self.squares)
 
+    def of(self, chosen: slice | NDArray[np.bool_]) -> "Clusters":
+        """Some of these clusters."""
+        return Clusters(self.sums[chosen], self.counts[chosen], self.squares[chosen])
+
 
 def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int) -> Clusters:
     """Sum scores into their clusters.
