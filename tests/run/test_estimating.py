@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -38,6 +38,9 @@ MEANS = 'ragas_harmonic(weights="mrr:1 hit:1")'
 RENORMALISED = 'composite(weights="mrr:1 hit:1", missing="renormalise")'
 METRICS = ("mrr", "hit", RENORMALISED, MEANS)
 """A score from 0 to 1, a rate, a composite of scores, and one of means."""
+
+BLOCK = 7
+"""Examples of a block of a shard, each of which has all scores of a metric together."""
 
 Score = tuple[float | None, str, str | None, str | None]
 """Value, status, reason, label."""
@@ -123,11 +126,14 @@ def frames(rows: Sequence[Row], start: int = 0) -> dict[str, pl.DataFrame]:
 
 
 def written(folder: Path, rows: Sequence[Row], size: int) -> Shards:
+    folder.mkdir(exist_ok=True)
     shards = Shards(folder)
     for number, start in enumerate(range(0, len(rows), size)):
         own = rows[start : start + size]
         form = ShardForm(shard=number, examples=len(own), files={}, counted=Counted(judged=[]))
-        shards.add(form, frames(own, start))
+        blocks = [frames(own[at : at + BLOCK], start + at) for at in range(0, len(own), BLOCK)]
+        tables = {name: pl.concat(one[name] for one in blocks) for name in ("scores", "facets")}
+        shards.add(form, tables)
     return shards
 
 
@@ -385,6 +391,17 @@ def test_a_remark_tells_what_composites_are_made_of_system_by_system() -> None:
     assert "100" in remark
     assert "50" in remark
     assert estimated([row(0, 1, 1)]).remarks == []
+
+
+def test_a_field_of_a_suite_groups_where_some_example_has_it(tmp_path: Path) -> None:
+    rows = [row(0, 1, 1), replace(row(2, 1, 1), topic="(none)")]
+    asked = replace(spec(), by=())
+    asked.__dict__["fields"] = ["topic"]
+    some = estimate_run(written(tmp_path / "some", rows, 2), asked, RunTally(examples=2))
+    none = estimate_run(written(tmp_path / "none", rows[1:], 2), asked, RunTally(examples=1))
+    assert (some.fields, none.fields) == (["topic"], [])
+    assert {"topic": "(none)"} in [one.group for one in some.estimates]
+    assert [one.group for one in none.estimates[:2]] == [{}, {"system": "a"}]
 
 
 def test_what_was_put_aside_is_gone_after_an_error(

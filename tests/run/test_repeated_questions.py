@@ -83,9 +83,9 @@ def test_questions_behind_other_turns_are_other_questions() -> None:
 
 
 def test_an_id_without_a_text_is_a_question_of_its_own() -> None:
-    ids = pl.Series(["a", "b", "c", "d", "a"])
-    found = repeated_questions(ids, pl.Series([1, 1, None, 2, None]))
-    assert found.clusters(ids).to_list() == ["a", "a", "c", "d", "a"]
+    ids = pl.Series(["a", "b", "c", "d", "a", "e"])
+    found = repeated_questions(ids, pl.Series([1, 1, None, 2, None, None]))
+    assert found.clusters(ids).to_list() == ["a", "a", "c", "d", "a", "e"]
     assert found.note is not None
 
 
