@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import RunConflict
+from ragstone.errors import InputError, RunConflict
 from ragstone.examples import Examples
 from ragstone.examples.lines import LinePlace
 from ragstone.run import blocks
@@ -150,3 +150,20 @@ def test_a_sample_notices_what_changed_at_either_end(tmp_path: Path, size: int) 
     for at in {0, size - 1} if size else ():
         file.write_bytes(b"a" * at + b"b" + b"a" * (size - at - 1))
         assert known_file(file).sample != before
+
+
+def test_a_file_that_changes_while_it_is_read_makes_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
+    data = write(tmp_path / "rows.jsonl", 30)
+
+    def kept(self: object, form: object) -> None:  # noqa: ARG001
+        with data.open("a") as file:
+            file.write('{"answer": "Another one."}\n')
+        monkeypatch.undo()
+
+    monkeypatch.setattr("ragstone.run.folder.Folder.kept", kept)
+    with pytest.raises(InputError, match=r"rows\.jsonl changed while the run was reading it"):
+        run_of(data, out=tmp_path / "run")
+    assert not (tmp_path / "run" / "estimates.json").exists()

@@ -227,7 +227,7 @@ def _carry_out(
         notes += _left_out(left_out)
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
     address = ray_address(request.engine)
-    facts = InputFacts(
+    facts = InputFacts.of(
         prepared.examples,
         spec.settings.data,
         None if prepared.survey is None else prepared.survey.examples,
@@ -263,6 +263,7 @@ def _carry_out(
         if request.batch:
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
         data = batches.read(judge)
+    facts.check()
     beside = data.beside()
     ties = label_files.ties()
     write_lines(folder.path / RunEntry.REJECTED, beside.rejected)

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from ragstone.argument import argument
+from ragstone.errors import InputError
 from ragstone.examples import Examples
 
 from .places import PARTS
@@ -61,24 +64,44 @@ class InputFacts:
         data: The data.
         fingerprint: Of the data.
         examples: How many there are; None if they were not counted.
+        files: What their files were recognised by when the run began or went on.
     """
 
     data: Examples
     fingerprint: str
     examples: int | None
+    files: tuple[KnownFile, ...]
+
+    @classmethod
+    def of(cls, data: Examples, fingerprint: str, examples: int | None) -> Self:
+        """Of data that are going to be read."""
+        return cls(data, fingerprint, examples, tuple(map(known_file, data.files)))
 
     def write(self, parts: Path) -> None:
         """Write it down in the folder of the run's unfinished tables."""
-        files = self.data.files
-        if not files:
+        if not self.files:
             return
         known = KnownInput(
-            files=[known_file(file) for file in files],
+            files=list(self.files),
             fingerprint=self.fingerprint,
             examples=self.examples,
             over_systems=self.data.over_systems,
         )
         write_json(parts / FILE, known.model_dump())
+
+    def check(self) -> None:
+        """Look whether the files are still those that the run began with.
+
+        Raises:
+            InputError: One was changed while the run read it.
+        """
+        changed = [one.name for one in self.files if one != known_file(Path(one.name))]
+        if changed:
+            raise InputError(
+                f"{', '.join(changed)} changed while the run was reading it, so its shards may come "
+                f"of two versions. Run it again with {argument('out', 'ANOTHER_FOLDER')}, or delete "
+                "its folder."
+            )
 
 
 def known_input(folder: Path, files: Sequence[Path]) -> KnownInput | None:

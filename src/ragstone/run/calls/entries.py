@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
-from math import ceil
 from pathlib import Path
 from typing import Literal
 
@@ -22,6 +21,7 @@ from ragstone.sqlite import (
     explained,
     open_to_read,
 )
+from ragstone.stats.percentiles import ValueCounts
 
 FILE = RunEntry.JOURNAL
 
@@ -154,8 +154,9 @@ class CallTimes:
         judge: The model's name.
         task: What was asked.
         calls: Requests sent, each attempt one; replies of earlier runs are none.
-        seconds: Within which half, nine of ten and 99 of 100 calls ended.
-        usd: What at most half, nine of ten and 99 of 100 calls cost; empty if no cost is known.
+        seconds: Within which half, nine of ten and 99 of 100 calls ended, to a thousandth.
+        usd: What at most half, nine of ten and 99 of 100 calls cost, likewise; empty if no cost is
+            known.
         total: What they cost together; None if no cost is known.
         unpriced: Calls whose cost is not known.
     """
@@ -227,35 +228,42 @@ def call_times(file: Path) -> list[CallTimes]:
     Raises:
         InputError: The file cannot be read.
     """
-    found: dict[tuple[str, str], tuple[list[float], list[float | None]]] = {}
+    found: dict[tuple[str, str], _Counted] = {}
     with _reading(file) as connection:
         rows = connection.execute(
             "SELECT judge, task, seconds, usd FROM attempts JOIN requests USING (key) "
             "WHERE source != 'cache'"
         )
         for judge, task, seconds, usd in rows:
-            times, costs = found.setdefault((as_text(judge), as_text(task)), ([], []))
-            times.append(as_number(seconds))
-            costs.append(None if usd is None else as_number(usd))
-    made = []
-    for (judge, task), (times, costs) in found.items():
-        known = [one for one in costs if one is not None]
-        total = sum(known) if known else None
-        made.append(
-            CallTimes(
-                judge, task, len(times), _percentiles(times), _percentiles(known), total,
-                len(costs) - len(known),
-            )
-        )  # fmt: skip
+            counted = found.setdefault((as_text(judge), as_text(task)), _Counted())
+            # A journal edited by hand may hold a time or cost below 0, which none has.
+            counted.times.add(max(0.0, as_number(seconds)))
+            if usd is not None:
+                cost = max(0.0, as_number(usd))
+                counted.costs.add(cost)
+                counted.total += cost
+    made = [
+        CallTimes(
+            judge,
+            task,
+            one.times.n,
+            one.times.percentiles(PERCENTILES),
+            one.costs.percentiles(PERCENTILES),
+            one.total if one.costs.n else None,
+            one.times.n - one.costs.n,
+        )
+        for (judge, task), one in found.items()
+    ]
     return sorted(made, key=lambda one: (-(one.total or 0), one.judge, one.task))
 
 
-def _percentiles(values: Sequence[float]) -> tuple[float, ...]:
-    """The least value that so many percent do not exceed, each one that occurred."""
-    if not values:
-        return ()
-    ranked = sorted(values)
-    return tuple(ranked[ceil(len(ranked) * share / 100) - 1] for share in PERCENTILES)
+@dataclass(slots=True)
+class _Counted:
+    """The calls of a judge to a task: however many there are, their percentiles take little."""
+
+    times: ValueCounts = field(default_factory=ValueCounts)
+    costs: ValueCounts = field(default_factory=ValueCounts)
+    total: float = 0.0
 
 
 def served(file: Path) -> Counter[tuple[str, str]]:
