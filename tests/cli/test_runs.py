@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from ragstone.errors import InputError
 from ragstone.report.pages.runs import runs_page
 from ragstone.report.render.terminal import as_text
+from ragstone.run.heartbeat import Beat
 from ragstone.run.runs import latest_run, runs_in
 from ragstone.run.written import signed, write_json
 
@@ -96,3 +98,26 @@ def test_a_file_has_no_runs_in_it(ragstone: Command, tmp_path: Path) -> None:
     outcome = ragstone("runs", file)
     assert outcome.status == 2
     assert "answers.jsonl is a file. Name a folder" in outcome.err
+
+
+def test_a_run_that_goes_on_says_how_far_it_is_and_by_how_many_workers(
+    ragstone: Command, runs: Path
+) -> None:
+    beat = Beat(
+        at=datetime.now(UTC), stage="judging", examples=62_000, fraction=0.62, seconds=9,
+        judges=["human"], workers=3,
+    )  # fmt: skip
+    file = runs / "under-way" / "progress.json"
+    file.write_text(beat.model_dump_json())
+    assert "running, 62%, 3 workers" in ragstone("runs", runs).out.replace(" %", "%")
+    found = ragstone("runs", runs, "--json").json["runs"][1]
+    assert (found["state"], found["progress"]["workers"]) == ("unfinished", 3)
+    file.write_text(replaced(beat, at=beat.at - timedelta(hours=1)))
+    assert "running" not in ragstone("runs", runs).out
+    one_process = replaced(beat, fraction=None, workers=None)
+    file.write_text(one_process)
+    assert "running, 62,000 rows" in ragstone("runs", runs).out
+
+
+def replaced(beat: Beat, **changes: Any) -> str:
+    return beat.model_copy(update=changes).model_dump_json()

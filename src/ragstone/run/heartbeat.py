@@ -7,7 +7,7 @@ gone when the run is finished.
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -20,6 +20,8 @@ from .written import write_json
 FILE = RunEntry.HEARTBEAT
 PAUSE = 1.0
 """Seconds between two beats."""
+STILL = timedelta(minutes=2)
+"""Without a sign of life for so long, a run is taken for stopped."""
 
 
 class Beat(BaseModel):
@@ -48,6 +50,11 @@ class Beat(BaseModel):
     calls: int = 0
     usd: float | None = None
     workers: int | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it was written lately."""
+        return datetime.now(UTC) - self.at < STILL
 
     @property
     def left(self) -> float | None:

@@ -98,9 +98,9 @@ class InputFacts:
         changed = [one.name for one in self.files if one != known_file(Path(one.name))]
         if changed:
             raise InputError(
-                f"{', '.join(changed)} changed while the run was reading it, so its shards may come "
-                f"of two versions. Run it again with {argument('out', 'ANOTHER_FOLDER')}, or delete "
-                "its folder."
+                f"{', '.join(changed)} changed while the run was reading it, so its shards may "
+                "come of two versions. Run it again with "
+                f"{argument('out', 'ANOTHER_FOLDER')}, or delete its folder."
             )
 
 

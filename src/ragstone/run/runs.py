@@ -9,6 +9,7 @@ from ragstone.argument import argument, call
 from ragstone.errors import DamagedRun, InputError
 
 from .forms import Manifest
+from .heartbeat import Beat, last_beat
 from .places import MANIFEST
 from .run_files import RunFiles
 
@@ -24,11 +25,13 @@ class FoundRun:
         path: The folder.
         changed: When its ``run.json`` was last written, in UTC.
         form: What ``run.json`` says; None if it is damaged.
+        beat: How far it said it is, if it is not finished.
     """
 
     path: Path
     changed: datetime
     form: Manifest | None
+    beat: Beat | None = None
 
 
 def runs_in(folder: Path = RUNS) -> list[FoundRun]:
@@ -71,7 +74,8 @@ def found_run(file: Path) -> FoundRun:
         form = RunFiles(file.parent).form
     except DamagedRun:
         form = None
-    return FoundRun(file.parent, changed, form)
+    unfinished = form is not None and not form.finished
+    return FoundRun(file.parent, changed, form, last_beat(file.parent) if unfinished else None)
 
 
 def _makes_one() -> str:

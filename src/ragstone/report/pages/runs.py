@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ragstone.report.figures import counted
 from ragstone.report.page import (
     Cell,
     Count,
@@ -18,6 +19,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.panels import legend, short_judge
+from ragstone.run.heartbeat import Beat
 from ragstone.run.runs import FoundRun
 
 
@@ -57,17 +59,30 @@ def _cells(one: FoundRun) -> list[Cell]:
         Count(data.systems if done else None),
         judges or "–",
         written,
-        "" if done else Phrase("unfinished", "caution"),
+        "" if done else _how_far(one.beat),
     ]
 
 
+def _how_far(beat: Beat | None) -> Phrase:
+    """Of a run that is not finished."""
+    if beat is None or not beat.goes_on:
+        return Phrase("unfinished", "caution")
+    far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
+    workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"
+    return Phrase(f"running, {far}{workers}", "quiet")
+
+
 def _record(one: FoundRun) -> dict[str, object]:
-    """The state is ``finished``, ``unfinished`` or ``damaged``; what is not known is null."""
+    """The state is ``finished``, ``unfinished`` or ``damaged``; what is not known is null.
+
+    ``progress`` is how far a run said it was when it last did, if it is not finished.
+    """
     form = one.form
     known = form if form and form.finished else None
     return {
         "run": str(one.path),
         "state": "damaged" if form is None else "finished" if form.finished else "unfinished",
+        "progress": None if one.beat is None else one.beat.model_dump(mode="json"),
         "written": one.changed.isoformat(timespec="seconds"),
         "data": known and known.data.source,
         "examples": known and known.data.examples,

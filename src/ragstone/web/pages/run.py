@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from time import perf_counter
 from typing import TypeVar
 
@@ -38,7 +38,6 @@ from ragstone.web.tagged import Tags, tags_of
 from ragstone.web.web_page import Elsewhere, WebPage
 
 from .examples import examples_table
-from .runs import STILL
 from .tabs import run_tabs
 
 T = TypeVar("T")
@@ -194,7 +193,7 @@ def _caution(run: Run, summary: Summary) -> list[Phrase]:
 
 def _progress(folder: Folder) -> dict[str, object]:
     beat = last_beat(folder.path)
-    goes_on = beat is not None and datetime.now(UTC) - beat.at < STILL
+    goes_on = beat is not None and beat.goes_on
     left = lasted(beat.left) if beat and goes_on else ""
     return {"progress": beat, "goes_on": goes_on, "left": left}
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from time import perf_counter
 
@@ -29,9 +29,6 @@ from ragstone.web.drawing import drawn
 from ragstone.web.marks import Marks, name_of
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import Elsewhere, WebPage
-
-STILL = timedelta(minutes=2)
-"""Without a sign of life for so long, a run is taken for stopped."""
 
 SHOWN_METRICS, A_PAGE = 3, 40
 PREFERRED = ("faithfulness", "answer_coverage", "context_recall", "answer_outcome", "mrr")
@@ -115,7 +112,7 @@ class ShownRun:
     @property
     def goes_on(self) -> bool:
         """Whether it said lately how far it is."""
-        return self.progress is not None and datetime.now(UTC) - self.progress.at < STILL
+        return self.progress is not None and self.progress.goes_on
 
     @property
     def judges(self) -> list[str]:

@@ -1,0 +1,316 @@
+"""Runs beyond one machine: time, memory, nodes, deaths, and going on, beside their limits.
+
+    python benchmarks/scale.py local  [--rows 1000000] [--against CHECKOUT] [--pairs 1]
+    python benchmarks/scale.py nodes  [--rows 1000000] [--pairs 5]
+    python benchmarks/scale.py deaths [--rows 100000] [--seeds 20] [--bench ../shared/bench]
+    python benchmarks/scale.py resume [--rows 1000000]
+    python benchmarks/scale.py first
+
+``local``: rows with 10 contexts and labels in one process, in a quarter, a half and all of the
+data; with --against, another checkout beside it. ``nodes``: the same on one node and on two, and
+what share of the processor time is not spent by workers. ``deaths``: a judge by a mock server and
+three nodes, of which one, a worker, the relay, the run or the heartbeat of a node is ended at
+random. ``resume``: a run killed with 1 % left. ``first``: seconds from the command to the first
+shard. Nodes are raylets of this machine, with one logical processor each.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from against_mock import mock, sent
+from ray_nodes import RayNodes, kill, processes, ray_nodes
+from stream import write_rows
+
+CONTEXTS = 10
+TICKS = os.sysconf("SC_CLK_TCK")
+KEPT_OUT = ("run.json", ".lock", "journal.sqlite")
+"""What may differ between runs of the same data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What a command used: seconds by the clock and of processors, megabytes at most."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+class Command:
+    """An evaluation in a process of its own."""
+
+    def __init__(
+        self, data: Path, out: Path, more: Sequence[str], source: Path | None = None
+    ) -> None:
+        self.out = out
+        self._said = out.with_suffix(".txt")
+        own = {} if source is None else {"PYTHONPATH": str(source / "src")}
+        self._began = time.perf_counter()
+        with self._said.open("w") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "ragstone", "evaluate", str(data), "--out", str(out),
+                 "--json", *more],
+                stdout=subprocess.DEVNULL, stderr=said, env={**os.environ, **own},
+            )  # fmt: skip
+
+    @property
+    def kept(self) -> int:
+        """How many shards are done."""
+        ledger = self.out / "parts" / "shards.jsonl"
+        return ledger.read_bytes().count(b"\n") if ledger.is_file() else 0
+
+    def reaches(self, shards: int) -> float:
+        """Wait until so many are done; the seconds since the beginning."""
+        while self.process.poll() is None and self.kept < shards:
+            time.sleep(0.02)
+        return time.perf_counter() - self._began
+
+    def end(self, status: int = 0) -> Used:
+        """Wait for the end."""
+        _, ended, used = os.wait4(self.process.pid, 0)
+        self.process.returncode = os.waitstatus_to_exitcode(ended)
+        if self.process.returncode != status:
+            raise SystemExit(f"status {self.process.returncode}: {self._said.read_text()[-2000:]}")
+        wall = time.perf_counter() - self._began
+        return Used(wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)
+
+
+class Watch:
+    """Sums the processor seconds of all processes whose title begins so, dead ones included."""
+
+    def __init__(self, titles: Sequence[str]) -> None:
+        self._titles, self._seen, self._on = titles, dict[int, float](), True
+        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread.start()
+
+    def _look(self) -> None:
+        while self._on:
+            for pid in (pid for title in self._titles for pid in processes(title)):
+                try:
+                    stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
+                except OSError:
+                    continue
+                user, system = stat.rpartition(") ")[2].split()[11:13]
+                self._seen[pid] = (int(user) + int(system)) / TICKS
+            time.sleep(0.1)
+
+    def end(self) -> float:
+        """Stop looking; the seconds."""
+        self._on = False
+        self._thread.join()
+        return sum(self._seen.values())
+
+
+def content(run: Path) -> dict[str, bytes]:
+    """The files of a run that have to be the same."""
+    files = (one for one in run.rglob("*") if one.is_file() and one.name not in KEPT_OUT)
+    return {str(one.relative_to(run)): one.read_bytes() for one in files}
+
+
+def local(folder: Path, given: argparse.Namespace) -> None:
+    data = rows_in(folder, given.rows)
+    print(f"{'rows':>10} {'of':>8} {'wall s':>8} {'CPU s':>8} {'peak MB':>8}   limit 600 MB, flat")
+    parts = [given.rows // 4, given.rows // 2, given.rows]
+    sources = {"this": None, **({"other": given.against} if given.against else {})}
+    for pair in range(given.pairs):
+        for rows in parts if not pair else parts[-1:]:
+            some = head(data, folder / f"head{rows}.jsonl", rows)
+            for name, source in sources.items():
+                out = fresh(folder / "run")
+                used = Command(some, out, ["--judge", "human"], source).end()
+                print(f"{rows:>10,} {name:>8} {used.wall:>8.1f} {used.cpu:>8.1f} {used.peak:>8.0f}")
+
+
+def nodes(folder: Path, given: argparse.Namespace) -> None:
+    data = rows_in(folder, given.rows)
+    print(
+        f"{'nodes':>6} {'wall s':>8} {'workers':>8} {'run':>8} {'Ray':>8} {'outside':>8}   ≤ 10 %"
+    )
+    walls: dict[int, list[float]] = {1: [], 2: []}
+    for _ in range(given.pairs):
+        for count in walls:
+            with ray_nodes(count) as there:
+                engine = ["--judge", "human", "--engine", f"ray:{there.address}"]
+                workers, of_ray = Watch(["ray::ShardWorker"]), Watch(RAYS_OWN)
+                used = Command(data, fresh(folder / "run"), engine).end()
+                judging, rest = workers.end(), of_ray.end()
+            outside = (used.cpu + rest) / (judging + used.cpu + rest)
+            walls[count].append(used.wall)
+            print(f"{count:>6} {used.wall:>8.1f} {judging:>8.1f} {used.cpu:>8.1f} {rest:>8.1f} "
+                  f"{outside:>8.1%}", flush=True)  # fmt: skip
+    ratio = [one / two for one, two in zip(*walls.values(), strict=True)]
+    print(f"one node / two nodes, median of {len(ratio)} pairs: {statistics.median(ratio):.2f}")
+
+
+RAYS_OWN = (
+    f"{sys.prefix}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/ray/core",
+    "ray::IDLE",
+)
+"""Raylets and the global control store."""
+
+
+def deaths(folder: Path, given: argparse.Namespace) -> None:
+    data = rows_in(folder, given.rows, labelled=False)
+    with mock(given.bench) as server:
+        judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
+        alone = fresh(folder / "alone")
+        used = Command(data, alone, judge).end()
+        asked = int(server.counts()["unique_requests"])
+        print(f"one process: {used.wall:.0f} s, {asked:,} questions")
+        print(f"{'seed':>5} {'what died':<28} {'wall s':>8} {'calls':>9} {'over':>6}  bytes")
+        whole = content(alone)
+        for seed in range(given.seeds):
+            server.reset()
+            draw = random.Random(seed)
+            with ray_nodes(3) as there:
+                engine = [*judge, "--engine", f"ray:{there.address}"]
+                out, died, flying = fresh(folder / "run"), list[str](), 0
+                began = time.perf_counter()
+                run = Command(data, out, engine)
+                for share in sorted([draw.random(), draw.random()]):
+                    while run.process.poll() is None and sent(server.counts()) < share * asked:
+                        time.sleep(0.02)
+                    if run.process.poll() is not None:
+                        break
+                    what = draw.choice(list(DEATHS))
+                    died.append(what)
+                    if what == "run":
+                        kill(run.process.pid)
+                        run.end(-9)
+                        flying += 64
+                        run = Command(data, out, engine)
+                    else:
+                        DEATHS[what](there, draw)
+                run.end()
+                wall = time.perf_counter() - began
+            calls = sent(server.counts())
+            same = content(out) == whole
+            print(f"{seed:>5} {', '.join(died):<28} {wall:>8.0f} {calls:>9,} {calls - asked:>6}  "
+                  f"{'the same' if same else 'OTHERS'}", flush=True)  # fmt: skip
+            if not same or calls - asked > flying:
+                raise SystemExit("The limits are not kept.")
+
+
+def _worker(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
+    if there_are := processes("ray::ShardWorker"):
+        kill(draw.choice(there_are))
+
+
+def _node(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
+    there.remove()
+    there.add()
+
+
+def _silence(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
+    there.silence()
+    there.add()
+
+
+def _relay(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
+    for pid in processes("ray::Relay"):
+        kill(pid)
+
+
+DEATHS: Mapping[str, Callable[[RayNodes, random.Random], None]] = {
+    "worker": _worker,
+    "node": _node,
+    "heartbeat": _silence,
+    "relay": _relay,
+    "run": _worker,
+}
+
+
+def resume(folder: Path, given: argparse.Namespace) -> None:
+    data = rows_in(folder, given.rows)
+    out = fresh(folder / "run")
+    run = Command(data, out, ["--judge", "human"])
+    shards = -(-given.rows // 5_000)
+    run.reaches(shards - max(1, shards // 100))
+    kill(run.process.pid)
+    run.end(-9)
+    left = shards - run.kept
+    again = Command(data, out, ["--judge", "human"])
+    first = again.reaches(run.kept + 1)
+    used = again.end()
+    print(f"{left} of {shards} shards left: the first is done after {first:.1f} s, the run after "
+          f"{used.wall:.1f} s ({used.cpu:.1f} of processors), {used.peak:.0f} MB; ≤ 5 s, ≤ 200 MB "
+          "until it goes on")  # fmt: skip
+
+
+def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
+    data = rows_in(folder, 20_000)
+    with ray_nodes(2) as there:
+        for _ in range(3):
+            run = Command(
+                data, fresh(folder / "run"),
+                ["--judge", "human", "--engine", f"ray:{there.address}"],
+            )  # fmt: skip
+            print(f"first of 4 shards after {run.reaches(1):.1f} s; ≤ 5 s")
+            run.end()
+
+
+def rows_in(folder: Path, rows: int, *, labelled: bool = True) -> Path:
+    """The data."""
+    data = folder / "rows.jsonl"
+    write_rows(data, rows, CONTEXTS if labelled else 2)
+    return data
+
+
+def head(data: Path, into: Path, rows: int) -> Path:
+    """The first rows of the data, in a file of their own."""
+    with data.open("rb") as source, into.open("wb") as target:
+        for _, line in zip(range(rows), source, strict=False):
+            target.write(line)
+    return into
+
+
+def fresh(folder: Path) -> Path:
+    """The folder, not there."""
+    shutil.rmtree(folder, ignore_errors=True)
+    return folder
+
+
+@contextmanager
+def place(given: Path | None) -> Iterator[Path]:
+    """The folder that was named, or a temporary one."""
+    if given is not None:
+        given.mkdir(parents=True, exist_ok=True)
+        yield given
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+PARTS = {"local": local, "nodes": nodes, "deaths": deaths, "resume": resume, "first": first}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--rows", type=int)
+    parser.add_argument("--pairs", type=int)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--against", type=Path)
+    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--bench", type=Path, default=Path("../shared/bench"))
+    given = parser.parse_args()
+    given.rows = given.rows or (100_000 if given.part == "deaths" else 1_000_000)
+    given.pairs = given.pairs or (5 if given.part == "nodes" else 1)
+    with place(given.folder) as folder:
+        PARTS[given.part](folder, given)
+
+
+if __name__ == "__main__":
+    main()
