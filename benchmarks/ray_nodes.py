@@ -44,11 +44,15 @@ class RayNodes:
         """Stop the raylet of the youngest node, without ending it."""
         self._say("silence")
 
-    def _say(self, command: str) -> None:
+    def cpu(self) -> float:
+        """Processor seconds of raylets and the control store so far."""
+        return float(self._say("cpu"))
+
+    def _say(self, command: str) -> str:
         assert self._process.stdin is not None
         self._process.stdin.write(f"{command}\n")
         self._process.stdin.flush()
-        self._told()
+        return self._told()
 
     def _told(self) -> str:
         assert self._process.stdout is not None
@@ -81,16 +85,18 @@ def ray_nodes(nodes: int) -> Iterator[RayNodes]:
                 process.kill()
 
 
-def processes(title: str) -> list[int]:
-    """The processes whose title begins so, such as ``ray::ShardWorker``."""
+def processes(title: str, address: str) -> list[int]:
+    """The processes of a cluster whose title begins so, such as ``ray::ShardWorker``."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
             try:
                 named = (entry / "cmdline").read_bytes().startswith(title.encode())
+                parent = (entry / "stat").read_text().rpartition(") ")[2].split()[1]
+                begun_by = Path(f"/proc/{parent}/cmdline").read_bytes() if named else b""
             except OSError:
                 continue
-            if named:
+            if address.encode() in begun_by:
                 found.append(int(entry.name))
     return sorted(found)
 
@@ -101,6 +107,17 @@ def kill(pid: int) -> None:
         os.kill(pid, signal.SIGKILL)
     except ProcessLookupError:
         return
+
+
+def _cpu(cluster: Any) -> float:
+    seconds = 0.0
+    for node in cluster.list_all_nodes():
+        for name in ("raylet", "gcs_server"):
+            for one in node.all_processes.get(name, ()):
+                stat = Path(f"/proc/{one.process.pid}/stat").read_text()
+                user, system = stat.rpartition(") ")[2].split()[11:13]
+                seconds += (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+    return seconds
 
 
 def main() -> None:
@@ -121,7 +138,7 @@ def main() -> None:
         elif command == "silence":
             raylet = nodes[-1].all_processes["raylet"][0].process
             os.kill(raylet.pid, signal.SIGSTOP)
-        print("told", command, flush=True)
+        print("told", _cpu(cluster) if command == "cpu" else command, flush=True)
     for node in nodes:
         for raylet in node.all_processes.get("raylet", ()):
             os.kill(raylet.process.pid, signal.SIGCONT)

@@ -88,16 +88,17 @@ class Command:
 
 
 class Watch:
-    """Sums the processor seconds of all processes whose title begins so, dead ones included."""
+    """Sums the processor seconds of a cluster's processes of a title, dead ones included."""
 
-    def __init__(self, titles: Sequence[str]) -> None:
-        self._titles, self._seen, self._on = titles, dict[int, float](), True
+    def __init__(self, title: str, address: str) -> None:
+        self._title, self._address = title, address
+        self._seen, self._on = dict[int, float](), True
         self._thread = threading.Thread(target=self._look, daemon=True)
         self._thread.start()
 
     def _look(self) -> None:
         while self._on:
-            for pid in (pid for title in self._titles for pid in processes(title)):
+            for pid in processes(self._title, self._address):
                 try:
                     stat = Path(f"/proc/{pid}/stat").read_text(encoding="ascii")
                 except OSError:
@@ -143,22 +144,16 @@ def nodes(folder: Path, given: argparse.Namespace) -> None:
         for count in walls:
             with ray_nodes(count) as there:
                 engine = ["--judge", "human", "--engine", f"ray:{there.address}"]
-                workers, of_ray = Watch(["ray::ShardWorker"]), Watch(RAYS_OWN)
+                workers = Watch("ray::ShardWorker", there.address)
+                before = there.cpu()
                 used = Command(data, fresh(folder / "run"), engine).end()
-                judging, rest = workers.end(), of_ray.end()
+                judging, rest = workers.end(), there.cpu() - before
             outside = (used.cpu + rest) / (judging + used.cpu + rest)
             walls[count].append(used.wall)
             print(f"{count:>6} {used.wall:>8.1f} {judging:>8.1f} {used.cpu:>8.1f} {rest:>8.1f} "
                   f"{outside:>8.1%}", flush=True)  # fmt: skip
     ratio = [one / two for one, two in zip(*walls.values(), strict=True)]
     print(f"one node / two nodes, median of {len(ratio)} pairs: {statistics.median(ratio):.2f}")
-
-
-RAYS_OWN = (
-    f"{sys.prefix}/lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages/ray/core",
-    "ray::IDLE",
-)
-"""Raylets and the global control store."""
 
 
 def deaths(folder: Path, given: argparse.Namespace) -> None:
@@ -203,8 +198,8 @@ def deaths(folder: Path, given: argparse.Namespace) -> None:
                 raise SystemExit("The limits are not kept.")
 
 
-def _worker(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
-    if there_are := processes("ray::ShardWorker"):
+def _worker(there: RayNodes, draw: random.Random) -> None:
+    if there_are := processes("ray::ShardWorker", there.address):
         kill(draw.choice(there_are))
 
 
@@ -219,7 +214,7 @@ def _silence(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
 
 
 def _relay(there: RayNodes, draw: random.Random) -> None:  # noqa: ARG001
-    for pid in processes("ray::Relay"):
+    for pid in processes("ray::Relay", there.address):
         kill(pid)
 
 

@@ -6,6 +6,7 @@ What is requested
     settings     the part of it that run.json stores and a resumed run compares
     evaluate, forecast, rescore   the three functions that carry out a spec
 What is done
+    cutting      the data in shards; known_input: files that a run has read before
     evaluation   an unfinished run: its shards, counts and manifest
     streaming    blocks in the order of the data; prefetch: asking models ahead of judging
     judging      asks the judges in turn about a block; chat_judge: an LLM judge
@@ -13,6 +14,7 @@ What is done
     estimating   all reported numbers; estimates: those of one metric; remarks on them
     summing      what they are made of: sums by group and cluster, in buckets; score_counts
     calls/       model calls: pacing, budget, retries, journal
+    batches/     the same by a provider's batches; cluster/: shards judged by a Ray cluster
 What is stored
     folder       a run's folder, with its lock and the shards of an unfinished run
     shards       its tables, in pieces; shard_ledger: which are done; blocks: where they end

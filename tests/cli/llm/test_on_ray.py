@@ -104,7 +104,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def a_worker(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes_of.kill(nodes_of.processes("ray::ShardWorker")[0])
+    nodes_of.kill(nodes_of.processes("ray::ShardWorker", nodes.address)[0])
 
 
 def a_node(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
@@ -201,7 +201,7 @@ def test_workers_need_no_key_and_ask_nothing_twice(
     run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{nodes.address}")
     while run.poll() is None and len(server.asked) < len(asked) // 3:
         time.sleep(0.02)
-    for pid in nodes_of.processes("ray::Relay"):
+    for pid in nodes_of.processes("ray::Relay", nodes.address):
         nodes_of.kill(pid)
     end(run)
     assert sorted(server.asked) == asked
