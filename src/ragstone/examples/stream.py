@@ -136,10 +136,10 @@ class Examples:
         return pieces(self._source.path, self._source.name, self._meter, size, start)
 
     def apart(self) -> "Examples":
-        """The same, to be sent to other processes, which read pieces and leave bad records out."""
-        other = Examples(
-            self._source, columns=self._columns, skip_bad=True, layout=self._laid_out()
-        )
+        """What other processes need to read pieces; they leave bad records out."""
+        nothing = Lines(self.source, b"", START, START, "")
+        layout = self._laid_out() if isinstance(self._source, JsonLines) else None
+        other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
         other._repeat = self._repeat
         return other
 

@@ -158,6 +158,32 @@ def test_faults_of_the_data_are_those_of_one_process(nodes: Any, tmp_path: Path)
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_other_data_are_read_by_the_process_of_the_run(
+    nodes: Any, tmp_path: Path, ending: str
+) -> None:
+    rows = [{"id": str(number), "question": f"Q{number}?", "answer": "It is so.",
+             "system": "ab"[number % 2]} for number in range(120)]  # fmt: skip
+    data = tmp_path / f"rows.{ending}"
+    if ending == "json":
+        data.write_text(json.dumps(rows))
+    else:
+        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+        data.write_text("\n".join(lines) + "\n")
+    more = ("-m", "token_f1", "-m", "abstention")
+    end(begin(data, tmp_path / "here", *more))
+    end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{nodes.address}"))
+    assert content(tmp_path / "there") == content(tmp_path / "here")
+
+
+def test_what_keeps_a_worker_from_judging_is_told_in_one_line(nodes: Any, tmp_path: Path) -> None:
+    data = write(tmp_path / "rows.jsonl", 120)
+    engine = ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    said = end(begin(data, tmp_path / "run", *engine, "--by", "colour"), 2)
+    assert said.startswith("No example has a field 'colour' to group by.")
+    assert not (tmp_path / "run").exists()
+
+
 def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", 200)
     rows = [json.loads(line) for line in data.read_text().splitlines()]

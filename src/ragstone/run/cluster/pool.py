@@ -106,11 +106,13 @@ class Pool:
         """
         waited = {one.ready: one for one in self._workers if one.node is None}
         waited |= {task[0]: one for one in self._workers for task in one.tasks}
-        done, _ = self._ray.wait(
-            list(waited), num_returns=len(waited), timeout=seconds, fetch_local=False
-        ) if waited else ([], [])  # fmt: skip
-        if waited and not done:
-            done, _ = self._ray.wait(list(waited), num_returns=1, timeout=seconds)
+        done: list[Any] = []
+        if waited:
+            done, _ = self._ray.wait(list(waited), timeout=seconds, fetch_local=False)
+        if done:
+            done, _ = self._ray.wait(
+                list(waited), num_returns=len(waited), timeout=0, fetch_local=False
+            )
         for ref in done:
             worker = waited[ref]
             if worker in self._workers:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from threading import Lock
 
+from ragstone.errors import InputError, RagstoneError
 from ragstone.examples import Examples
 from ragstone.run.chat_judges import able_to_ask
 from ragstone.run.request import Request
@@ -83,10 +84,14 @@ class ShardWorker:
         Raises:
             InputError: The judges of the run cannot be opened here, or are others.
         """
-        with self._opening:
-            if self._maker is None:
-                self._maker = self._opened()
-        return self._maker.make(task)
+        try:
+            with self._opening:
+                if self._maker is None:
+                    self._maker = self._opened()
+            return self._maker.make(task)
+        except RagstoneError as error:
+            # What an error has besides its words does not travel between processes.
+            raise InputError(error.text) from None
 
     def _opened(self) -> ShardMaker:
         given = self._assignment
