@@ -3,17 +3,20 @@
 import asyncio
 import json
 import re
+import sqlite3
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from ragstone.models.chat import ChatRequest
+from ragstone.run_entry import RunEntry
 from ragstone.testing import asked, reply_to
 
 Body = dict[str, Any]
@@ -70,7 +73,13 @@ class BatchProvider:
         before_look: Called before the state of a batch is looked at.
         refuse_known: The status of the state of a batch, if that is refused.
         refuse: The status and words of every call about batches, if it is refused.
+        pause: Seconds that a refusal asks to wait.
         labelled: Whether metadata of batches are kept.
+        strangers: Other people's batches, as the list has them before ours.
+        oldest_first: Whether the list begins with the oldest.
+        behind: By how many seconds its clock is behind.
+        overlooks: Batches that its list does not have yet.
+        garbage: Lines before the results of every batch.
         paid: How often each question was answered, singly or in a batch.
         single: Questions that were asked singly.
         made: The batches, in order.
@@ -90,8 +99,14 @@ class BatchProvider:
         self.creates = True
         self.before_look: Callable[[], None] = lambda: None
         self.refuse: tuple[int, str] | None = None
+        self.pause = 0
         self.refuse_known: int | None = None
         self.labelled = True
+        self.strangers: list[Body] = []
+        self.oldest_first = False
+        self.behind = 0.0
+        self.overlooks = False
+        self.garbage: list[Body] = []
         self.shuffled = True
         self.paid: Counter[str] = Counter()
         self.single = 0
@@ -111,6 +126,12 @@ class BatchProvider:
     def environment(self) -> dict[str, str]:
         """Where it is."""
         return {f"{KEYS[self.speaks]}_BASE_URL": self.url + "/v1" * (self.speaks == "openai")}
+
+    @property
+    def creations(self) -> int:
+        """How often a batch was to be made."""
+        ends = ("/v1/batches", "/v1/messages/batches", ":batchGenerateContent")
+        return sum(method == "POST" and path.endswith(ends) for method, path in self.calls)
 
     # -- answers ------------------------------------------------------------------------------
 
@@ -159,6 +180,7 @@ class BatchProvider:
                 place_of.append(line)
         if self.shuffled:
             batch.results.reverse()
+        batch.results[:0] = self.garbage
 
     def _openai_line(self, custom: str, body: Body, what: str) -> Body:
         line: Body = {"id": f"r-{custom}", "custom_id": custom, "response": None, "error": None}
@@ -195,7 +217,8 @@ class BatchProvider:
         about_batches = "atch" in path or "/files" in path
         if about_batches and self.refuse:
             status, words = self.refuse
-            return web.json_response({"error": {"message": words}}, status=status)
+            said, headers = {"error": {"message": words}}, {"Retry-After": str(self.pause)}
+            return web.json_response(said, status=status, headers=headers)
         try:
             return await self._answered(request, method, path, sent)
         except ConnectionResetError:
@@ -217,7 +240,8 @@ class BatchProvider:
             if self.speaks == "gemini"
             else f"b-{len(self.made) + 1}"
         )
-        made = MadeBatch(name, tag, file, requests, datetime.now(UTC).timestamp())
+        at = datetime.now(UTC).timestamp() - self.behind
+        made = MadeBatch(name, tag, file, requests, at)
         if self.hang_before:
             await asyncio.sleep(3_600)
         if self.broken and not self.creates:
@@ -230,6 +254,17 @@ class BatchProvider:
         if self.hang:
             await asyncio.sleep(3_600)
         return made
+
+    def _listed(self, shown: Callable[[MadeBatch], Body]) -> list[Body]:
+        mine = [] if self.overlooks else [shown(one) for one in reversed(self.made.values())]
+        return [*self.strangers, *(reversed(mine) if self.oldest_first else mine)]
+
+    def _page(self, shown: Callable[[MadeBatch], Body], after: str | None) -> web.Response:
+        listed = self._listed(shown)
+        ids = [one.get("id") for one in listed]
+        first = 0 if after is None else ids.index(after) + 1
+        page = listed[first : first + self.page]
+        return web.json_response({"data": page, "has_more": first + self.page < len(listed)})
 
     async def _openai(
         self, request: web.Request, method: str, path: str, sent: bytes
@@ -253,12 +288,7 @@ class BatchProvider:
             made = await self._made(body["metadata"]["ragstone"], body["input_file_id"], requests)
             return web.json_response(self._openai_batch(made))
         if path == "/v1/batches":
-            listed = [*reversed(self.made.values())]
-            ids = [one.id for one in listed]
-            first = ids.index(request.query["after"]) + 1 if "after" in request.query else 0
-            page = [self._openai_batch(one) for one in listed[first : first + self.page]]
-            more = first + self.page < len(listed)
-            return web.json_response({"data": page, "has_more": more})
+            return self._page(self._openai_batch, request.query.get("after"))
         if found := re.fullmatch(r"/v1/batches/(.+)", path):
             if self.refuse_known:
                 return web.json_response({"error": {"message": "No"}}, status=self.refuse_known)
@@ -271,7 +301,7 @@ class BatchProvider:
             made = self.made[found[2]]
             lines = made.results if found[1] == "out" else made.faults
             return web.Response(body="".join(json.dumps(one) + "\n" for one in lines).encode())
-        if found := re.fullmatch(r"/v1/files/(.+)", path):
+        if (found := re.fullmatch(r"/v1/files/(.+)", path)) and found[1] in self.files:
             return web.json_response({"id": found[1], "filename": self.files[found[1]][0]})
         return web.json_response({"error": {"message": "Not found"}}, status=404)
 
@@ -302,12 +332,7 @@ class BatchProvider:
             assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", custom) for custom, _ in requests)
             return web.json_response(self._anthropic_batch(await self._made("", "", requests)))
         if path == base:
-            listed = [*reversed(self.made.values())]
-            ids = [one.id for one in listed]
-            first = ids.index(request.query["after_id"]) + 1 if "after_id" in request.query else 0
-            page = [self._anthropic_batch(one) for one in listed[first : first + self.page]]
-            more = first + self.page < len(listed)
-            return web.json_response({"data": page, "has_more": more})
+            return self._page(self._anthropic_batch, request.query.get("after_id"))
         if found := re.fullmatch(rf"{base}/([^/]+)/results", path):
             lines = self.made[found[1]].results
             return web.Response(body="".join(json.dumps(one) + "\n" for one in lines).encode())
@@ -365,11 +390,9 @@ class BatchProvider:
             made = await self._made(batch["display_name"], file, requests)
             return web.json_response(self._gemini_batch(made))
         if path == "/v1beta/batches":
-            listed = [*reversed(self.made.values())]
+            listed = self._listed(self._gemini_batch)
             first = int(request.query.get("pageToken", 0))
-            page: Body = {
-                "operations": list(map(self._gemini_batch, listed[first : first + self.page]))
-            }
+            page: Body = {"operations": listed[first : first + self.page]}
             if first + self.page < len(listed):
                 page["nextPageToken"] = str(first + self.page)
             return web.json_response(page)
@@ -402,11 +425,17 @@ class BatchProvider:
         if made.file:
             return found | {"response": {"responsesFile": f"files/out-{made.id.split('/')[1]}"}}
         inlined = [
-            {"metadata": {"key": one["key"]}}
+            {"metadata": {"key": one.get("key")}}
             | {name: of for name, of in one.items() if name != "key"}
             for one in made.results
         ]
         return found | {"response": {"inlinedResponses": {"inlinedResponses": inlined}}}
+
+
+def long_ago(run: Path, seconds: float = 3_600.0) -> None:
+    """As if the batches of a run had been sent earlier."""
+    with closing(sqlite3.connect(run / RunEntry.BATCHES)) as connection, connection:
+        connection.execute("UPDATE batches SET at = at - ?", (seconds,))
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 import json
 import os
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -11,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.run.batches import following
 from ragstone.run.batches.batch_journal import FILE
-from tests.batch_provider import BatchProvider, provider
+from tests.batch_provider import BatchProvider, long_ago, provider
 
 Process = Callable[..., "Popen[str]"]
 Command = Callable[..., Any]
@@ -46,18 +44,6 @@ def ended(process: "Popen[str]") -> tuple[int, str, str]:
     return process.returncode, out, err
 
 
-def creations(provider: BatchProvider) -> int:
-    ends = ("/v1/batches", "/v1/messages/batches", ":batchGenerateContent")
-    return sum(method == "POST" and path.endswith(ends) for method, path in provider.calls)
-
-
-def long_ago(run: Path) -> None:
-    """As if the batches had been sent two minutes earlier."""
-    with sqlite3.connect(run / FILE) as connection:
-        connection.execute("UPDATE batches SET at = at - ?", (2 * following.GRACE,))
-    connection.close()
-
-
 def test_a_run_goes_on_the_next_day(
     there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], tmp_path: Path
 ) -> None:
@@ -79,7 +65,7 @@ def test_a_run_goes_on_the_next_day(
     status, out, err = ended(process(*evaluation(there)))
     assert status == 0, err
     assert set(there.paid.values()) == {1}
-    assert creations(there) == 2
+    assert there.creations == 2
     status, out, _ = ended(process("batches", tmp_path / "run"))
     assert "Nothing is waited for" in out
 
@@ -96,12 +82,12 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
     there.hang = False
     assert (tmp_path / "run" / FILE).exists()
     status, _, err = ended(process(*evaluation(there)))
-    assert (status, creations(there)) == (5, 1), err
+    assert (status, there.creations) == (5, 1), err
     there.ready = True
     # A provider that tells no names is believed when its results are there.
     status, _out, err = ended(process(*evaluation(there)))
     assert status == 0, err
-    assert creations(there) == 2
+    assert there.creations == 2
     assert set(there.paid.values()) == {1}, "nothing is paid twice"
 
 
@@ -111,12 +97,12 @@ def test_killed_before_the_batch_was_created_it_is_sent_again(
 ) -> None:  # fmt: skip
     there.hang_before = True
     killed = process(*evaluation(there))
-    until(lambda: creations(there) == 1)
+    until(lambda: there.creations == 1)
     killed.kill()
     ended(killed)
     there.hang_before = False
     status, _, err = ended(process(*evaluation(there)))
-    assert (status, creations(there)) == (5, 1), err
+    assert (status, there.creations) == (5, 1), err
     assert "looked for again" in err
     long_ago(tmp_path / "run")
     status, _out, err = ended(process(*evaluation(there)))
@@ -135,7 +121,7 @@ def test_killed_while_it_polls_it_goes_on(
     there.ready = True
     status, _, err = ended(process(*evaluation(there)))
     assert status == 0, err
-    assert creations(there) == 2
+    assert there.creations == 2
     assert set(there.paid.values()) == {1}
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.models.chat import ChatFailure, ChatModel, ChatRequest, open_chat
 from ragstone.models.chat.asking import AskingChat
-from ragstone.models.chat.batches import gemini
+from ragstone.models.chat.batches import gemini, listing
 from ragstone.models.chat.batches.chat_batches import ChatBatches
 from ragstone.models.chat.batches.format import BatchResult
 from tests.batch_provider import BatchProvider, provider
@@ -142,6 +142,65 @@ def test_without_metadata_the_name_of_the_file_tells(question: ChatRequest, tmp_
     with provider("openai") as there:
         there.labelled = False
         within(there, look)
+
+
+def test_a_list_that_begins_with_the_oldest_is_read_to_its_end(
+    there: BatchProvider, question: ChatRequest, tmp_path: Path
+) -> None:
+    async def look(batches: ChatBatches) -> None:
+        file = file_of(batches, question, tmp_path)
+        there.oldest_first, there.behind = True, 1e7
+        for number in range(5):
+            await batches.create(file, await batches.upload(file, f"old-{number}"), f"old-{number}")
+        there.behind = 0.0
+        mine = await sent(batches, file)
+        assert await batches.find("tag", time.time(), 3) == [mine]
+
+    within(there, look)
+
+
+def test_a_batch_is_found_by_a_clock_that_is_hours_behind(
+    there: BatchProvider, question: ChatRequest, tmp_path: Path
+) -> None:
+    async def look(batches: ChatBatches) -> None:
+        there.behind = 8 * 3_600
+        mine = await sent(batches, file_of(batches, question, tmp_path))
+        assert await batches.find("tag", time.time(), 3) == [mine]
+
+    within(there, look)
+
+
+def test_a_list_that_does_not_end_is_no_list_without_the_batch(
+    there: BatchProvider, question: ChatRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PAGES", 2)
+
+    async def look(batches: ChatBatches) -> None:
+        file = file_of(batches, question, tmp_path)
+        for number in range(7):
+            await batches.create(file, await batches.upload(file, f"o-{number}"), f"o-{number}")
+        with pytest.raises(ChatFailure, match="list of batches does not end"):
+            await batches.find("tag", time.time(), 4)
+
+    within(there, look)
+
+
+def test_what_a_list_has_that_is_no_batch_of_ours_is_passed_over(
+    there: BatchProvider, question: ChatRequest, tmp_path: Path
+) -> None:
+    there.labelled = False
+    there.strangers = [
+        {"id": "s1", "created_at": 2**40, "input_file_id": "file-deleted", "metadata": None},
+        {"id": "s2", "created_at": "2999-01-01T00:00:00Z", "request_counts": 5, "metadata": "x"},
+        {"id": "s3", "metadata": {"displayName": ["tag"]}, "request_counts": {"succeeded": True}},
+        {"id": "s4"},
+    ]
+
+    async def look(batches: ChatBatches) -> None:
+        mine = await sent(batches, file_of(batches, question, tmp_path))
+        assert await batches.find("tag", time.time(), 3) == [mine]
+
+    within(there, look)
 
 
 def test_a_large_batch_for_gemini_is_a_file(

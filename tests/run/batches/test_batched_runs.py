@@ -20,7 +20,7 @@ from ragstone.run.batches.listed import ListedBatches
 from ragstone.run.calls.entries import FILE as JOURNAL
 from ragstone.run.calls.entries import totals
 from ragstone.run.progress import Progress
-from tests.batch_provider import BatchProvider
+from tests.batch_provider import BatchProvider, long_ago
 
 from .conftest import METRICS, files
 
@@ -34,11 +34,6 @@ def kept(run: Path) -> list[KeptBatch]:
         return journal.batches
     finally:
         journal.close()
-
-
-def creations(provider: BatchProvider) -> int:
-    ends = ("/v1/batches", "/v1/messages/batches", ":batchGenerateContent")
-    return sum(method == "POST" and path.endswith(ends) for method, path in provider.calls)
 
 
 @pytest.fixture
@@ -89,7 +84,7 @@ def test_a_run_waits_for_its_batches_and_goes_on_when_they_are_there(
         with pytest.raises(BatchesWaiting, match="waits for 1 batch with") as waiting:
             batched(any_provider)
         assert waiting.value.batches == tuple(any_provider.made)
-        assert creations(any_provider) == 1
+        assert any_provider.creations == 1
 
     async def in_a_loop() -> ListedBatches:
         return listed(tmp_path / "run")
@@ -100,13 +95,13 @@ def test_a_run_waits_for_its_batches_and_goes_on_when_they_are_there(
     any_provider.ready = True
     assert listed(tmp_path / "run").batches[0].answered == kept(tmp_path / "run")[0].requests
     run = batched(any_provider)
-    assert creations(any_provider) == 2
+    assert any_provider.creations == 2
     assert set(any_provider.paid.values()) == {1}
     assert not list((run.path / "batches").iterdir()), "no file of requests is left"
     assert [one.state for one in kept(run.path)] == ["taken", "taken"]
     same_as_single(run, any_provider)
     assert batched(any_provider).path == run.path
-    assert creations(any_provider) == 2, "a finished run asks nothing"
+    assert any_provider.creations == 2, "a finished run asks nothing"
 
 
 def test_what_a_batch_did_not_answer_is_in_the_next(
@@ -427,14 +422,14 @@ def test_a_lost_reply_to_the_creation_is_looked_for_and_not_repeated(
     except BatchesWaiting:
         any_provider.ready = True
         run = batched(any_provider)
-    assert creations(any_provider) == 2
+    assert any_provider.creations == 2
     assert set(any_provider.paid.values()) == {1}
     same_as_single(run, any_provider)
 
 
 def test_a_batch_that_was_not_created_is_sent_after_a_while(
-    any_provider: BatchProvider, batched: Batched, monkeypatch: pytest.MonkeyPatch,
-    same_as_single: Callable[..., None],
+    any_provider: BatchProvider, batched: Batched, same_as_single: Callable[..., None],
+    tmp_path: Path,
 ) -> None:  # fmt: skip
     any_provider.broken, any_provider.creates = 1, False
     with pytest.raises(BatchesWaiting, match="was being sent"):
@@ -442,7 +437,128 @@ def test_a_batch_that_was_not_created_is_sent_after_a_while(
     with pytest.raises(BatchesWaiting, match="was being sent"):
         batched(any_provider)
     any_provider.creates = True
-    monkeypatch.setattr(following, "GRACE", 0.0)
+    long_ago(tmp_path / "run")
     run = batched(any_provider)
     assert set(any_provider.paid.values()) == {1}
     same_as_single(run, any_provider)
+
+
+def test_a_batch_that_is_listed_late_is_not_sent_twice(
+    any_provider: BatchProvider, batched: Batched, same_as_single: Callable[..., None],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    any_provider.broken, any_provider.overlooks = 1, True
+    with pytest.raises(BatchesWaiting, match="was being sent"):
+        batched(any_provider)
+    long_ago(tmp_path / "run", following.LEAST_TIME + following.GRACE / 2)
+    with pytest.raises(BatchesWaiting, match="was being sent"):
+        batched(any_provider)
+    assert any_provider.creations == 1, "its server may still be at work on the request"
+    any_provider.overlooks = False
+    while True:
+        try:
+            run = batched(any_provider)
+            break
+        except BatchesWaiting:
+            continue
+    assert any_provider.creations == 2
+    assert set(any_provider.paid.values()) == {1}
+    same_as_single(run, any_provider)
+
+
+HOSTILE: list[dict[str, Any]] = [
+    {},
+    {"custom_id": 7, "key": 7},
+    {"custom_id": "\ud800-x", "key": "\ud800-x", "metadata": {"key": "\ud800"}},
+    {"custom_id": "k-" + "0" * 12, "key": "k-" + "0" * 12, "result": {"type": "succeeded"},
+     "response": {"status_code": 200, "body": {}}},
+]  # fmt: skip
+
+
+def test_results_that_were_not_asked_for_prove_nothing_and_are_passed_over(
+    any_provider: BatchProvider, batched: Batched, same_as_single: Callable[..., None]
+) -> None:
+    any_provider.garbage = HOSTILE
+    any_provider.broken = 1
+    while True:
+        try:
+            run = batched(any_provider)
+            break
+        except BatchesWaiting:
+            continue
+    assert any_provider.creations == 2
+    assert set(any_provider.paid.values()) == {1}
+    same_as_single(run, any_provider)
+
+
+def test_a_status_that_no_file_can_keep_is_no_reply(
+    openai: BatchProvider, batched: Batched, same_as_single: Callable[..., None]
+) -> None:
+    line = openai._openai_line
+
+    def odd(custom: str, body: dict[str, Any], what: str) -> dict[str, Any]:
+        made = line(custom, body, what)
+        if len(openai.made) == 1:
+            made["response"]["status_code"] = 10**30
+        return made
+
+    openai._openai_line = odd  # type: ignore[method-assign]
+    run = batched(openai)
+    assert len(openai.made) == 3
+    same_as_single(run, openai)
+
+
+def test_a_word_for_a_state_that_cannot_be_encoded_is_shown(
+    openai: BatchProvider, batched: Batched, tmp_path: Path
+) -> None:
+    openai.ends = "odd\ud800"
+    with pytest.raises(BatchesWaiting, match=r"odd\?"):
+        batched(openai)
+    assert kept(tmp_path / "run")[0].said.lower() == "odd?"
+
+
+def test_what_was_not_created_does_not_wait_for_other_batches(
+    openai: BatchProvider, batched: Batched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(OpenAiBatches, "most_requests", 8)
+    openai.broken, openai.creates, openai.ready = 1, False, False
+    with pytest.raises(BatchesWaiting):
+        batched(openai)
+    there = len(openai.made)
+    long_ago(tmp_path / "run")
+    with pytest.raises(BatchesWaiting):
+        batched(openai)
+    assert len(openai.made) > there
+    openai.ready = True
+    batched(openai)
+    assert set(openai.paid.values()) == {1}
+
+
+def test_a_server_that_asks_for_a_long_pause_is_not_waited_for(
+    openai: BatchProvider, batched: Batched
+) -> None:
+    openai.ready = False
+    with pytest.raises(BatchesWaiting):
+        batched(openai)
+    openai.refuse, openai.pause = (429, "Slow down"), 86_400
+    with pytest.raises(ModelError, match="cannot be read"):
+        batched(openai)
+
+
+def test_one_batch_that_cannot_be_read_does_not_keep_others_from_being_taken(
+    openai: BatchProvider, batched: Batched, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(OpenAiBatches, "most_requests", 8)
+    openai.ready = False
+    with pytest.raises(BatchesWaiting):
+        batched(openai)
+    first = openai.made.pop("b-1")
+    openai.ready = True
+    with pytest.raises(ModelError, match="b-1 cannot be read with this key"):
+        batched(openai)
+    states = {one.id: one.state for one in kept(tmp_path / "run")}
+    assert states.pop("b-1") == "sent"
+    assert set(states.values()) == {"taken"}
+    openai.made = {"b-1": first, **openai.made}
+    batched(openai)
+    assert set(openai.paid.values()) == {1}

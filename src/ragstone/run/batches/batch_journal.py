@@ -23,6 +23,7 @@ from ragstone.sqlite import (
     explained,
     open_file,
     open_to_read,
+    storable,
 )
 
 FILE = RunEntry.BATCHES
@@ -230,7 +231,7 @@ class BatchJournal:
 
     def _run(self, statement: str, values: tuple[object, ...] = ()) -> sqlite3.Cursor:
         try:
-            return self._connection.execute(statement, values)
+            return self._connection.execute(statement, storable(values))
         except UNREADABLE as error:
             raise explained(error, self.file) from error
 

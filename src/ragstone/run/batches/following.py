@@ -16,6 +16,7 @@ from ragstone.errors import ModelError
 from ragstone.models.chat import ChatFailure
 from ragstone.models.chat.batches.chat_batches import ChatBatches
 from ragstone.models.chat.batches.format import BatchStatus
+from ragstone.models.server import one_line
 from ragstone.run.calls.health import wait
 
 from .batch_journal import BatchJournal, KeptBatch, key_in
@@ -26,10 +27,12 @@ TRIES = 4
 """Attempts at a call about batches that costs nothing."""
 AT_ONCE = 500
 """Results that are stored together."""
-GRACE = 60.0
-"""Seconds after which a batch that is in no list was not created."""
 LEAST_TIME, BYTES_A_SECOND = 120.0, 50_000
 """The time that a call may take: so many seconds, and more for a long file."""
+GRACE = 60.0
+"""Seconds after that time in which a batch that was created comes into the list."""
+LONGEST_PAUSE = 60.0
+"""Seconds that a server may ask to wait; if it asks for more, the run goes on another time."""
 
 DEFINITE = frozenset({"rate_limit", "rejected", "parameter", "not_allowed", "not_found",
                       "no_credit", "too_long", "filtered", "unreachable"})  # fmt: skip
@@ -65,8 +68,7 @@ class BatchFollower:
         Raises:
             ModelError: The provider refuses it; nothing was sent that is paid for.
         """
-        file = self._file(batch)
-        length = LEAST_TIME + batch.bytes / BYTES_A_SECOND
+        file, length = self._file(batch), _longest(batch)
         try:
             uploaded = await _patiently(lambda: self._batches.upload(file, batch.tag), length)
         except ChatFailure as failure:
@@ -108,7 +110,7 @@ class BatchFollower:
                 f"{batch.model}: whether a batch was sent is not known, and the list of batches "
                 f"cannot be read: {failure}. Nothing is sent until then. {AGAIN}"
             ) from failure
-        return None if self._now() - batch.at > GRACE else batch
+        return None if self._now() - batch.at > _longest(batch) + GRACE else batch
 
     async def follow(self, batch: KeptBatch) -> KeptBatch:
         """Look how far a batch is; if it ended, take its results.
@@ -121,20 +123,16 @@ class BatchFollower:
         try:
             status = await _patiently(lambda: self._batches.status(name))
             if status.state == "ended":
-                await _patiently(
-                    lambda: self._take(batch, status), LEAST_TIME + batch.bytes / BYTES_A_SECOND
-                )
+                await _patiently(lambda: self._take(batch, status), _longest(batch))
         except ChatFailure as failure:
             raise self._not_ours(batch, failure) from failure
-        batch = replace(
-            batch, said=status.said, answered=status.answered, unanswered=status.unanswered
-        )
+        batch = as_said(batch, status)
         if status.state == "failed":
             self._keep(replace(batch, state="refused", present=False))
             raise ModelError(
                 f"{batch.model}: the provider refused batch {name}: "
-                f"{status.words or status.said}. No question of it was asked. Run the same command "
-                "again to send it anew."
+                f"{one_line(status.words) or batch.said}. No question of it was asked. Run the "
+                "same command again to send it anew."
             )
         if status.state == "ended":
             batch = replace(batch, state="taken", ended=self._now())
@@ -177,11 +175,16 @@ class BatchFollower:
             if status.state == "open":
                 undecided = True
                 continue
-            async for one in self._batches.results(status):
-                if key_in(one.custom, batch.tag) is not None:
-                    return name
-                break
+            if await _patiently(lambda found=status: self._is_ours(batch, found), _longest(batch)):  # type: ignore[misc]
+                return name
         return "" if undecided else None
+
+    async def _is_ours(self, batch: KeptBatch, status: BatchStatus) -> bool:
+        async for one in self._batches.results(status):
+            key = key_in(one.custom, batch.tag)
+            if key is not None and self._journal.holds(key, batch.tag):
+                return True
+        return False
 
     def _sent(self, batch: KeptBatch, name: str) -> KeptBatch:
         return self._keep(replace(batch, state="sent", id=name))
@@ -214,6 +217,19 @@ class BatchFollower:
         return ModelError(f"{batch.model}: batch {batch.id} cannot be read: {failure}. {AGAIN}")
 
 
+def as_said(batch: KeptBatch, status: BatchStatus) -> KeptBatch:
+    """The batch with what the provider says of it."""
+    answered, unanswered = (
+        min(count, batch.requests) for count in (status.answered, status.unanswered)
+    )
+    return replace(batch, said=one_line(status.said), answered=answered, unanswered=unanswered)
+
+
+def _longest(batch: KeptBatch) -> float:
+    """The seconds that a call with its file may take."""
+    return LEAST_TIME + batch.bytes / BYTES_A_SECOND
+
+
 AGAIN = "Then run the same command again."
 BATCH = argument("batch", True)
 
@@ -242,6 +258,7 @@ async def _patiently(
                 raise failure from error
         except ChatFailure as error:
             may = error.passing and (only is None or error.trouble in only)
+            may = may and error.after <= LONGEST_PAUSE
             if tries >= TRIES or not may:
                 raise
             failure = error

@@ -4,7 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ragstone.errors import InputError, RagstoneError
 from ragstone.models.chat import open_chat
 
 from .batch_journal import FILE, BatchJournal, KeptBatch
-from .following import BatchFollower
+from .following import BatchFollower, as_said
 from .noting import batches_of
 
 
@@ -99,4 +99,4 @@ async def _looked(journal: BatchJournal, folder: Path, batch: KeptBatch) -> Kept
         status = await BatchFollower(journal, folder, of).look(batch)
     finally:
         await model.close()
-    return replace(batch, said=status.said, answered=status.answered, unanswered=status.unanswered)
+    return as_said(batch, status)

@@ -93,8 +93,7 @@ class RunBatches:
         until = time.monotonic() + wait
         pause = FIRST_POLL
         while True:
-            for batch in [one for one in self.journal.batches if one.waits]:
-                self._advance(batch, asking)
+            self._advance_all(asking)
             waiting = [one for one in self.journal.batches if one.waits]
             if waiting and not self._unsent:
                 left = until - time.monotonic()
@@ -127,12 +126,24 @@ class RunBatches:
         """Close the journal."""
         self.journal.close()
 
+    def _advance_all(self, asking: Asking) -> None:
+        """Take what is there of all batches; one that cannot be read keeps no other back."""
+        faults = []
+        for batch in [one for one in self.journal.batches if one.waits]:
+            try:
+                self._advance(batch, asking)
+            except ModelError as fault:
+                faults.append(fault)
+        if faults:
+            raise faults[0]
+
     def _advance(self, batch: KeptBatch, asking: Asking) -> None:
         follower = self._follower(batch)
         if batch.state == "creating":
             found = asking.wait(follower.find(batch))
             if found is None:
                 self.journal.drop(batch)
+                self._unsent = True
                 return
             batch = found
         if batch.state == "sent":

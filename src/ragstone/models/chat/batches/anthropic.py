@@ -8,10 +8,8 @@ from pathlib import Path
 from ragstone.models.chat.wire import Body, inside, no_reply, word
 
 from .format import BatchResult, BatchStatus
-from .server import PAGES, BatchServer, in_path
-
-EARLIER = 3_600.0
-"""Seconds that the server's clock may be behind."""
+from .listing import EARLIER, after_last, ends_before, pages
+from .server import BatchServer, in_path
 
 OPENING, CLOSING = b'{"requests":[', b"]}"
 STATUSES = {
@@ -53,18 +51,15 @@ class AnthropicBatches:
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """Those of the same count made since then."""
         found: list[str] = []
-        after = ""
-        for _ in range(PAGES):
-            page = await server.get(f"{_base(server)}?limit=100{after}")
-            listed = [one for one in page.get("data") or () if isinstance(one, dict)]
-            for one in listed:
-                if _seconds(word(one.get("created_at"))) < since - EARLIER:
-                    return found
-                if sum(_counts(one).values()) == count:
-                    found.append(_id(one))
-            if not page.get("has_more") or not listed:
-                return found
-            after = f"&after_id={in_path(_id(listed[-1]))}"
+        async for page in pages(server, f"{_base(server)}?limit=100", after_last("after_id")):
+            times = [_seconds(word(one.get("created_at"))) for one in page]
+            found += [
+                _id(one)
+                for one, at in zip(page, times, strict=True)
+                if at >= since - EARLIER and sum(_counts(one).values()) == count
+            ]
+            if ends_before(times, since):
+                break
         return found
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from pathlib import Path
 
 from ragstone.models.chat.model import ChatReply, ChatRequest
-from ragstone.models.chat.wire import Body, encoded
+from ragstone.models.chat.wire import Body, encoded, no_reply
 
 from .format import BatchFormat, BatchResult, BatchStatus
 from .server import BatchServer
@@ -54,7 +54,10 @@ class ChatBatches:
         Raises:
             ChatFailure: It may have been created all the same unless the server refused it.
         """
-        return await self._of.create(self._server, file, uploaded, tag)
+        made = await self._of.create(self._server, file, uploaded, tag)
+        if not _is_name(made):
+            raise no_reply("sent an id that is none", made.encode(errors="replace"))
+        return made
 
     async def find(self, tag: str, since: float, count: int) -> list[str]:
         """The ids of batches that may be the one that was sent.
@@ -62,7 +65,7 @@ class ChatBatches:
         Raises:
             ChatFailure: The server does not say.
         """
-        return await self._of.find(self._server, tag, since, count)
+        return list(filter(_is_name, await self._of.find(self._server, tag, since, count)))
 
     async def status(self, batch: str) -> BatchStatus:
         """How far a batch is.
@@ -87,3 +90,8 @@ class ChatBatches:
             ChatFailure: It is an error, or not in this format.
         """
         return self._read(status, {}, body)
+
+
+def _is_name(made: str) -> bool:
+    """Whether it can be an id: it is printed, and is part of an address."""
+    return made.isascii() and made.isprintable()

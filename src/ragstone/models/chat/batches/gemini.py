@@ -1,7 +1,7 @@
 """Gemini: the Batch API, with requests in its message or in a file."""
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -9,7 +9,8 @@ from ragstone.models.chat.failure import ChatFailure
 from ragstone.models.chat.wire import Body, encoded, inside, no_reply, word
 
 from .format import BatchResult, BatchStatus
-from .server import PAGES, BatchServer, pieces_of
+from .listing import pages
+from .server import BatchServer, pieces_of
 
 INLINE = 15 * 10**6
 """Bytes up to which the requests are sent in the message, which may have 20 MB."""
@@ -73,18 +74,15 @@ class GeminiBatches:
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """By its display name."""
-        after = ""
-        for _ in range(PAGES):
-            page = await server.get(f"{_base(server)}/batches?pageSize=100{after}")
-            listed = page.get("operations") or page.get("batches") or ()
-            for one in listed:
-                about = inside(one, "metadata") or one
-                if isinstance(about, dict) and about.get("displayName") == tag:
-                    return [_name(one)]
+
+        def following(page: Body, _: Sequence[Body]) -> str:
             token = word(page.get("nextPageToken"))
-            if not token:
-                return []
-            after = f"&pageToken={quote(token, safe='')}"
+            return f"&pageToken={quote(token, safe='')}" if token else ""
+
+        async for page in pages(server, f"{_base(server)}/batches?pageSize=100", following):
+            for one in page:
+                if (inside(one, "metadata") or one).get("displayName") == tag:
+                    return [_name(one)]
         return []
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:

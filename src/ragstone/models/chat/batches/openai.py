@@ -4,17 +4,17 @@ import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+from ragstone.models.chat.failure import ChatFailure
 from ragstone.models.chat.wire import Body, inside, no_reply, word
 
 from .format import BatchResult, BatchStatus
-from .server import PAGES, BatchServer, in_path, pieces_of
+from .listing import after_last, ends_before, pages
+from .server import BatchServer, in_path, pieces_of
 
 ENDED = frozenset({"completed", "expired", "cancelled"})
 UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_cancelled"})
 """Codes of requests that were never put to the model."""
 LABEL = "ragstone"
-EARLIER = 3_600.0
-"""Seconds that the server's clock may be behind."""
 
 
 class OpenAiBatches:
@@ -62,26 +62,25 @@ class OpenAiBatches:
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """By the metadata; on a server that keeps none, by the name of its file."""
-        after = ""
-        for _ in range(PAGES):
-            page = await server.get(f"{server.url}/batches?limit=100{after}")
-            found = [one for one in page.get("data") or () if isinstance(one, dict)]
-            for one in found:
-                made = one.get("created_at")
-                if isinstance(made, int | float) and made < since - EARLIER:
-                    return []
+        url = f"{server.url}/batches?limit=100"
+        async for page in pages(server, url, after_last("after")):
+            for one in page:
                 if await self._is_it(server, one, tag):
                     return [_id(one)]
-            if not page.get("has_more") or not found:
-                return []
-            after = f"&after={in_path(_id(found[-1]))}"
+            if ends_before([_seconds(one.get("created_at")) for one in page], since):
+                break
         return []
 
     async def _is_it(self, server: BatchServer, one: Body, tag: str) -> bool:
         labels = inside(one, "metadata")
         if labels or not (file := word(one.get("input_file_id"))):
             return labels.get(LABEL) == tag
-        about = await server.get(f"{server.url}/files/{in_path(file)}")
+        try:
+            about = await server.get(f"{server.url}/files/{in_path(file)}")
+        except ChatFailure as failure:
+            if failure.trouble in ("not_found", "not_allowed"):
+                return False  # Others delete their files, and ours was uploaded just before.
+            raise
         return about.get("filename") == _file_name(tag)
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
@@ -112,7 +111,7 @@ class OpenAiBatches:
                 response, error = inside(line, "response"), inside(line, "error")
                 body = response.get("body")
                 status = response.get("status_code")
-                if isinstance(body, dict) and isinstance(status, int):
+                if isinstance(body, dict) and isinstance(status, int) and 100 <= status < 600:
                     yield BatchResult(custom, status, json.dumps(body).encode())
                 elif error.get("code") in UNANSWERED or not error:
                     yield BatchResult(custom, None)
@@ -129,6 +128,11 @@ def _id(made: Body) -> str:
     if not found:
         raise no_reply("sent no id", json.dumps(made).encode())
     return found
+
+
+def _seconds(value: object) -> float:
+    """Seconds since 1970; infinite where it is no time, so that the list is read on."""
+    return value if isinstance(value, int | float) else float("inf")
 
 
 def _count(value: object) -> int:

@@ -13,8 +13,6 @@ from ragstone.models.server import Server, scrubbed
 
 PIECE = 1 << 18
 """Bytes of a file that are read at a time."""
-PAGES = 200
-"""The most pages of a list of batches that are read."""
 LONGEST_LINE = 1 << 26
 
 
