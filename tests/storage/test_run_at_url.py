@@ -5,9 +5,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import s3fs
+from fsspec.implementations.local import LocalFileSystem
 from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
@@ -15,6 +17,7 @@ from ragstone.cli import app
 from ragstone.data import cornwall
 from ragstone.errors import InputError, RunConflict, StorageAway
 from ragstone.run import Run
+from ragstone.run.remote_folder import RemoteFolder
 from ragstone.run.remote_lock import locked_at
 from ragstone.storage import Remote
 from ragstone.storage.remote import RemoteFile
@@ -362,3 +365,59 @@ def test_a_lock_is_held_by_one_and_taken_over_when_its_machine_is_gone(bucket: s
             with pytest.raises(RunConflict, match="has taken over"):
                 first()
     assert remote.at(".lock") is None
+
+
+@pytest.mark.parametrize("name", ["", "/..", "/.", "/a/../b", "/run?signature=secret"])
+def test_a_url_that_names_no_folder_is_refused(
+    name: str, bucket: str, s3: s3fs.S3FileSystem, tmp_path: Path
+) -> None:
+    with pytest.raises(InputError, match="names no folder") as fault:
+        evaluate(cornwall(), metrics=METRICS, out=f"{bucket}{name}" if name else "s3://")
+    assert "secret" not in str(fault.value)
+    assert names(s3, bucket) == set()
+    assert not (tmp_path / "cache" / "runs").exists()
+
+
+def test_what_is_not_of_the_run_is_left_alone(
+    bucket: str, s3: s3fs.S3FileSystem, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"{bucket}/runs"
+    finish = RemoteFolder.finish
+
+    def meanwhile(self: RemoteFolder, *given: Any) -> None:
+        s3.pipe_file(f"{url}/next/run.json", b"of another run")
+        s3.pipe_file(f"{url}/letters.txt", b"dear")
+        finish(self, *given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RemoteFolder, "finish", meanwhile)
+        evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
+    assert {"next/run.json", "letters.txt", "run.json"} <= names(s3, url)
+
+
+@pytest.mark.parametrize("scheme", ["file", "memory"])
+def test_a_run_is_kept_whole_wherever_fsspec_writes(
+    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    url = f"{scheme}://{tmp_path}/there/run"
+    evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run", limit=LIMIT)
+    evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
+    (tmp_path / "cache").rename(tmp_path / "away")
+    assert tables(Run.open(url).path) == tables(tmp_path / "run")
+
+
+def test_a_file_is_in_its_place_only_when_it_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remote = Remote(f"file://{tmp_path}/there")
+    remote.put("run.json", b"old")
+
+    def killed(*_: object, **__: object) -> None:
+        raise OSError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFileSystem, "mv", killed)
+        with pytest.raises(StorageAway):
+            remote.put("run.json", b"new")
+    assert remote.read("run.json") == b"old"

@@ -116,7 +116,7 @@ class RemoteFolder(Folder):
         """Delete what an unfinished run created, here and at the URL."""
         names = self._names()
         if MANIFEST not in names:
-            self.remote.remove([name for name in names if name != RunEntry.LOCK])
+            self.remote.remove([name for name in names if _is_ours(name)])
         _empty(self.path)
 
     def _owner(self) -> str:
@@ -251,7 +251,7 @@ class RemoteFolder(Folder):
             if name not in given:
                 self._put(name)
         open_ = {name for name in names if name.startswith(f"{OPEN}/")}
-        self.remote.remove(sorted(names - {*mine, RunEntry.LOCK, MANIFEST} - open_))
+        self.remote.remove(name for name in sorted(names - {*mine, *open_}) if _is_ours(name))
         self._still_ours()
         self.remote.put(MANIFEST, self.path / MANIFEST)
         (self.path.parent / KNOWN).write_bytes((self.path / MANIFEST).read_bytes())
@@ -286,8 +286,15 @@ class RemoteFolder(Folder):
 
 
 def remote_folder(url: str) -> RemoteFolder:
-    """The folder of a run at a URL; nothing is read yet."""
+    """The folder of a run at a URL; nothing is read yet.
+
+    Raises:
+        InputError: The URL names no folder.
+    """
     remote = Remote(url.rstrip("/"))
+    parts = url.rstrip("/").partition("://")[2].split("/")
+    if not parts[-1] or "?" in url or not {".", ".."}.isdisjoint(parts):
+        raise InputError(f"{remote.name} names no folder, such as s3://bucket/runs/NAME.")
     return RemoteFolder(_place_of(remote), remote=remote)
 
 
@@ -401,6 +408,12 @@ def _files_of(path: Path) -> list[str]:
         if file.is_file() and not beside:
             found.append(name)
     return found
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file at the URL is one that a run has, beside its lock and ``run.json``."""
+    top = name.partition("/")[0]
+    return top == OPEN or (top in {*RunEntry} and name not in (RunEntry.LOCK, MANIFEST))
 
 
 def _table(name: str, shard: int) -> str:

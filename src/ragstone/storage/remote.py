@@ -22,7 +22,10 @@ EXTRAS = {
     "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs",
     "az": "az", "abfs": "az", "abfss": "az", "adl": "az",
 }  # fmt: skip
-"""The extra that reads a scheme."""
+"""The extra that reads a scheme; all of them are object stores."""
+
+UNFINISHED = ".unfinished"
+"""The end of the name of a file that is being written, where a store has no other way."""
 
 TAGS = ("ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified", "mtime",
         "created")  # fmt: skip
@@ -138,11 +141,17 @@ class Remote:
         Raises:
             StorageAway: The store does not answer, or does not allow it.
         """
+        path = self._path(place)
         with self._said("write"):
+            # An object store has a file when it is whole; others have it while it is written.
+            beside = path if self._whole else f"{path}{UNFINISHED}"
+            self._make_folder(path)
             if isinstance(content, bytes):
-                self._fs.pipe_file(self._path(place), content)
+                self._fs.pipe_file(beside, content)
             else:
-                self._fs.put_file(str(content), self._path(place))
+                self._fs.put_file(str(content), beside)
+            if beside != path:
+                self._fs.mv(beside, path)
 
     def create(self, place: str, content: bytes) -> bool:
         """Write a file of this folder unless it is there; False if it is.
@@ -153,6 +162,7 @@ class Remote:
         if self.at(place) is not None:
             return False
         with self._said("write"):
+            self._make_folder(self._path(place))
             try:
                 self._fs.pipe_file(self._path(place), content, mode="create")
             except FileExistsError:
@@ -170,6 +180,16 @@ class Remote:
             for path in paths:
                 with suppress(FileNotFoundError):
                     self._fs.rm_file(path)
+
+    @property
+    def _whole(self) -> bool:
+        """Whether the store has a file only when all of it is there."""
+        names = self._fs.protocol
+        return not EXTRAS.keys().isdisjoint([names] if isinstance(names, str) else names)
+
+    def _make_folder(self, path: str) -> None:
+        if not self._whole:
+            self._fs.makedirs(path.rpartition("/")[0], exist_ok=True)
 
     def _path(self, place: str) -> str:
         return f"{self._root.rstrip('/')}/{place}"
