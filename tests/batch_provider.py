@@ -80,6 +80,7 @@ class BatchProvider:
         behind: By how many seconds its clock is behind.
         overlooks: Batches that its list does not have yet.
         garbage: Lines before the results of every batch.
+        slow: Gives the seconds from what a call does to its reply.
         paid: How often each question was answered, singly or in a batch.
         single: Questions that were asked singly.
         made: The batches, in order.
@@ -107,6 +108,7 @@ class BatchProvider:
         self.behind = 0.0
         self.overlooks = False
         self.garbage: list[Body] = []
+        self.slow: Callable[[], float] = lambda: 0.0
         self.shuffled = True
         self.paid: Counter[str] = Counter()
         self.single = 0
@@ -232,6 +234,7 @@ class BatchProvider:
         answer: web.StreamResponse = await getattr(self, f"_{self.speaks}")(
             request, method, path, sent
         )
+        await asyncio.sleep(self.slow())
         return answer
 
     async def _made(self, tag: str, file: str, requests: list[tuple[str, Body]]) -> MadeBatch:
@@ -350,6 +353,7 @@ class BatchProvider:
         open_ = made.state == "open"
         names = ("succeeded", "errored", "expired", "canceled")
         counts = {name: made.counts[name] for name in names}
+        counts["errored"] += made.counts["lost"]
         counts["processing"] = len(made.requests) if open_ else 0
         return {
             "id": made.id,

@@ -1,5 +1,6 @@
 """``ragstone batches RUN``: the batches of a run."""
 
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 WAITING = 5
 """The exit status of a run that waits for batches."""
+QUERY = re.compile(r"(://[^?#]*)\?.*")
+"""The query of a URL of data; what stands behind the ``#`` of a judge are its settings."""
 
 
 def batches(
@@ -24,6 +27,14 @@ def batches(
     as_known: Annotated[
         bool, typer.Option("--as-known", help="Ask no provider: show what was last known.")
     ] = False,
+    forget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Give up a batch that cannot be read any more, such as one "
+            "that was deleted: its questions are asked, and paid for, again.",
+        ),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """List the batches that RUN was asked in: how far they are, and what goes on with them.
@@ -35,7 +46,7 @@ def batches(
     from ragstone.report.pages.batches import batches_page
     from ragstone.run.batches.listed import batches as listed
 
-    print_page(batches_page(listed(run, ask=not as_known)), json=json)
+    print_page(batches_page(listed(run, ask=not as_known, forget=forget)), json=json)
 
 
 def end_waiting(waiting: "BatchesWaiting", *, json: bool) -> NoReturn:
@@ -52,7 +63,7 @@ def end_waiting(waiting: "BatchesWaiting", *, json: bool) -> NoReturn:
 
 
 def typed() -> str:
-    """The command as it was typed, to be pasted into a shell."""
+    """The command as it was typed, to be pasted into a shell; queries may be signatures."""
     name = Path(sys.argv[0]).name
     start = [sys.executable, "-m", "ragstone"] if name == "__main__.py" else ["ragstone"]
-    return shlex.join([*start, *sys.argv[1:]])
+    return shlex.join([*start, *(QUERY.sub(r"\1?…", word) for word in sys.argv[1:])])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.cli.batches import typed
 from ragstone.run.batches.batch_journal import FILE
 from tests.batch_provider import BatchProvider, long_ago, provider
 
@@ -53,6 +54,7 @@ def test_a_run_goes_on_the_next_day(
     (name,) = there.made
     assert name in out
     assert "waits for 1 batch with" in err
+    assert "is sent; no price is known" in err
     assert "--out" in out
     status, out, _ = ended(process("batches", tmp_path / "run", "--json"))
     assert status == 0
@@ -157,6 +159,14 @@ def test_killed_at_any_moment_nothing_is_paid_twice(
         in_batches = [custom for one in there.made.values() for custom, _ in one.requests]
         keys = [custom.split("-")[0] for custom in in_batches]
         assert len(keys) == len(set(keys)), "no question is in two batches"
+
+
+def test_a_signature_is_not_in_the_command_that_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    words = ["evaluate", "https://host/a.jsonl?sig=secret", "--judge", "http://host/v1#m?seed=2"]
+    monkeypatch.setattr("sys.argv", ["ragstone", *words, "--qrels=s3://b/q?sig=secret"])
+    said = typed()
+    assert "secret" not in said
+    assert "'http://host/v1#m?seed=2'" in said
 
 
 def test_a_wrong_value_is_refused(

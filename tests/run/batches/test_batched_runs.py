@@ -559,6 +559,10 @@ def test_one_batch_that_cannot_be_read_does_not_keep_others_from_being_taken(
     states = {one.id: one.state for one in kept(tmp_path / "run")}
     assert states.pop("b-1") == "sent"
     assert set(states.values()) == {"taken"}
-    openai.made = {"b-1": first, **openai.made}
+    with pytest.raises(InputError, match="waits for no batch b-2"):
+        listed(tmp_path / "run", forget="b-2")
+    found = listed(tmp_path / "run", forget="b-1")
+    assert not found.waits
     batched(openai)
-    assert set(openai.paid.values()) == {1}
+    assert set(openai.paid.values()) == {1}, "what was taken is not asked again"
+    assert {openai._prompt(body) for _, body in first.requests} <= set(openai.paid)

@@ -25,6 +25,7 @@ STATES: dict[BatchState, str] = {
     "sent": "waiting",
     "taken": "taken",
     "refused": "refused",
+    "forgotten": "given up",
 }
 
 

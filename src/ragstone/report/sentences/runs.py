@@ -52,7 +52,7 @@ def _overruled(facts: Facts) -> str:
 
 def _batch_to_send(facts: Facts) -> str:
     said = f"a batch of {_questions(facts)} is sent"
-    if not facts["usd"]:
+    if "usd" not in facts:
         return f"{said}; no price is known."
     share = float(facts["share"])
     price = "half the price" if share == 0.5 else f"{share:.0%} of the price"

@@ -5,5 +5,6 @@ noting         what becomes of a question: its reply from a batch, the next batc
 collecting     goes over the data and notes the questions that can be asked now
 following      sends a batch, finds one whose id is not known, follows it and takes its results
 passes         collects, sends and waits until nothing is left to ask
+forgetting     gives up a batch that cannot be read any more
 listed         the batches of a run, as it stands
 """

@@ -48,11 +48,11 @@ LAYOUT = SqliteLayout(
     synchronous="FULL",
 )
 
-BatchState = Literal["noted", "creating", "sent", "taken", "refused"]
+BatchState = Literal["noted", "creating", "sent", "taken", "refused", "forgotten"]
 """``noted``: its file is written, and nothing was sent that is paid for. ``creating``: it is being
 created, and whether it was is not known. ``sent``: its id is known. ``taken``: its results are
-here. ``refused``: the provider refused it as a whole."""
-STATES = ("noted", "creating", "sent", "taken", "refused")
+here. ``refused``: the provider refused it as a whole. ``forgotten``: its user gave it up."""
+STATES = ("noted", "creating", "sent", "taken", "refused", "forgotten")
 COMMAND = "command"
 
 

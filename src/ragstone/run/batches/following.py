@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ragstone.argument import argument
+from ragstone.argument import argument, call
 from ragstone.errors import ModelError
 from ragstone.models.chat import ChatFailure
 from ragstone.models.chat.batches.chat_batches import ChatBatches
@@ -108,7 +108,8 @@ class BatchFollower:
         except ChatFailure as failure:
             raise ModelError(
                 f"{batch.model}: whether a batch was sent is not known, and the list of batches "
-                f"cannot be read: {failure}. Nothing is sent until then. {AGAIN}"
+                f"cannot be read: {failure}. Nothing is sent until then. {AGAIN} "
+                f"{self._or_forget(batch)}"
             ) from failure
         return None if self._now() - batch.at > _longest(batch) + GRACE else batch
 
@@ -207,12 +208,20 @@ class BatchFollower:
             f"{AGAIN}"
         )
 
+    def _or_forget(self, batch: KeptBatch) -> str:
+        run = argument("run", str(self._journal.file.parent))
+        name = argument("forget", batch.id or batch.tag)
+        return (
+            f"If it is gone for good, {call('batches', run, name)} gives it up; its questions are "
+            "then asked, and paid for, again."
+        )
+
     def _not_ours(self, batch: KeptBatch, failure: ChatFailure) -> ModelError:
         if failure.trouble in OF_ACCOUNT:
             return ModelError(
                 f"{batch.model}: batch {batch.id} cannot be read with this key: {failure}. Set the "
-                "key of the account that sent it, and run the same command again; or delete "
-                f"{self._journal.file} to ask its questions again, which are then paid for again."
+                "key of the account that sent it, and run the same command again. "
+                f"{self._or_forget(batch)}"
             )
         return ModelError(f"{batch.model}: batch {batch.id} cannot be read: {failure}. {AGAIN}")
 

@@ -13,6 +13,7 @@ from ragstone.models.chat import open_chat
 
 from .batch_journal import FILE, BatchJournal, KeptBatch
 from .following import BatchFollower, as_said
+from .forgetting import forget as give_up
 from .noting import batches_of
 
 
@@ -41,21 +42,29 @@ class ListedBatches:
 
 
 def batches(
-    run: str | Path, *, ask: bool = True, now: Callable[[], float] = time.time
+    run: str | Path,
+    *,
+    ask: bool = True,
+    forget: str | None = None,
+    now: Callable[[], float] = time.time,
 ) -> ListedBatches:
-    """The batches of a run. Nothing is changed.
+    """The batches of a run. Nothing is changed but by ``forget``.
 
     Args:
         run: Its folder.
         ask: Whether providers are asked how far their batches are; otherwise as last known.
+        forget: The id of a batch to give up: its questions are asked, and paid for, again.
         now: The time in seconds since 1970.
 
     Raises:
-        InputError: It has no batches.
+        InputError: It has no batches, or waits for none of that id.
+        RunConflict: A batch is to be given up while the run goes on.
     """
     folder = Path(run)
     if not (folder / FILE).is_file():
         raise InputError(f"{folder} has no batches.")
+    if forget is not None:
+        give_up(folder, forget)
     journal = BatchJournal.open(folder / FILE, to_read=True)
     try:
         found, faults = [], dict[str, str]()
