@@ -80,3 +80,10 @@ def test_the_bar_is_wiped_in_the_end() -> None:
 )
 def test_what_is_asked_of_models_is_counted(counts: Counts, told: str) -> None:
     assert f"7 rows, {told} 0:00" in last(Progress("judging", 7, 0.5, counts))
+
+
+def test_the_workers_of_a_cluster_are_counted() -> None:
+    assert "3 rows, 1 worker 0:00:00" in last(Progress("judging", 3, None, workers=1))
+    assert "3 rows, 12 workers, 5 calls" in last(
+        Progress("judging", 3, None, Counts(calls=5), workers=12)
+    )

@@ -30,9 +30,7 @@ def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
         TextColumn("{task.description}"),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn(
-            f"{{task.fields[examples]:,}} {noun}{{task.fields[workers]}}{{task.fields[calls]}}"
-        ),
+        TextColumn(f"{{task.fields[examples]:,}} {noun}{{task.fields[more]}}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),

@@ -16,10 +16,10 @@ from ragstone.stats.mean import mean_of_clusters
 
 from .encoder_names import NO_MODELS, ModelNames
 from .estimate import Estimate
-from .groups import Groups, groups_of
+from .groups import EstimateGroups, groups_of
 from .score_counts import GroupCounts
 from .settings import ChatSettings
-from .summing import SCORE, Piece, Summed, summed
+from .summing import SCORE, ScorePiece, Summed, summed
 
 SEED = 20_240_601
 """Of every bootstrap, so that the same scores give the same interval."""
@@ -89,7 +89,7 @@ def estimate_metric(
     long = long_scores([scores, *components.values()])
     groups = groups_of(facets, by)
     sums = summed(
-        [Piece(facets, long)], groups, columns.number, columns.combined([metric]),
+        [ScorePiece(facets, long)], groups, columns.number, columns.combined([metric]),
         examples=facets.height, folder=None,
     )  # fmt: skip
     return estimates_of(metric, sums, groups, columns, provenance, level=level)
@@ -129,7 +129,7 @@ class Columns:
 
 
 def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
-    """The scores of several columns below each other, as in ``Piece``.
+    """The scores of several columns below each other, as in ``ScorePiece``.
 
     Args:
         columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
@@ -150,7 +150,7 @@ def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame
 def estimates_of(
     metric: Metric,
     sums: Summed,
-    groups: Groups,
+    groups: EstimateGroups,
     columns: Columns,
     provenance: Provenance,
     *,

@@ -17,8 +17,8 @@ from .estimate import Estimate
 from .estimates import Columns, Provenance, estimates_of, long_scores
 from .fitting import check_scores, looked_at
 from .forms import STATUS_CODES
-from .grouping import Grouping, grouping, read_facets
-from .groups import ALL, Groups
+from .grouping import RunGrouping, grouping, read_facets
+from .groups import ALL, EstimateGroups
 from .manifest import VERSION, RunTally
 from .quick import CITED, DataFacts, candidates, choose
 from .remarks import of_clusters, of_coverage
@@ -26,7 +26,7 @@ from .scoring import component_metrics
 from .settings import ChatSettings
 from .shards import Shards
 from .spec import RunSpec
-from .summing import SCORE, Piece, Summed, summed
+from .summing import SCORE, ScorePiece, Summed, summed
 from .wider_clusters import widest_clusters
 from .written import collect
 
@@ -104,7 +104,7 @@ def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
     )
 
 
-def _pieces(shards: Shards, columns: Columns, found: Grouping) -> Iterator[Piece]:
+def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[ScorePiece]:
     """The scores of each shard, which are checked if they were there before."""
     there_before = {form.shard for form in shards.found("scores")}
     read = ["metric", "value", "label", "status", "reason"]
@@ -124,7 +124,7 @@ def _pieces(shards: Shards, columns: Columns, found: Grouping) -> Iterator[Piece
             facets.select(value=f"value {one}", status=f"status {one}")
             for one in columns.components
         ]
-        yield Piece(
+        yield ScorePiece(
             facets.with_columns(cluster=found.repeated.clusters(facets["cluster"])),
             pl.concat([rows.select(SCORE), long_scores(parts, len(columns.metrics))]),
         )
@@ -139,7 +139,7 @@ def provenance(
 
 
 def _coverage(
-    metrics: Sequence[Metric], columns: Columns, groups: Groups, sums: Summed
+    metrics: Sequence[Metric], columns: Columns, groups: EstimateGroups, sums: Summed
 ) -> Iterator[str]:
     """Remarks on composites that leave out components without a value."""
     systems = dict(enumerate(groups.systems, ALL + 1))
@@ -159,7 +159,12 @@ def _coverage(
 
 
 def _chosen(
-    shards: Shards, spec: RunSpec, tally: RunTally, columns: Columns, found: Grouping, sums: Summed
+    shards: Shards,
+    spec: RunSpec,
+    tally: RunTally,
+    columns: Columns,
+    found: RunGrouping,
+    sums: Summed,
 ) -> list[Metric]:
     """The requested metrics, and those of the quick suite that the data allow."""
     if QUICK not in spec.requested.suites:

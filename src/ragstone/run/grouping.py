@@ -9,7 +9,7 @@ import polars as pl
 from ragstone.parquet import scan_parquet
 
 from .distinct import Distinct
-from .groups import Groups, by_column
+from .groups import EstimateGroups, by_column
 from .repeated_questions import QUESTION, RepeatedQuestions, repeated_questions
 from .scoring import NO_VALUE
 from .shards import Shards
@@ -18,7 +18,7 @@ from .written import collect
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Grouping:
+class RunGrouping:
     """What the examples of a run have in common.
 
     Attributes:
@@ -29,14 +29,14 @@ class Grouping:
         retrieved: Whether some example has a context.
     """
 
-    groups: Groups
+    groups: EstimateGroups
     repeated: RepeatedQuestions
     clusters: int
     questions: int
     retrieved: bool
 
 
-def grouping(shards: Shards, spec: RunSpec) -> Grouping:
+def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
     """Look over the facets of a run, shard by shard; a few bytes a question are held."""
     names = ["system", *map(by_column, spec.fields)]
     seen = {name: Distinct(name) for name in names}
@@ -53,8 +53,8 @@ def grouping(shards: Shards, spec: RunSpec) -> Grouping:
         retrieved = retrieved or facets["contexts"].sum() > 0
     texts = asked.rows() if spec.cluster == QUESTION else pl.DataFrame({"cluster": [], "asked": []})
     fields = {name: seen[by_column(name)].rows()[by_column(name)].sort() for name in spec.fields}
-    return Grouping(
-        Groups(
+    return RunGrouping(
+        EstimateGroups(
             seen["system"].rows()["system"].to_list(),
             {
                 name: values.to_list()

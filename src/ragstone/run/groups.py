@@ -19,7 +19,7 @@ def by_column(field: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Groups:
+class EstimateGroups:
     """The groups of a run, each with a place in this order.
 
     Args:
@@ -75,14 +75,14 @@ class Groups:
                 start += len(self.systems) * len(values)
 
 
-def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> Groups:
+def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
     """The groups of these examples.
 
     Args:
         facets: ``system``, and a ``by_column`` for each field.
         by: The fields.
     """
-    return Groups(
+    return EstimateGroups(
         facets["system"].unique(maintain_order=True).to_list(),
         {name: facets[by_column(name)].unique().sort().to_list() for name in by},
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 
-from .groups import Groups
+from .groups import EstimateGroups
 
 NOTES = ("best_reference=", "components=", "weight_coverage=")
 """Flags that say something of one score, and are not counted."""
@@ -57,7 +57,7 @@ class CountedScores:
         groups: Of the run.
     """
 
-    def __init__(self, groups: Groups) -> None:
+    def __init__(self, groups: EstimateGroups) -> None:
         self._groups = groups
         self._parts: list[pl.DataFrame] = []
         self._rows = 0
@@ -68,7 +68,7 @@ class CountedScores:
 
         Args:
             scores: As in ``Piece``, sorted by column.
-            codes: Of the examples, as ``Groups.codes`` gives them.
+            codes: Of the examples, as ``EstimateGroups.codes`` gives them.
         """
         times = scores.height // max(1, len(codes))
         named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}

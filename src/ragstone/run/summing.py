@@ -14,7 +14,7 @@ from ragstone.stats.clusters import Clusters, clusters_by
 from ragstone.stats.join_clusters import ClusterTotals, Keys, totals_of
 
 from .buckets import Buckets, Rows
-from .groups import Groups, Ints
+from .groups import EstimateGroups, Ints
 from .score_counts import NO_SCORES, CountedScores, GroupCounts, counts_by_group
 
 Place = TypeVar("Place")
@@ -25,7 +25,7 @@ SCORE = ("column", "value", "status", "label", "reason")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Piece:
+class ScorePiece:
     """Consecutive examples with their scores.
 
     Args:
@@ -40,7 +40,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summed:
-    """The sums over each group, which has the place that ``Groups`` gives it.
+    """The sums over each group, which has the place that ``EstimateGroups`` gives it.
 
     Attributes:
         moments: Of the scores with a value, by column and group.
@@ -64,8 +64,8 @@ class Summed:
 
 
 def summed(
-    pieces: Iterable[Piece],
-    groups: Groups,
+    pieces: Iterable[ScorePiece],
+    groups: EstimateGroups,
     columns: int,
     composites: Mapping[str, Sequence[int]],
     *,
@@ -144,7 +144,7 @@ class _Cells:
             yield place, self.keys[own], [one.of(own) for one in found]
 
 
-def _cells(rows: Rows, groups: Groups) -> Iterator[_Cells]:
+def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
     """Of each kind of group."""
     names, cluster = np.unique(rows["cluster"], return_inverse=True)
     for group in groups.places(rows["codes"]):
