@@ -120,11 +120,12 @@ Tpm = Annotated[
     ),
 ]
 Cache = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
-        metavar="DIR",
+        metavar="DIR|URL",
         rich_help_panel=PANEL,
-        help="Folder that caches replies across runs. Default: Ragstone's cache folder.",
+        help="Folder that caches replies across runs, or its URL, such as s3://bucket/cache, for "
+        "several machines. Default: Ragstone's cache folder.",
     ),
 ]
 NoCache = Annotated[

@@ -70,30 +70,32 @@ class ChatJudges:
 
         Raises:
             InputError: The journal cannot be written; prices cannot be read, or are required and
-                missing.
+                missing; the cache is at a URL that cannot be read.
         """
-        from ragstone.cache_folder import cache_folder
-
         from .calls.asking import Asking
         from .calls.budget import Budget
         from .calls.entries import FILE
         from .calls.journal import Journal
         from .calls.prices import load_prices
-        from .calls.replies import ReplyCache
+        from .calls.shared_replies import open_replies
 
         prices = load_prices(limits.prices)
         journal = Journal.open(folder / FILE)
+        try:
+            cache = open_replies(limits.cache, note) if limits.cached else None
+        except InputError:
+            journal.close()
+            raise
         before = journal.before
         budget = Budget(
             limits.budget, limits.max_calls, spent=before.usd or 0.0, calls=before.calls
         )
-        kept = (limits.cache or cache_folder()) if limits.cached else None
         asking = Asking(
             journal,
             limits=limits.of_a_model,
             prices=prices,
             budget=budget,
-            cache=None if kept is None else ReplyCache(kept, note),
+            cache=cache,
             pool=self.pool,
             batched=batched,
         )

@@ -264,6 +264,8 @@ def _carry_out(
             _ask_in_batches(request, prepared, spec, folder, asking, batches)
         data = batches.read(judge)
     facts.check()
+    if asking is not None:
+        asking.close()  # What it notes then, such as replies that are not kept, is in the run.
     beside = data.beside()
     ties = label_files.ties()
     write_lines(folder.path / RunEntry.REJECTED, beside.rejected)

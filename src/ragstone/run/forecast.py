@@ -174,17 +174,15 @@ class _Known:
     """The questions answered before; an unreadable cache counts as empty."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
-        from ragstone.cache_folder import cache_folder
-
         from .calls.entries import answered, reasoned
-        from .calls.replies import FILE, LAYOUT
+        from .calls.replies import LAYOUT
+        from .calls.shared_replies import replies_file
 
         there = journal if journal is not None and journal.is_file() else None
         self._here = set() if there is None else answered(there)
         self.thoughts = _Thoughts({} if there is None else reasoned(there))
         self._replies: sqlite3.Connection | None = None
-        file = (limits.cache or cache_folder()) / FILE
-        if limits.cached and file.is_file():
+        if limits.cached and (file := replies_file(limits.cache)).is_file():
             with suppress(*UNREADABLE):
                 self._replies = open_to_read(file, LAYOUT)
 

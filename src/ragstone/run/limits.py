@@ -22,7 +22,8 @@ class Limits:
         max_calls: Maximum calls in the whole run; what is then not judged is missing.
         budget: Maximum cost of the whole run in US dollars; needs prices.
         prices: TOML file with prices; None: the prices in the ``prices`` extra.
-        cache: Folder that caches replies across runs; None: Ragstone's cache folder.
+        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``;
+            None: Ragstone's cache folder.
         cached: Whether to use replies cached by earlier runs and to cache new ones.
 
     Raises:
@@ -36,7 +37,7 @@ class Limits:
     max_calls: int | None = None
     budget: float | None = None
     prices: Path | None = None
-    cache: Path | None = None
+    cache: str | Path | None = None
     cached: bool = True
 
     def __post_init__(self) -> None:

@@ -28,9 +28,11 @@ from ragstone.web import listening
 
 ROOT = Path(__file__).parents[3]
 OF_USERS = re.compile(
-    r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts"
+    r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts|"
+    r"s3://bucket"
 )
-"""Commands with a model, or prompts, that only a user has: that they exist is tested elsewhere."""
+"""Commands with a model, prompts or a bucket that only a user has: that they exist is tested
+elsewhere."""
 OTHERS = re.compile(
     r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$|overrule RUN q7|--static|"
     r"ragstone batches|s3://"

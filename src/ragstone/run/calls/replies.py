@@ -59,7 +59,7 @@ class ReplyCache:
         try:
             private_folder(folder)
             self._reader = open_file(self._file, LAYOUT)
-            self._commits = Commits(open_file(self._file, LAYOUT), _write, self._failed)
+            self._commits = Commits(open_file(self._file, LAYOUT), write_replies, self._failed)
         except UNREADABLE as error:
             self._failed(error)
         except OSError as error:
@@ -109,6 +109,25 @@ class ReplyCache:
             self._note(reason("replies_not_kept", said=why))
 
 
+def is_reply(row: Row) -> bool:
+    """Whether a row of the table is one that was kept so, not one that was changed."""
+    key, *rest = row
+    try:
+        _reply(as_text(key), tuple(rest))
+    except (*UNREADABLE, TypeError, ValueError):
+        return False
+    return True
+
+
+def write_replies(connection: sqlite3.Connection, rows: Sequence[Row]) -> None:
+    """Write rows of the table; of a question that has a reply, that stays."""
+    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    try:
+        connection.executemany(statement, rows)
+    except UnicodeEncodeError:
+        connection.executemany(statement, [storable(row) for row in rows])
+
+
 def _reply(key: str, row: Row) -> ChatReply:
     text, model, *tokens, checksum = row
     if checksum != _checksum(key, as_text(text)):
@@ -120,11 +139,3 @@ def _reply(key: str, row: Row) -> ChatReply:
 def _checksum(key: str, text: str) -> str:
     content = f"{key}\0{text}".encode("utf-8", "surrogatepass")
     return blake2b(content, digest_size=16).hexdigest()
-
-
-def _write(connection: sqlite3.Connection, batch: Sequence[Row]) -> None:
-    statement = "INSERT OR IGNORE INTO replies VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-    try:
-        connection.executemany(statement, batch)
-    except UnicodeEncodeError:
-        connection.executemany(statement, [storable(row) for row in batch])
