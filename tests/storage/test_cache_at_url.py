@@ -11,7 +11,8 @@ import pytest
 import s3fs
 
 from ragstone import Limits, Run, evaluate, forecast
-from ragstone.errors import StorageAway
+from ragstone.cache_folder import cache_folder
+from ragstone.errors import InputError, StorageAway
 from ragstone.models.chat import ChatReply
 from ragstone.report.words import explain
 from ragstone.run.calls import shared_replies
@@ -168,6 +169,12 @@ def test_a_url_that_cannot_be_read_is_said_before_anything_is_asked(
                  out=tmp_path / "run")  # fmt: skip
     assert not judge.calls
     assert not (tmp_path / "run" / "run.json").exists()
+
+
+def test_the_folder_of_all_caches_is_on_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAGSTONE_CACHE", "s3://bucket/cache")
+    with pytest.raises(InputError, match=r"RAGSTONE_CACHE is a URL\. Name a folder on the disk"):
+        cache_folder()
 
 
 def test_where_replies_cannot_be_written_the_run_says_so(

@@ -367,6 +367,13 @@ def test_a_lock_is_held_by_one_and_taken_over_when_its_machine_is_gone(bucket: s
     assert remote.at(".lock") is None
 
 
+def test_a_lock_from_the_future_is_not_held_for_ever(bucket: str) -> None:
+    remote = Remote(f"{bucket}/run")
+    remote.put(".lock", b'{"owner": "one", "at": 9e9}')
+    with locked_at(remote, "two") as check:
+        check()
+
+
 @pytest.mark.parametrize("name", ["", "/..", "/.", "/a/../b", "/run?signature=secret"])
 def test_a_url_that_names_no_folder_is_refused(
     name: str, bucket: str, s3: s3fs.S3FileSystem, tmp_path: Path

@@ -249,6 +249,19 @@ def test_a_failed_batch_says_why(question: ChatRequest, tmp_path: Path) -> None:
         within(there, look)
 
 
+def test_a_batch_that_is_done_has_ended_whatever_its_state_is_called(
+    question: ChatRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def look(batches: ChatBatches) -> None:
+        batch = await sent(batches, file_of(batches, question, tmp_path))
+        assert len(await ended(batches, batch)) == 3
+
+    with provider("gemini") as there:
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", there.url)
+        there.ends = "partially_succeeded"
+        within(there, look)
+
+
 def test_ids_of_servers_stay_in_their_path(there: BatchProvider) -> None:
     async def look(batches: ChatBatches) -> None:
         with pytest.raises(ChatFailure):

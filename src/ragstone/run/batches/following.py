@@ -18,6 +18,7 @@ from ragstone.models.chat.batches.chat_batches import ChatBatches
 from ragstone.models.chat.batches.format import BatchStatus
 from ragstone.models.server import one_line
 from ragstone.run.calls.health import wait
+from ragstone.run.calls.model_client import HINTS
 
 from .batch_journal import BatchJournal, KeptBatch, key_in
 
@@ -108,7 +109,7 @@ class BatchFollower:
         except ChatFailure as failure:
             raise ModelError(
                 f"{batch.model}: whether a batch was sent is not known, and the list of batches "
-                f"cannot be read: {failure}. Nothing is sent until then. {AGAIN} "
+                f"cannot be read: {failure}. Nothing is sent until then. {_again(failure)} "
                 f"{self._or_forget(batch)}"
             ) from failure
         return None if self._now() - batch.at > _longest(batch) + GRACE else batch
@@ -204,16 +205,16 @@ class BatchFollower:
                 f"{BATCH}. Nothing was sent that is paid for."
             )
         return ModelError(
-            f"{batch.model}: no batch was sent: {failure}. Nothing was sent that is paid for. "
-            f"{AGAIN}"
+            f"{batch.model}: no batch was sent, and nothing that is paid for: {failure}. "
+            f"{_again(failure)}"
         )
 
     def _or_forget(self, batch: KeptBatch) -> str:
         run = argument("run", str(self._journal.file.parent))
         name = argument("forget", batch.id or batch.tag)
         return (
-            f"If it is gone for good, {call('batches', run, name)} gives it up; its questions are "
-            "then asked, and paid for, again."
+            f"If it is gone for good, `{call('batches', run, name)}` gives it up; its questions "
+            "are then asked, and paid for, again."
         )
 
     def _not_ours(self, batch: KeptBatch, failure: ChatFailure) -> ModelError:
@@ -223,7 +224,9 @@ class BatchFollower:
                 "key of the account that sent it, and run the same command again. "
                 f"{self._or_forget(batch)}"
             )
-        return ModelError(f"{batch.model}: batch {batch.id} cannot be read: {failure}. {AGAIN}")
+        return ModelError(
+            f"{batch.model}: batch {batch.id} cannot be read: {failure}. {_again(failure)}"
+        )
 
 
 def as_said(batch: KeptBatch, status: BatchStatus) -> KeptBatch:
@@ -239,7 +242,11 @@ def _longest(batch: KeptBatch) -> float:
     return LEAST_TIME + batch.bytes / BYTES_A_SECOND
 
 
-AGAIN = "Then run the same command again."
+def _again(failure: ChatFailure) -> str:
+    hint = HINTS.get(failure.trouble, "Wait a while")
+    return f"{hint}; then run the same command again."
+
+
 BATCH = argument("batch", True)
 
 

@@ -95,8 +95,9 @@ class GeminiBatches:
         answered = _count(counts.get("successfulRequestCount"))
         failed = _count(counts.get("failedRequestCount"))
         error = word(inside(found, "error").get("message"))
+        failing = state == "FAILED" or (error and state not in ENDED)
         return BatchStatus(
-            "ended" if state in ENDED else "failed" if state == "FAILED" else "open",
+            "failed" if failing else "ended" if found.get("done") or state in ENDED else "open",
             state.lower(),
             _count(counts.get("requestCount")),
             answered,
