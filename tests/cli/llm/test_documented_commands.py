@@ -29,19 +29,18 @@ from ragstone.web import listening
 ROOT = Path(__file__).parents[3]
 OF_USERS = re.compile(
     r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts|"
-    r"s3://bucket"
+    r"s3://bucket|engine ray"
 )
-"""Commands with a model, prompts or a bucket that only a user has: that they exist is tested
-elsewhere."""
+"""Commands with a model, prompts, a bucket or a cluster that only a user has: that they exist is
+tested elsewhere."""
 OTHERS = re.compile(
     r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$|overrule RUN q7|--static|"
-    r"ragstone batches|s3://"
+    r"ragstone batches"
 )
 """Commands that fetch or delete models, that load a kind (tests/own_kind plays these) into this
 process, the one that tries again what an encoder failed to do, those that overrule an example that
 only a user has (tests/cli/test_overrule.py plays these),
-the one about batches (test_batches.py), those at URLs (tests/storage), and the one that writes
-every page."""
+the one about batches (test_batches.py), and the one that writes every page."""
 ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
 """What compares texts by an encoder."""
 ENDS = {
