@@ -3,21 +3,23 @@
     python benchmarks/compare.py [--questions 100000] [--metrics 20] [--runs 3]
 
 Writes two finished runs of one system each: questions with five contexts, rates and
-shares that differ a little between the runs, some undefined and some missing. Prints
-wall and processor seconds and peak memory of the command (limit 20 s wall for 100,000
-questions and 20 metrics), and beside it with a margin and with --by.
+shares that differ a little between the runs, some undefined and some missing; each has
+answers of its own, so that what reads them is tested. Prints wall and processor seconds and
+peak memory of the command (limit 20 s wall for 100,000 questions and 20 metrics, 1 GB for
+1,000,000), and beside it with a margin and with --by.
 """
 
 import argparse
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from commands import measure
+from numpy.typing import NDArray
 
 from ragstone.examples import Context, Example, to_frame
 from ragstone.run import Estimate
@@ -38,74 +40,81 @@ TYPES = ("bridge", "comparison", "factoid", "list")
 """Values of a field to slice by."""
 
 
-def write_run(
-    folder: Path, questions: int, metrics: Sequence[str], shift: float, seed: int
-) -> None:
-    """A finished run, as ``evaluate`` would leave it but for the judgements."""
-    here = Folder(folder)
-    parts = here.parts
-    parts.path.mkdir(parents=True)
-    rng = np.random.default_rng(seed)
-    shards = pl.Series("shard", np.arange(questions) // OF_A_SHARD, pl.UInt32)
-    examples = _examples(questions).with_columns(shards)
-    hardness = np.random.default_rng(0).normal(size=questions)
-    ids = pl.Series("example_id", [f"r{number}" for number in range(questions)])
-    question_ids = pl.Series("question_id", [f"q{number}" for number in range(questions)])
-    tables = []
-    for metric in metrics:
-        score = 0.6 + shift - 0.15 * hardness + 0.2 * rng.normal(size=questions)
-        value = np.round(np.clip(score, 0, 1) * 12) / 12
-        if metric in RATES:
-            value = (score > 0.5).astype(np.float64)
-        elif metric in ("token_f1", "rouge_l"):
-            value = np.clip(score, 0, 1)
-        status = rng.choice(["value", "undefined", "missing"], questions, p=[0.97, 0.02, 0.01])
-        there = pl.Series(status == "value")
-        nothing = pl.Series([None] * questions, dtype=pl.Float64)
-        tables.append(
-            pl.DataFrame({
-                "example_id": ids,
-                "question_id": question_ids,
-                "system": pl.repeat("graph", questions, eager=True),
-                "metric": pl.repeat(metric, questions, eager=True),
-                "value": pl.Series(value).zip_with(there, nothing),
-                "label": pl.Series([None] * questions, dtype=pl.String),
-                "status": status,
-                "reason": pl.Series(np.where(status == "value", "", "no_claims")).replace("", None),
-                "shard": shards,
-            })
-        )  # fmt: skip
-    scores = pl.concat(tables)
-    for number in shards.unique(maintain_order=True):
-        rows = pl.col("shard") == number
-        cut = {"examples": examples.filter(rows), "scores": scores.filter(rows)}
-        size = cut["examples"].height
-        parts.add(ShardForm(shard=number, examples=size, files={}, counted=Counted(judged=[])), cut)
-    estimates = [Estimate(**_estimate(metric, questions)) for metric in metrics]
-    here.finish(parts, _manifest(questions, metrics), estimates)
+def write_runs(folders: Mapping[Path, float], questions: int, metrics: Sequence[str]) -> None:
+    """Finished runs over the same questions, as ``evaluate`` would leave them but for judgements.
+
+    Args:
+        folders: Of each run, with how much higher its scores are.
+        questions: How many there are.
+        metrics: Those that are scored.
+    """
+    runs = [(Folder(folder), shift) for folder, shift in folders.items()]
+    for run, _ in runs:
+        run.parts.path.mkdir(parents=True)
+    rng = np.random.default_rng(0)
+    for number, start in enumerate(range(0, questions, OF_A_SHARD)):
+        places = range(start, min(questions, start + OF_A_SHARD))
+        shard = pl.lit(number, pl.UInt32).alias("shard")
+        hardness = rng.normal(size=len(places))
+        examples = _examples(places)
+        for run, shift in runs:
+            scores = pl.concat(_scores(places, one, shift - 0.15 * hardness, rng)
+                               for one in metrics)  # fmt: skip
+            # Runs that judged the same answers would not be tested.
+            own = pl.col("answer") + f" So says {run.path.name}."
+            cut = {
+                "examples": examples.with_columns(own, shard),
+                "scores": scores.with_columns(shard),
+            }
+            counted = Counted(judged=[])
+            form = ShardForm(shard=number, examples=len(places), files={}, counted=counted)
+            run.parts.add(form, cut)
+    for run, _ in runs:
+        estimates = [Estimate(**_estimate(metric, questions)) for metric in metrics]
+        run.finish(run.parts, _manifest(questions, metrics), estimates)
 
 
-def _examples(questions: int) -> pl.DataFrame:
+def _scores(
+    places: range, metric: str, easiness: NDArray[np.float64], rng: np.random.Generator
+) -> pl.DataFrame:
+    size = len(places)
+    score = 0.6 + easiness + 0.2 * rng.normal(size=size)
+    value = np.round(np.clip(score, 0, 1) * 12) / 12
+    if metric in RATES:
+        value = (score > 0.5).astype(np.float64)
+    elif metric in ("token_f1", "rouge_l"):
+        value = np.clip(score, 0, 1)
+    status = pl.Series(rng.choice(["value", "undefined", "missing"], size, p=[0.97, 0.02, 0.01]))
+    valued = status == "value"
+    return pl.DataFrame({
+        "example_id": [f"r{number}" for number in places],
+        "question_id": [f"q{number}" for number in places],
+        "system": pl.repeat("graph", size, eager=True),
+        "metric": pl.repeat(metric, size, eager=True),
+        "value": pl.Series(value).set(~valued, None),
+        "label": pl.Series([None] * size, dtype=pl.String),
+        "status": status,
+        "reason": pl.repeat("no_claims", size, eager=True).set(valued, None),
+    })  # fmt: skip
+
+
+def _examples(places: range) -> pl.DataFrame:
     text = "The pier was lengthened in 1907 and has been closed to carts since the storm. " * 4
-    frames = []
-    for start in range(0, questions, OF_A_SHARD):
-        examples = [
-            Example(
-                id=f"r{number}",
-                question_id=f"q{number}",
-                system="graph",
-                question=f"How long is pier number {number}?",
-                answer=f"Pier number {number} is 90 metres long.",
-                contexts=tuple(
-                    Context(f"c{number}-{rank}", f"{number} {rank} {text}", rank)
-                    for rank in range(1, 6)
-                ),
-                slices={"question_type": TYPES[number % len(TYPES)]},
-            )
-            for number in range(start, min(questions, start + OF_A_SHARD))
-        ]
-        frames.append(to_frame(examples))
-    return pl.concat(frames)
+    return to_frame([
+        Example(
+            id=f"r{number}",
+            question_id=f"q{number}",
+            system="graph",
+            question=f"How long is pier number {number}?",
+            answer=f"Pier number {number} is 90 metres long.",
+            contexts=tuple(
+                Context(f"c{number}-{rank}", f"{number} {rank} {text}", rank)
+                for rank in range(1, 6)
+            ),
+            slices={"question_type": TYPES[number % len(TYPES)]},
+        )
+        for number in places
+    ])  # fmt: skip
 
 
 def _estimate(metric: str, n: int) -> dict[str, Any]:
@@ -149,8 +158,7 @@ def main() -> None:
     metrics = [*SHARES, *RATES][: given.metrics]
     with tempfile.TemporaryDirectory() as folder:
         first, second = Path(folder) / "before", Path(folder) / "after"
-        write_run(first, given.questions, metrics, 0.0, seed=1)
-        write_run(second, given.questions, metrics, 0.002, seed=2)
+        write_runs({first: 0.0, second: 0.002}, given.questions, metrics)
         size = sum(file.stat().st_size for file in Path(folder).rglob("*.parquet")) / 1e6
         print(f"two runs of {given.questions:,} questions, {len(metrics)} metrics, {size:,.0f} MB")
         print(f"{'':40} {'wall s':>7} {'CPU s':>7} {'peak MB':>8}")
