@@ -41,8 +41,6 @@ class MadeRun(Run):
     def examples(
         self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None
     ) -> pl.DataFrame:
-        if where is not None:
-            raise NotImplementedError
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
         if columns is None:
@@ -51,7 +49,7 @@ class MadeRun(Run):
         roots = {name for one in made for name in one.meta.root_names()}
         named = [one for one in columns if isinstance(one, str)]
         there = frame.with_columns(self.column(name) for name in roots.union(named))
-        return there.select(columns)
+        return there.filter(*([] if where is None else [where])).select(columns)
 
     def without_overrules(self) -> Run:
         return self
@@ -62,7 +60,11 @@ class MadeRun(Run):
             return pl.col(name)
         return pl.col("id" if name in ("answer", "contexts") else "question_id").alias(name)
 
-    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
+    def scores(
+        self,
+        metrics: Collection[str] | None = None,
+        columns: Sequence[str | pl.Expr] | None = None,
+    ) -> pl.DataFrame:
         def status(score: Score) -> str:
             return "undefined" if score is None else MISSING if score == MISSING else "value"
 
@@ -76,7 +78,7 @@ class MadeRun(Run):
             {"example_id": pl.String, "metric": pl.String, "value": pl.Float64, "label": pl.String,
              "status": pl.String, "reason": pl.String},
             orient="row",
-        )  # fmt: skip
+        ).select(pl.all() if columns is None else columns)  # fmt: skip
 
 
 @pytest.fixture

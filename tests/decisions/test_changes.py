@@ -1,6 +1,6 @@
 """Which questions changed between two systems, by hand."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -57,9 +57,14 @@ class AnsweredTwice(MadeRun):
         super().__init__(path, {name: {"mrr": scores} for name, scores in systems.items()})
         self.rows = [(id, "q", system, metric, score) for id, _, system, metric, score in self.rows]
 
-    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
+    def scores(
+        self,
+        metrics: Collection[str] | None = None,
+        columns: Sequence[str | pl.Expr] | None = None,
+    ) -> pl.DataFrame:
         own = pl.when(pl.col("reason").is_not_null()).then(pl.format("{} why", "example_id"))
-        return super().scores(metrics).with_columns(reason=own)
+        rows = super().scores(metrics).with_columns(reason=own)
+        return rows.select(pl.all() if columns is None else columns)
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,13 @@ from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
+from ragstone.decisions.comparing.sameness import other_texts
 from ragstone.decisions.comparing.verdict import Verdict, verdict_of, winner
+from ragstone.decisions.scored import Scored
 from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
+from ragstone.reason import reason
 from ragstone.report.words import explain, words
 from ragstone.run import Estimate, Run
 from ragstone.run.encoder_names import ModelNames
@@ -680,6 +683,16 @@ def test_ids_that_stand_for_other_questions_are_noted(tmp_path: Path) -> None:
     change(second, "examples", question=pl.lit("What of q0?"))
     told = map(explain, compare(first, second).notes)
     assert any(one.startswith("1 shared question id has") and "q1" in one for one in told)
+
+
+def test_a_question_without_a_text_is_no_other_question(tmp_path: Path) -> None:
+    rows: list[Row] = [("a", f"q{at}", {"token_f1": 1}) for at in range(3)]
+    first, second = run_of(tmp_path / "new", rows), run_of(tmp_path / "old", rows)
+    assert not compare(first, second).notes
+    text = pl.when(pl.col("question_id") != "q0").then(pl.lit("What of it?"))
+    change(second, "examples", question=text)
+    said = reason("other_questions", n=2, run=second, first="q1")
+    assert other_texts(Scored(Run.open(first)), Scored(Run.open(second))) == [said]
 
 
 @pytest.mark.parametrize(

@@ -177,9 +177,13 @@ class AskedTwice(MadeRun):
             return pl.lit("[]").alias("history")
         return super().column(name)
 
-    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
+    def scores(
+        self,
+        metrics: Collection[str] | None = None,
+        columns: Sequence[str | pl.Expr] | None = None,
+    ) -> pl.DataFrame:
         self.read += 1
-        return super().scores(metrics)
+        return super().scores(metrics, columns)
 
 
 def test_one_question_under_two_ids_is_one_cluster(tmp_path: Path) -> None:

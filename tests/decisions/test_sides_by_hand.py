@@ -31,7 +31,9 @@ def scored(*rows: Row, topics: Sequence[str] = (), texts: Sequence[str | None] =
     facets = pl.DataFrame(rows, ["system", "question_id", "cluster"], orient="row")
     asked = pl.DataFrame({"question_id": facets["question_id"],
                           "question": texts or [None] * len(rows)})  # fmt: skip
-    run = SimpleNamespace(path=Path("runs/a"), examples=asked.select)
+    run = SimpleNamespace(
+        path=Path("runs/a"), examples=lambda columns, where: asked.filter(where).select(columns)
+    )
     return SimpleNamespace(
         facets=facets.with_columns(pl.Series("by topic", topics or [""] * len(rows))), run=run,
         systems=tuple(facets["system"].unique(maintain_order=True)),

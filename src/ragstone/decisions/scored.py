@@ -17,7 +17,7 @@ from ragstone.run.remarks import NOT_INDEPENDENT
 from ragstone.run.repeated_questions import (
     QUESTION,
     RepeatedQuestions,
-    question_hashes,
+    question_hash,
     repeated_questions,
 )
 from ragstone.stats import MeanEstimate
@@ -28,6 +28,9 @@ from ragstone.stats.mean import mean_of_clusters
 NO_VALUE = "(none)"
 IDS = ("id", "question_id", "system")
 OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
+STATUS = pl.Enum(["value", "undefined", "missing"])
+KEY = pl.col("example_id").hash()
+"""What stands for an example where its id would take most of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +117,8 @@ class Scored:
         """Which questions are the same under several ids, where these are the clusters."""
         if self.cluster != QUESTION:
             return None
-        there = self.run.examples(["question_id", "question", "history"])
-        return repeated_questions(there["question_id"], question_hashes(there))
+        there = self.run.examples(["question_id", question_hash()])
+        return repeated_questions(there["question_id"], there["asked"])
 
     def without_overrules(self) -> "Scored":
         """The same scores as the judges left them, for whatever measures judges or draws labels."""
@@ -142,14 +145,47 @@ class Scored:
         Raises:
             UnknownName: The run has no such metric.
         """
-        if metric not in self.metrics:
-            raise UnknownName("metric of this run", metric, self.metrics)
+        self._check(metric)
         if metric not in self._scores:
             columns = ("example_id", "value", "label", "status", "reason")
             self._scores[metric] = self.run.scores([metric]).select(columns)
         return self.facets.join(
             self._scores[metric], on="example_id", how="left", maintain_order="left"
         )
+
+    def outcomes(self, metric: str) -> pl.DataFrame:
+        """The scores of a metric in a few bytes an example, in the order of ``facets``.
+
+        ``value``, ``status`` as an enum, and ``partly``: whether a composite has its value of a
+        part of its components. Null for an example without a score.
+
+        Raises:
+            UnknownName: The run has no such metric.
+        """
+        self._check(metric)
+        partial = pl.col("reason").str.contains("components=", literal=True)
+        found = self.run.scores(
+            [metric],
+            [
+                KEY,
+                "value",
+                pl.col("status").cast(STATUS),
+                (partial & (pl.col("status") == "value")).alias("partly"),
+            ],
+        )
+        if not found["example_id"].equals(self._keys):
+            found = self._keys.to_frame().join(
+                found, on="example_id", how="left", maintain_order="left"
+            )
+        return found.drop("example_id")
+
+    @cached_property
+    def _keys(self) -> pl.Series:
+        return self.facets.select(KEY).to_series()
+
+    def _check(self, metric: str) -> None:
+        if metric not in self.metrics:
+            raise UnknownName("metric of this run", metric, self.metrics)
 
     @cached_property
     def _scores(self) -> dict[str, pl.DataFrame]:

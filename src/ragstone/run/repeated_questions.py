@@ -45,7 +45,7 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     Args:
         ids: Of each row's question, in any type; of rows with one id the first that has a text
             will do.
-        texts: Of each row what is asked, earlier turns included, as ``question_hashes`` has it;
+        texts: Of each row what is asked, earlier turns included, as ``question_hash`` has it;
             null where it is not known, and then the id alone counts.
     """
     frame = pl.DataFrame({"id": ids, "text": texts})
@@ -59,12 +59,8 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
     return RepeatedQuestions(later, reason("ids_share_questions", n=count, questions=of))
 
 
-def question_hashes(examples: pl.DataFrame) -> pl.Series:
-    """A hash of each row's question, ignoring case and white space.
-
-    Args:
-        examples: With ``question`` and ``history``.
-    """
+def question_hash() -> pl.Expr:
+    """A hash of a row's ``question`` and ``history``, ignoring case and white space."""
     question = pl.col("question").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
     both = pl.struct(question, "history").struct.json_encode().hash(seed=0)
-    return examples.select(pl.when(question != "").then(both).alias("asked")).to_series()
+    return pl.when(question != "").then(both).alias("asked")

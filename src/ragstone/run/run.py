@@ -183,15 +183,24 @@ class Run(HasPage):
             rows.append({"metric": one.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def scores(self, metrics: Collection[str] | None = None) -> pl.DataFrame:
-        """One row per example and metric, or only some metrics: value, label, status and reason."""
+    def scores(
+        self,
+        metrics: Collection[str] | None = None,
+        columns: Sequence[str | pl.Expr] | None = None,
+    ) -> pl.DataFrame:
+        """One row per example and metric: value, label, status and reason.
+
+        Args:
+            metrics: Only of these; by default of all.
+            columns: Those to read, or what is made of them; by default all.
+        """
         overlay = self._overlay
-        if metrics is None:
-            scores = self._table("scores")
-        else:
-            chosen = pl.col("metric").is_in(list(metrics))
-            scores = self.folder.read("scores", chosen).drop("shard")
-        return scores if overlay is None else overlay.scores(scores)
+        chosen = () if metrics is None else (pl.col("metric").is_in(list(metrics)),)
+        if overlay is None and columns is not None:
+            return self.folder.read("scores", *chosen, columns=columns)
+        scores = self.folder.read("scores", *chosen).drop("shard")
+        scores = scores if overlay is None else overlay.scores(scores)
+        return scores if columns is None else scores.select(columns)
 
     def examples(
         self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None

@@ -13,7 +13,7 @@ from ragstone.metrics import Composite, Metric, parse_metric, score
 from .forms import STATUS_NAMES, columns_of
 from .groups import by_column
 from .judging import JudgedBlock
-from .repeated_questions import question_hashes
+from .repeated_questions import question_hash
 from .spec import RunSpec
 from .wider_clusters import FINE, origins
 
@@ -94,7 +94,7 @@ def _score_tables(
         for metric in spec.metrics
     )  # fmt: skip
     of_components = {str(metric): scores[str(metric)] for metric in components}
-    texts = question_hashes(frame)
+    texts = frame.select(question_hash()).to_series()
     facets = _facets(spec, examples, texts, of_components)
     tables = {"scores": long, "facets": facets}
     if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:

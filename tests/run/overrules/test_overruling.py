@@ -173,6 +173,17 @@ def test_a_judgement_that_answers_share_is_changed_for_all_of_them(tmp_path: Pat
     assert shown.version == done.version
 
 
+def test_columns_of_scores_have_what_people_overruled() -> None:
+    run = judged(labelled())
+    before = run.scores(METRICS[:1], ["example_id", "value"])
+    run.overrule(
+        "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="Ann", reason="It is."
+    )
+    after = run.scores(METRICS[:1], ["example_id", "value"])
+    assert not after.equals(before)
+    assert after.equals(run.scores(METRICS[:1]).select("example_id", "value"))
+
+
 def test_a_missing_judgement_can_be_given() -> None:
     data = labelled()
     data[0]["labels"]["claims"][1]["support"] = None

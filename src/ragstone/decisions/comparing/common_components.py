@@ -15,9 +15,12 @@ NAMES = {0: "value", 1: "undefined", 2: "missing"}
 
 
 def has_gaps(scores: pl.DataFrame) -> bool:
-    """Whether a composite's score anywhere lacks a component and is made of the rest."""
-    partial = pl.col("reason").str.contains("components=", literal=True)
-    return bool(scores.select((partial & (pl.col("status") == "value")).any()).item())
+    """Whether a composite's score anywhere lacks a component and is made of the rest.
+
+    Args:
+        scores: Of ``Scored.outcomes``.
+    """
+    return bool(scores["partly"].any())
 
 
 def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataFrame]:
@@ -30,7 +33,7 @@ def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataF
         InputError: The stored judgements are gone or damaged.
     """
     components = composite.components()
-    kept = {name: scored.of(str(one)) for name, one in components.items()
+    kept = {name: scored.outcomes(str(one)) for name, one in components.items()
             if str(one) in scored.metrics}  # fmt: skip
     lacking = {name: one for name, one in components.items() if name not in kept}
     if not lacking:

@@ -109,22 +109,18 @@ def only_one_has(first: Scored, second: Scored) -> list[str]:
 
 def other_texts(first: Scored, second: Scored) -> list[str]:
     """A note if questions with the same id have different texts."""
+    key, text = pl.col("question_id").hash(), pl.col("question")
+    read = [key, pl.when(text.is_not_null()).then(text.hash()).alias("question")]
     texts = [
-        scored.run.examples(["question_id", "question"])
-        .unique("question_id", keep="first")
-        .drop_nulls()
+        scored.run.examples(read).unique("question_id", keep="first").drop_nulls()
         for scored in (first, second)
     ]
-    other = (
-        texts[0]
-        .join(texts[1], on="question_id", suffix="_then")
-        .filter(pl.col("question") != pl.col("question_then"))
-        .select(pl.len(), pl.col("question_id").min())
-    )
-    count, name = other.row(0)
-    if not count:
+    other = texts[0].join(texts[1], on="question_id", suffix="_then")
+    keys = other.filter(pl.col("question") != pl.col("question_then"))["question_id"]
+    if keys.is_empty():
         return []
-    return [reason("other_questions", n=count, run=second.run.path, first=name)]
+    names = first.run.examples(["question_id"], key.is_in(keys.implode()))["question_id"]
+    return [reason("other_questions", n=len(keys), run=second.run.path, first=names.min())]
 
 
 def version_note(first: Scored, second: Scored) -> list[str]:

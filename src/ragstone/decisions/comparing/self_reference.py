@@ -31,19 +31,19 @@ class SelfReference:
         Answers without a reference are not looked at, nor is a system with answers of fewer than
         ``LEAST_WORDS`` words in the median.
         """
-        rows = self._run.examples(["system", "answer", "reference"]).filter(
-            pl.col("answer").is_not_null() & (pl.col("reference").list.len() > 0)
-        )
         answer = pl.col("answer").str.strip_chars()
-        found = (
-            rows.with_columns(
-                equal=pl.col("reference")
-                .list.eval(pl.element().str.strip_chars())
-                .list.contains(answer),
-                words=answer.str.count_matches(r"\S+"),
-            )
-            .group_by("system", maintain_order=True)
-            .agg(pl.col("equal").all(), pl.col("words").median())
+        references = pl.col("reference").list.eval(pl.element().str.strip_chars())
+        # Made while they are read: all texts of a large run do not fit into memory.
+        rows = self._run.examples(
+            [
+                "system",
+                references.list.contains(answer).alias("equal"),
+                answer.str.count_matches(r"\S+").alias("words"),
+            ],
+            pl.col("answer").is_not_null() & (pl.col("reference").list.len() > 0),
+        )
+        found = rows.group_by("system", maintain_order=True).agg(
+            pl.col("equal").all(), pl.col("words").median()
         )
         kept = found.filter(pl.col("equal") & (pl.col("words") >= LEAST_WORDS))
         return tuple(kept["system"])

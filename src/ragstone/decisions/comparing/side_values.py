@@ -27,7 +27,7 @@ def values_of(
     """
     runs = runs_of(matches)
     composite = runs[0].metric(metric)
-    scores = {id(run): run.of(metric) for run in runs}
+    scores = {id(run): run.outcomes(metric) for run in runs}
     sides = {id(side): side for match in matches for side in match}
     values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
     if isinstance(composite, Composite) and composite.over_means:

@@ -266,7 +266,8 @@ def _words(side: Side, ids: Sequence[str]) -> list[str]:
     """The ids as they stand; in place of a hash, which nobody knows, the question's words."""
     if not any(HASHED.fullmatch(one) for one in ids):
         return list(ids)
-    there = side.scored.run.examples(["question_id", "question"]).drop_nulls()
+    asking = pl.col("question_id").is_in(ids)
+    there = side.scored.run.examples(["question_id", "question"], asking).drop_nulls()
     asked = dict(there.unique("question_id", keep="first").iter_rows())
     return [
         f"“{shorten(asked[one], QUESTION, placeholder=' …')}”"

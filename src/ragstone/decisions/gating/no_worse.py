@@ -248,7 +248,7 @@ def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Seq
 
 
 def _values(match: Match, metric: str) -> tuple[Values, Values]:
-    scores = [one.scored.of(metric) for one in match]
+    scores = [one.scored.outcomes(metric) for one in match]
     whole = match[0].values(scores[0]), match[1].values(scores[1])
     composite = match[0].scored.metric(metric)
     if not isinstance(composite, Composite) or not any(map(has_gaps, scores)):

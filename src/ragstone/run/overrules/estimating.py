@@ -14,7 +14,7 @@ from ragstone.run.forms import STATUS_CODES, Manifest
 from ragstone.run.groups import by_column
 from ragstone.run.looked_up import looked_up
 from ragstone.run.manifest import RunTally
-from ragstone.run.repeated_questions import QUESTION, question_hashes, repeated_questions
+from ragstone.run.repeated_questions import QUESTION, question_hash, repeated_questions
 from ragstone.run.scoring import NO_VALUE, component_metrics
 from ragstone.run.stored_shards import finished_judges, stored_shards
 
@@ -80,7 +80,7 @@ def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFra
         "system", cluster=pl.coalesce("named", own).hash(seed=0)
     )
     if cluster == QUESTION:
-        repeated = repeated_questions(facets["cluster"], question_hashes(texts))
+        repeated = repeated_questions(facets["cluster"], texts.select(question_hash()).to_series())
         facets = facets.with_columns(repeated.clusters(facets["cluster"]))
     return facets.with_columns(
         values[name].replace("", None).fill_null(NO_VALUE).alias(by_column(name)) for name in fields
