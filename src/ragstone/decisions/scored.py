@@ -149,9 +149,11 @@ class Scored:
         if metric not in self._scores:
             columns = ("example_id", "value", "label", "status", "reason")
             self._scores[metric] = self.run.scores([metric]).select(columns)
-        return self.facets.join(
-            self._scores[metric], on="example_id", how="left", maintain_order="left"
-        )
+        ids, scores = self.facets.select("example_id"), self._scores[metric]
+        if not scores["example_id"].equals(ids["example_id"]):
+            scores = ids.join(scores, on="example_id", how="left", maintain_order="left")
+        # The facets of all metrics are then held once.
+        return self.facets.hstack(scores.drop("example_id"))
 
     def outcomes(self, metric: str) -> pl.DataFrame:
         """The scores of a metric in a few bytes an example, in the order of ``facets``.

@@ -117,7 +117,7 @@ class LabelledRun:
         weights = weights_of(self.labels)
         came = self.labels.used.select("example_id").unique(maintain_order=True)
         weights = weights.join(came.with_row_index(CAME), on="example_id", how="left")
-        fields = self._slices()
+        fields, ids = self._slices(), self.scored.facets.select("example_id")
         found = {}
         for metric in self.metrics:
             own = values.filter(pl.col("metric") == str(metric)).select(
@@ -126,15 +126,13 @@ class LabelledRun:
             if isinstance(metric, Metric):
                 own = own.filter(~pl.col("example_id").is_in(self._by_people(metric).implode()))
             if own.height:
-                joined = self.scored.of(str(metric)).join(
-                    own, on="example_id", how="left", maintain_order="left"
-                )
                 asked = self._asked(metric)
-                found[str(metric)] = joined.join(
-                    weights, on="example_id", how="left", maintain_order="left"
-                ).with_columns(
+                said = own.join(weights, on="example_id", how="full", coalesce=True)
+                beside = ids.join(said, on="example_id", how="left", maintain_order="left")
+                found[str(metric)] = self.scored.of(str(metric)).with_columns(
+                    *beside.drop("example_id"),
                     *fields,
-                    (pl.col(PEOPLE).is_not_null() | pl.col("example_id").is_in(asked.implode()))
+                    (beside[PEOPLE].is_not_null() | beside["example_id"].is_in(asked.implode()))
                     .alias(LABELLED),
                 )  # fmt: skip
         return found
@@ -151,14 +149,25 @@ class LabelledRun:
         """The fields in the examples' slices, ``slice FIELD`` each, in the order of the scores."""
         ids = self.scored.facets.select("example_id")
         given = self.run.examples(["id", "slices"])
-        slices = [json.loads(text) for text in given["slices"]]
-        names = dict.fromkeys(name for one in slices for name in one)
-        columns = {
-            f"slice {name}": [None if one.get(name) is None else str(one[name]) for one in slices]
-            for name in names
-            if name not in self.scored.by
-        }
-        rows = pl.DataFrame({"example_id": given["id"], **columns})
+        # Many examples have the same.
+        slices = {text: json.loads(text) for text in given["slices"].unique(maintain_order=True)}
+        names = dict.fromkeys(name for one in slices.values() for name in one)
+        rows = given.select(
+            pl.col("id").alias("example_id"),
+            *(
+                pl.col("slices")
+                .replace_strict(
+                    {
+                        text: None if one.get(name) is None else str(one[name])
+                        for text, one in slices.items()
+                    },
+                    return_dtype=pl.String,
+                )
+                .alias(f"slice {name}")
+                for name in names
+                if name not in self.scored.by
+            ),
+        )
         return ids.join(rows, on="example_id", how="left", maintain_order="left").get_columns()[1:]
 
     def labelled(
@@ -203,9 +212,8 @@ class LabelledRun:
 
     def facts(self) -> pl.DataFrame:
         """Covariates of bias: cluster, system, fields, and the length of the answer."""
-        lengths = self.run.examples(["id", "answer"]).select(
-            example_id="id", length=pl.col("answer").str.count_matches(r"\S+")
-        )
+        words = pl.col("answer").str.count_matches(r"\S+")
+        lengths = self.run.examples([pl.col("id").alias("example_id"), words.alias("length")])
         return self.scored.facets.drop("question_id").join(lengths, on="example_id")
 
     def notes(self) -> Iterator[str]:
