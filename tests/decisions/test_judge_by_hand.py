@@ -393,6 +393,21 @@ def test_each_of_two_systems_is_a_group(tmp_path: Path) -> None:
     assert list(of.groups()) == [{}, {"system": "a"}, {"system": "b"}]
 
 
+def test_labels_stand_beside_their_example_and_so_does_every_field_of_its_slices() -> None:
+    data = [
+        {"id": id, "question": f"What is {id}?", "answer": id, "reference": id, "slices": slices}
+        for id, slices in (("a", {"kind": "x"}), ("b", {"kind": None}), ("c", {"kind": "x"}),
+                           ("d", {}))
+    ]  # fmt: skip
+    run = evaluate(data, metrics=["token_f1", "exact_match"])
+    asked = [record("c", token_f1={"ann": 1}), record("b", exact_match={"ann": 1})]
+    rows = LabelledRun(run, labels_of(asked)).scores["token_f1"]
+    assert rows["example_id"].to_list() == ["a", "b", "c", "d"]
+    assert rows["people"].to_list() == [None, None, 1, None]
+    assert rows["came"].to_list() == [None, 1, 0, None]
+    assert rows["slice kind"].to_list() == ["x", None, "x", None]
+
+
 def test_the_identity_takes_no_model_for_people_or_for_the_local_judge() -> None:
     names = ("human", "human:ann", "humanlike", "local_x")
     settings: Any = SimpleNamespace(llm=None, local=["local/2@abc"], **dict.fromkeys(PARTS))
