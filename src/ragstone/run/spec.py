@@ -158,20 +158,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    wanted = requested(
-        request.metrics,
-        request.suites,
-        else_quick=True,
-        cross_encoder=request.cross_encoder is not None,
-    )
-    chat = chat_judges(
-        request.judge,
-        request.instructions,
-        wanted_topics(wanted.scored),
-        request.citations,
-        offline=request.offline,
-        to_ask=to_ask,
-    )
+    wanted, chat = _asked_for(request, to_ask=to_ask)
     if not to_ask and not chat.judges:
         raise InputError(
             "No judge is a model, so there is nothing to forecast. Name one: "
@@ -216,20 +203,7 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
         InputError: The judges or models that are opened here are not those of the run.
     """
     options = BertscoreOptions.parse(request.bertscore)
-    wanted = requested(
-        request.metrics,
-        request.suites,
-        else_quick=True,
-        cross_encoder=request.cross_encoder is not None,
-    )
-    chat = chat_judges(
-        request.judge,
-        request.instructions,
-        wanted_topics(wanted.scored),
-        request.citations,
-        offline=request.offline,
-        to_ask=False,
-    )
+    wanted, chat = _asked_for(request, to_ask=False)
     panel, opened = _with_models(request, wanted, chat, _panel(request, chat), (), options)
     here = _judges_opened(panel, opened)
     there = settings.to_dict()
@@ -246,6 +220,24 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
 def grouped_by(*fields: str) -> tuple[str, ...]:
     """The fields to group by, each once, without the system, which is always included."""
     return tuple(name for name in dict.fromkeys(fields) if name != "system")
+
+
+def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
+    """The metrics, and the judges that are chat models."""
+    wanted = requested(
+        request.metrics,
+        request.suites,
+        else_quick=True,
+        cross_encoder=request.cross_encoder is not None,
+    )
+    return wanted, chat_judges(
+        request.judge,
+        request.instructions,
+        wanted_topics(wanted.scored),
+        request.citations,
+        offline=request.offline,
+        to_ask=to_ask,
+    )
 
 
 def _with_models(
