@@ -157,7 +157,7 @@ def nodes(folder: Path, given: argparse.Namespace) -> None:
 
 
 def deaths(folder: Path, given: argparse.Namespace) -> None:
-    data = rows_in(folder, given.rows, labelled=False)
+    data = rows_in(folder, given.rows, contexts=2)
     with mock(given.bench) as server:
         judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
         alone = fresh(folder / "alone")
@@ -234,8 +234,10 @@ def resume(folder: Path, given: argparse.Namespace) -> None:
     shards = -(-given.rows // 5_000)
     run.reaches(shards - max(1, shards // 100))
     kill(run.process.pid)
-    run.end(-9)
+    begun = run.end(-9)
     left = shards - run.kept
+    print(f"until it was killed: {begun.wall:.1f} s ({begun.cpu:.1f} of processors), "
+          f"{begun.peak:.0f} MB", flush=True)  # fmt: skip
     again = Command(data, out, ["--judge", "human"])
     first = again.reaches(run.kept + 1)
     used = again.end()
@@ -256,10 +258,12 @@ def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
             run.end()
 
 
-def rows_in(folder: Path, rows: int, *, labelled: bool = True) -> Path:
-    """The data."""
-    data = folder / "rows.jsonl"
-    write_rows(data, rows, CONTEXTS if labelled else 2)
+def rows_in(folder: Path, rows: int, contexts: int = CONTEXTS) -> Path:
+    """The data, made once in a folder."""
+    data = folder / f"rows{rows}x{contexts}.jsonl"
+    if not data.is_file():
+        write_rows(data.with_suffix(".part"), rows, contexts)
+        data.with_suffix(".part").rename(data)
     return data
 
 

@@ -1,6 +1,5 @@
 """``ragstone batches RUN``: the batches of a run."""
 
-import re
 import shlex
 import sys
 from pathlib import Path
@@ -18,8 +17,6 @@ if TYPE_CHECKING:
 
 WAITING = 5
 """The exit status of a run that waits for batches."""
-QUERY = re.compile(r"(://[^?#]*)\?.*")
-"""The query of a URL of data; what stands behind the ``#`` of a judge are its settings."""
 
 
 def batches(
@@ -66,4 +63,17 @@ def typed() -> str:
     """The command as it was typed, to be pasted into a shell; queries may be signatures."""
     name = Path(sys.argv[0]).name
     start = [sys.executable, "-m", "ragstone"] if name == "__main__.py" else ["ragstone"]
-    return shlex.join([*start, *(QUERY.sub(r"\1?…", word) for word in sys.argv[1:])])
+    return shlex.join([*start, *map(without_query, sys.argv[1:])])
+
+
+def without_query(word: str) -> str:
+    """A word of a command, a URL of data without its query, which may hold a signature.
+
+    What stands behind the ``#`` of a judge are its settings.
+
+    >>> without_query("https://host/rows.jsonl?sig=1"), without_query("http://host/v1#m?top_p=1")
+    ('https://host/rows.jsonl?…', 'http://host/v1#m?top_p=1')
+    """
+    scheme, url, rest = word.partition("://")
+    place, query, _ = rest.partition("?")
+    return f"{scheme}{url}{place}?…" if query and "#" not in place else word
