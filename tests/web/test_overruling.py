@@ -137,7 +137,8 @@ def test_the_page_says_how_many_answers_share_a_judgement(mine: TestClient) -> N
 
 def test_a_correction_is_among_those_where_a_person_says_otherwise(mine: TestClient) -> None:
     def differing() -> str:
-        while "is being compared" in (text := mine.get("/runs/cornwall?labels=differ").text):
+        # A page that waits for rows or labels asks again by itself.
+        while "load delay:" in (text := mine.get("/runs/cornwall?labels=differ").text):
             sleep(0.05)
         return text
 
