@@ -80,7 +80,7 @@ class Scored:
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """In the order of the data."""
-        return tuple(self.facets["system"].unique(maintain_order=True))
+        return tuple(self.run.examples([pl.col("system").unique(maintain_order=True)])["system"])
 
     @cached_property
     def facets(self) -> pl.DataFrame:
@@ -128,7 +128,8 @@ class Scored:
         """The same run without these examples."""
         found = Scored(self.run, cluster=self.cluster, by=self.by)
         rest = self.facets.filter(~pl.col("example_id").is_in(examples.implode()))
-        found.__dict__ |= {"facets": rest, "_scores": self._scores}
+        there = tuple(rest["system"].unique(maintain_order=True))
+        found.__dict__ |= {"facets": rest, "systems": there, "_scores": self._scores}
         return found
 
     def _fields(self) -> list[str]:

@@ -187,36 +187,41 @@ class Run(HasPage):
         self,
         metrics: Collection[str] | None = None,
         columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,
     ) -> pl.DataFrame:
         """One row per example and metric: value, label, status and reason.
 
         Args:
             metrics: Only of these; by default of all.
             columns: Those to read, or what is made of them; by default all.
+            shards: Only these pieces of the data; by default all.
         """
         overlay = self._overlay
         chosen = () if metrics is None else (pl.col("metric").is_in(list(metrics)),)
         if overlay is None and columns is not None:
-            return self.folder.read("scores", *chosen, columns=columns)
-        scores = self.folder.read("scores", *chosen).drop("shard")
+            return self.folder.read("scores", *chosen, columns=columns, shards=shards)
+        scores = self.folder.read("scores", *chosen, shards=shards).drop("shard")
         scores = scores if overlay is None else overlay.scores(scores)
         return scores if columns is None else scores.select(columns)
 
     def examples(
-        self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None
+        self,
+        columns: Sequence[str | pl.Expr] | None = None,
+        where: pl.Expr | None = None,
+        shards: Collection[int] | None = None,
     ) -> pl.DataFrame:
         """The examples as made by ``ragstone.examples.to_frame``, or only what these select.
 
         Args:
             columns: Those to read, or what is made of them; by default all.
             where: Which examples; by default all.
+            shards: Only these pieces of the data; by default all.
         """
         if columns is not None:
             chosen = () if where is None else (where,)
-            return self.folder.read("examples", *chosen, columns=columns)
-        if where is not None:
-            return self.folder.read("examples", where).drop("shard")
-        return self._table("examples")
+            return self.folder.read("examples", *chosen, columns=columns, shards=shards)
+        chosen = () if where is None else (where,)
+        return self.folder.read("examples", *chosen, shards=shards).drop("shard")
 
     def ledger(self) -> pl.DataFrame:
         """The outcome of each question: one row per example, ask and judge."""

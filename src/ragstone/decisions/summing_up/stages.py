@@ -5,7 +5,8 @@ reference is below ``HALF``. It counts once, at the first stage that holds, in t
 ``STAGES``. A stage whose metric has no value for the example is not known there and does not hold.
 """
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -13,6 +14,8 @@ import polars as pl
 from ragstone.run import Run
 
 HALF = 0.5
+RETRIEVED = pl.col("contexts").list.len()
+"""How many contexts an example has, null if its system does not retrieve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,37 @@ def stages(run: Run) -> pl.DataFrame:
     return laid(retrieval(run), run.scores(METRICS))
 
 
-def retrieval(run: Run) -> pl.DataFrame:
-    """What the examples tell of their retrieval, as ``laid`` takes it."""
+def stage_counts(run: Run, leaving_out: Collection[str] = ()) -> Counter[str]:
+    """How many answers have which ``stage``, counted a shard at a time, to bound memory.
+
+    Args:
+        run: A finished run.
+        leaving_out: Systems that are not counted.
+    """
+    counts: Counter[str] = Counter()
+    some = bool(run.examples([(RETRIEVED > 0).any().alias("some")])["some"].any())
+    for form in run.folder.shards.ledger:
+        here = [form.shard]
+        known = retrieval(run, here)
+        if not some:
+            known = known.with_columns(retrieved=None)
+        found = _laid(known, run.scores(METRICS, shards=here)).filter(
+            pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(leaving_out))
+        )
+        counts.update(dict(found["stage"].value_counts(name="n").iter_rows()))
+    return counts
+
+
+def retrieval(run: Run, shards: Collection[int] | None = None) -> pl.DataFrame:
+    """What the examples, or those of some shards, tell of their retrieval, as ``laid`` takes it."""
     grades = pl.col("reference_contexts").list.eval(pl.element().struct.field("grade"))
-    retrieved = pl.col("contexts").list.len()
-    return run.examples(
-        ["id", "system", retrieved.alias("retrieved"), grades.list.max().alias("best_grade")]
-    ).rename({"id": "example_id"})
+    columns: list[str | pl.Expr] = [
+        "id",
+        "system",
+        RETRIEVED.alias("retrieved"),
+        grades.list.max().alias("best_grade"),
+    ]
+    return run.examples(columns, shards=shards).rename({"id": "example_id"})
 
 
 def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
@@ -116,7 +143,10 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
         where no metric tells. Data without a single context tell nothing of retrieval.
     """
     retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
-    rows = examples.with_columns(retrieved=retrieved)
+    return _laid(examples.with_columns(retrieved=retrieved), scores)
+
+
+def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     for name in METRICS:
         own = scores.filter(pl.col("metric") == name)
         said = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import Comparison
@@ -13,7 +15,10 @@ from ragstone.decisions.scored import Scored
 from ragstone.run import Run
 
 from .conversations import ConversationFigures, conversations, has_sessions
-from .stages import Faults, stages
+from .stages import Faults, stage_counts
+
+Asked = Mapping[str, NDArray[np.uint64]]
+"""The questions of each system, hashed, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +89,10 @@ def summarise(run: Run) -> Summary:
         name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
         for name in own.systems
     }
+    asked = _asked(run, scored.systems)
     found = (
         compare(run).comparisons
-        if scored.metrics and _share_a_question(scored, scored.systems)
+        if scored.metrics and _share_a_question(asked, scored.systems)
         else ()
     )
     rivals = [one for one in found if one.better != "0"]
@@ -96,7 +102,7 @@ def summarise(run: Run) -> Summary:
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
-        answered=run.examples(["answer"])["answer"].null_count() < run.form.data.examples,
+        answered=bool(run.examples([pl.col("answer").is_not_null().any()])["answer"].any()),
         systems=scored.systems,
         metrics=sum(one.value is not None for one in whole),
         themselves=themselves,
@@ -111,7 +117,7 @@ def summarise(run: Run) -> Summary:
             for pair, ones in _pairs(tested).items()
             if not any(one.verdict in DECIDED for one in ones)
         ),
-        apart=_apart(scored, found),
+        apart=_apart(scored.systems, asked, found),
         faults=_faults(run, themselves),
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
@@ -180,25 +186,31 @@ def _largest_first(
     return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
 
 
-def _apart(scored: Scored, found: Sequence[Comparison]) -> tuple[tuple[str, str], ...]:
+def _apart(
+    systems: Sequence[str], asked: Asked, found: Sequence[Comparison]
+) -> tuple[tuple[str, str], ...]:
     """The pairs of systems that share no question; who is compared on one does share it."""
     shared = {(one.a, one.b) for one in found if one.n_pairs}
     return tuple(
         pair
-        for pair in combinations(scored.systems, 2)
-        if not shared & {pair, pair[::-1]} and not _share_a_question(scored, pair)
+        for pair in combinations(systems, 2)
+        if not shared & {pair, pair[::-1]} and not _share_a_question(asked, pair)
     )
 
 
-def _share_a_question(scored: Scored, systems: Sequence[str]) -> bool:
-    rows = scored.facets.filter(pl.col("system").is_in(systems))
-    asked = rows.group_by("question_id").agg(pl.col("system").n_unique())["system"]
-    return bool((asked > 1).any())
+def _asked(run: Run, systems: Sequence[str]) -> Asked:
+    """The questions that each system was asked, each once."""
+    question = pl.col("question_id").hash(seed=0).alias("question")
+    rows = run.examples([question, pl.col("system").cast(pl.Enum(systems))])
+    questions, whose = rows["question"].to_numpy(), rows["system"].to_physical().to_numpy()
+    return {name: np.unique(questions[whose == at]) for at, name in enumerate(systems)}
+
+
+def _share_a_question(asked: Asked, systems: Sequence[str]) -> bool:
+    every = np.concatenate([asked[name] for name in systems])
+    return len(np.unique(every)) < len(every)
 
 
 def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
-    judged = stages(run).filter(
-        pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(themselves))
-    )
-    counts = judged["stage"].value_counts(name="n")
-    return Faults.of(dict(counts.iter_rows())) if counts.height else None
+    counts = stage_counts(run, list(themselves))
+    return Faults.of(counts) if counts else None
