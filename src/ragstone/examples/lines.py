@@ -45,7 +45,7 @@ class Lines:
 
     Args:
         name: How messages call the file.
-        text: The bytes of its lines, unpacked.
+        raw: The bytes of each line, unpacked.
         start: Where it begins.
         end: Where the next one begins.
         encoding: Of the file.
@@ -53,7 +53,7 @@ class Lines:
     """
 
     name: str
-    text: bytes
+    raw: tuple[bytes, ...]
     start: LinePlace
     end: LinePlace
     encoding: str
@@ -68,7 +68,7 @@ class Lines:
 
     def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
         before, last = self.start.lines, self.end.lines
-        for number, raw in enumerate(io.BytesIO(self.text), before + 1):
+        for number, raw in enumerate(self.raw, before + 1):
             yield number, line_text(raw, self.encoding)
         if self.broken is not None:
             yield last + 1 if last else None, BadRow("", (self.broken,))
@@ -139,15 +139,9 @@ class _Cut:
         end = LinePlace(
             start.records + self._records, start.lines + len(self.held), start.bytes + self._bytes
         )
-        text = b"".join(self.held)
-        piece = Lines(
-            self._name,
-            _bare(text) if start == START else text,
-            start,
-            end,
-            self._encoding,
-            broken,
-        )
+        if start == START and self.held:
+            self.held[0] = _bare(self.held[0])
+        piece = Lines(self._name, tuple(self.held), start, end, self._encoding, broken)
         self.held, self._records, self._bytes, self._start = [], 0, 0, end
         return piece
 

@@ -33,8 +33,8 @@ from ragstone.examples.write import as_record
 
 ROWS_TO_FIND_A_COLUMN = 1000
 
-AT_ONCE = 1000
-CHARACTERS_AT_ONCE = 1_000_000
+AT_ONCE = 500
+CHARACTERS_AT_ONCE = 500_000
 """Rows and characters of answers and contexts whose ids are looked up together."""
 
 NONE_REFUSED: Mapping[int, int] = MappingProxyType({})
@@ -137,7 +137,7 @@ class Examples:
 
     def apart(self) -> "Examples":
         """What other processes need to read pieces; they leave bad records out."""
-        nothing = Lines(self.source, b"", START, START, "")
+        nothing = Lines(self.source, (), START, START, "")
         layout = self._laid_out() if isinstance(self._source, JsonLines) else None
         other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
         other._repeat = self._repeat

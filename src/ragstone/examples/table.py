@@ -131,6 +131,7 @@ def _lists(
         given.join(gathered, on="row", how="left", maintain_order="left")
         .select(pl.when("given").then(pl.col("item").fill_null(empty)))
         .to_series()
+        .rechunk()
     )
 
 
