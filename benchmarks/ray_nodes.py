@@ -86,7 +86,7 @@ def ray_nodes(nodes: int) -> Iterator[RayNodes]:
 
 
 def processes(title: str, address: str) -> list[int]:
-    """The processes of a cluster whose title begins so, such as ``ray::ShardWorker``."""
+    """The processes of a cluster whose title begins so, such as ``ray::RagstoneWorker``."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

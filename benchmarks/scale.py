@@ -144,7 +144,7 @@ def nodes(folder: Path, given: argparse.Namespace) -> None:
         for count in walls:
             with ray_nodes(count) as there:
                 engine = ["--judge", "human", "--engine", f"ray:{there.address}"]
-                workers = Watch("ray::ShardWorker", there.address)
+                workers = Watch("ray::RagstoneWorker", there.address)
                 before = there.cpu()
                 used = Command(data, fresh(folder / "run"), engine).end()
                 judging, rest = workers.end(), there.cpu() - before
@@ -199,7 +199,7 @@ def deaths(folder: Path, given: argparse.Namespace) -> None:
 
 
 def _worker(there: RayNodes, draw: random.Random) -> None:
-    if there_are := processes("ray::ShardWorker", there.address):
+    if there_are := processes("ray::RagstoneWorker", there.address):
         kill(draw.choice(there_are))
 
 

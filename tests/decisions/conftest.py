@@ -39,7 +39,10 @@ class MadeRun(Run):
         return tuple(Estimate(**nothing | {"metric": name, "group": {}}) for name in self.names)
 
     def examples(
-        self, columns: Sequence[str | pl.Expr] | None = None, where: pl.Expr | None = None
+        self,
+        columns: Sequence[str | pl.Expr] | None = None,
+        where: pl.Expr | None = None,
+        shards: Collection[int] | None = None,  # noqa: ARG002
     ) -> pl.DataFrame:
         ids = dict.fromkeys((name, question, system) for name, question, system, *_ in self.rows)
         frame = pl.DataFrame(list(ids), ["id", "question_id", "system"], orient="row")
@@ -64,6 +67,7 @@ class MadeRun(Run):
         self,
         metrics: Collection[str] | None = None,
         columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,  # noqa: ARG002
     ) -> pl.DataFrame:
         def status(score: Score) -> str:
             return "undefined" if score is None else MISSING if score == MISSING else "value"

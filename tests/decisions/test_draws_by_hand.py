@@ -181,6 +181,7 @@ class AskedTwice(MadeRun):
         self,
         metrics: Collection[str] | None = None,
         columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,  # noqa: ARG002
     ) -> pl.DataFrame:
         self.read += 1
         return super().scores(metrics, columns)

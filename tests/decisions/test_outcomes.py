@@ -38,6 +38,7 @@ class Shuffled(MadeRun):
         self,
         metrics: Collection[str] | None = None,
         columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,  # noqa: ARG002
     ) -> pl.DataFrame:
         other = MadeRun(self.path, {})
         other.rows = self.read
@@ -89,6 +90,7 @@ class Explained(MadeRun):
         self,
         metrics: Collection[str] | None = None,
         columns: Sequence[str | pl.Expr] | None = None,
+        shards: Collection[int] | None = None,  # noqa: ARG002
     ) -> pl.DataFrame:
         rows = super().scores(metrics).with_columns(reason=pl.Series(self.said, dtype=pl.String))
         return rows.select(pl.all() if columns is None else columns)

@@ -183,6 +183,11 @@ class Run(HasPage):
             rows.append({"metric": one.metric, **groups, **record})
         return pl.DataFrame(rows, infer_schema_length=None)
 
+    @property
+    def shards(self) -> tuple[int, ...]:
+        """The numbers of the pieces of the data, by which tables can be read in little memory."""
+        return tuple(form.shard for form in self.folder.shards.ledger)
+
     def scores(
         self,
         metrics: Collection[str] | None = None,

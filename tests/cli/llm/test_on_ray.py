@@ -104,7 +104,7 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 def a_worker(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes_of.kill(nodes_of.processes("ray::ShardWorker", nodes.address)[0])
+    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", nodes.address)[0])
 
 
 def a_node(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001

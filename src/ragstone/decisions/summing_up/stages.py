@@ -104,8 +104,8 @@ def stage_counts(run: Run, leaving_out: Collection[str] = ()) -> Counter[str]:
     """
     counts: Counter[str] = Counter()
     some = bool(run.examples([(RETRIEVED > 0).any().alias("some")])["some"].any())
-    for form in run.folder.shards.ledger:
-        here = [form.shard]
+    for shard in run.shards:
+        here = [shard]
         known = retrieval(run, here)
         if not some:
             known = known.with_columns(retrieved=None)

@@ -90,8 +90,7 @@ class ClusterEngine:
                 by_identity = {model.identity: model for model in self.models}
                 clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
                 closing.callback(clerk.close)
-            asked = None if relay is None else _Asked(relay)
-            pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), asked)
+            pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
             closing.callback(pool.close)
             work = _Work(evaluation, data, Suspects(self.max_poison))
             while not work.done:
@@ -117,16 +116,6 @@ class ClusterEngine:
         )
         own = own_files()
         return Assignment(own, pickled(told), self.spec.settings, self.data.apart(), self.answers)
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """The relay, as workers call it."""
-
-    relay: Any
-
-    def ask(self, model: str, question: Any, turn: int) -> Any:
-        return self.relay.ask.remote(model, question, turn)
 
 
 @dataclass(frozen=True, slots=True)

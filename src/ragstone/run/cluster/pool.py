@@ -4,6 +4,8 @@ A worker that is lost is begun again where there is room. What it was judging is
 with it; what only waited for it goes to another.
 """
 
+import os
+import pickle
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +15,7 @@ from ragstone.errors import InputError
 from ragstone.reason import reason
 
 from .task import Brief, ShardTask, Tables
-from .worker import Assignment, Node, ShardWorker, this_node
+from .worker import Assignment, Node, this_node
 
 IN_HAND = 2
 """Shards of a worker: one that it judges, and one so that it need not wait for the next."""
@@ -58,16 +60,16 @@ class Pool:
     Args:
         ray: The connected cluster.
         assignment: What they are told.
-        relay: Takes their questions to models; None if no judge is one.
+        relay: The actor that takes their questions to models; None if no judge is one.
     """
 
     def __init__(self, ray: Any, assignment: Assignment, relay: Any) -> None:
         self._ray = ray
-        self._assignment = ray.put(assignment)
+        self._assignment = ray.put(pickle.dumps(assignment))
         self._relay = relay
         # What asks models waits most of the time, so two shards go on beside each other.
         self._at_once = 1 if relay is None else IN_HAND
-        self._class = ray.remote(ShardWorker)
+        self._class = ray.remote(_process_of_a_worker())
         self._workers: list[_Worker] = []
 
     def __len__(self) -> int:
@@ -82,7 +84,6 @@ class Pool:
                 num_cpus=1,
                 max_restarts=0,
                 max_concurrency=self._at_once,
-                runtime_env={"env_vars": {"POLARS_MAX_THREADS": "1"}},
             ).remote(self._assignment, self._relay)
             self._workers.append(_Worker(handle, handle.node.remote()))
 
@@ -164,6 +165,29 @@ class Pool:
             tasks[self._at_once :],
             reason("worker_out_of_memory" if memory else "worker_ended"),
         )
+
+
+def _process_of_a_worker() -> type:
+    """The class of a worker's process, which begins before anything of Ragstone is imported there.
+
+    Defined in here, it is pickled as it stands. So Polars is told in time how many threads it has;
+    a process with an environment of its own would take a second longer to begin.
+    """
+
+    class RagstoneWorker:
+        def __init__(self, assignment: bytes, relay: Any) -> None:
+            os.environ["POLARS_MAX_THREADS"] = "1"
+            from ragstone.run.cluster.worker import ShardWorker
+
+            self._worker = ShardWorker(pickle.loads(assignment), relay)
+
+        def node(self) -> Any:
+            return self._worker.node()
+
+        def make(self, task: Any) -> Any:
+            return self._worker.make(task)
+
+    return RagstoneWorker
 
 
 def _check_alike(node: Node) -> None:

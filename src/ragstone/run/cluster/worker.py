@@ -11,9 +11,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from threading import Lock
+from typing import Any
 
 from ragstone.errors import InputError, RagstoneError
 from ragstone.examples import Examples
+from ragstone.judges.llm.question import Question
 from ragstone.run.chat_judges import able_to_ask
 from ragstone.run.request import Request
 from ragstone.run.settings import RunSettings
@@ -21,7 +23,7 @@ from ragstone.run.spec import reopened
 
 from .maker import ShardMaker
 from .own_files import OwnFile
-from .relay import RemoteAsking, RemoteRelay
+from .relay import RemoteAsking
 from .task import Brief, ShardTask, Tables
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
@@ -66,10 +68,25 @@ class Assignment:
     answers: Mapping[str, Mapping[str, str]]
 
 
-class ShardWorker:
-    """Judges shards, one after the other."""
+@dataclass(frozen=True, slots=True)
+class _RelayActor:
+    """The relay, as an actor of Ray."""
 
-    def __init__(self, assignment: Assignment, relay: RemoteRelay | None) -> None:
+    actor: Any
+
+    def ask(self, model: str, question: Question, turn: int) -> Any:
+        return self.actor.ask.remote(model, question, turn)
+
+
+class ShardWorker:
+    """Judges shards, one after the other.
+
+    Args:
+        assignment: What it is told.
+        relay: The actor that takes its questions to models; None if no judge is one.
+    """
+
+    def __init__(self, assignment: Assignment, relay: Any) -> None:
         self._assignment, self._relay = assignment, relay
         self._maker: ShardMaker | None = None
         self._opening = Lock()
@@ -101,6 +118,6 @@ class ShardWorker:
         spec = reopened(request, given.settings)
         if self._relay is None:
             return ShardMaker(spec, given.data, None)
-        asking = RemoteAsking(self._relay)
+        asking = RemoteAsking(_RelayActor(self._relay))
         judges = able_to_ask(spec.judges, asking, spec.asks, given.answers)
         return ShardMaker(replace(spec, judges=judges), given.data, asking)
