@@ -9,9 +9,10 @@
     │   ├── LabelConflict       an item of which its person said something else meanwhile
     │   ├── StoreAway           a store that cannot be used at present
     │   ├── PromiseRefused      labels that cannot carry the promise of a gate
-    │   ├── DiskFull            there is no room for what a run has to write
+    │   ├── CannotGoOn          a run that cannot go on at present; what it judged is kept
+    │   │   ├── DiskFull        there is no room for what a run has to write
+    │   │   └── StorageAway     a store of files that does not answer, or not this user
     │   ├── NothingThere        there is nothing at a URL
-    │   ├── StorageAway         a store of files that does not answer, or not this user
     │   ├── DamagedRun          a run folder that does not hold what was written into it
     │   └── ModelError          a model that is not there, or not what it should be
     ├── BatchesWaiting          a run goes on when a provider has answered its batches (status 5)
@@ -299,7 +300,14 @@ class PromiseRefused(InputError):
         super().__init__(message)
 
 
-class DiskFull(InputError):
+class CannotGoOn(InputError):
+    """A run cannot go on at present, through no fault of the request.
+
+    What it judged is kept, and the same call goes on with it.
+    """
+
+
+class DiskFull(CannotGoOn):
     """There is no room for what a run has to write; what was written before stays."""
 
     def __init__(self, file: object) -> None:
@@ -313,7 +321,7 @@ class NothingThere(InputError):
     """There is nothing at a URL."""
 
 
-class StorageAway(InputError):
+class StorageAway(CannotGoOn):
     """A store of files that does not answer, or not this user; what was written before stays."""
 
 

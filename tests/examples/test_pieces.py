@@ -11,7 +11,7 @@ from ragstone.errors import DataError
 from ragstone.examples import Example, Examples, read
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.files import Meter
-from ragstone.examples.ids import IdBlock, SeenIds
+from ragstone.examples.ids import SeenIds
 from ragstone.examples.lines import START, LinePlace, Lines, PieceSize, pieces
 from ragstone.examples.stream import IdsOfSystems
 
@@ -36,7 +36,9 @@ def write(path: Path, lines: list[str]) -> Path:
 def in_pieces(examples: Examples, size: PieceSize, start: LinePlace = START) -> list[Example]:
     seen, found = SeenIds(), list[Example]()
     for piece in examples.pieces(size, start):
-        found += examples.read_part(piece, seen, ReadFacts())
+        facts = ReadFacts()
+        found += [example for _, example in examples.read_part(piece, seen, facts)]
+        examples.heard(facts, 0)
     examples.all_read()
     return found
 
@@ -93,6 +95,15 @@ def test_windows_1252_is_read_in_every_piece_and_told_once(tmp_path: Path) -> No
     assert examples.notes == _notes_of_the_whole(path)
 
 
+def test_what_goes_on_knows_of_windows_1252_in_what_came_before(tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(b'{"answer": "Z\xfcrich"}\n{"answer": "a"}\n{"answer": "b"}\n')
+    end = list(read(path).pieces(PieceSize(1, 10**9)))[1].end
+    rest = read(path)
+    assert [one.answer for one in in_pieces(rest, PieceSize(1, 10**9), end)] == ["b"]
+    assert rest.notes == _notes_of_the_whole(path) != []
+
+
 def _notes_of_the_whole(path: Path) -> list[str]:
     examples = read(path)
     list(examples)
@@ -111,14 +122,14 @@ def test_a_piece_read_elsewhere_knows_its_lines_and_leaves_bad_records_out(tmp_p
     path = write(tmp_path / "rows.jsonl", lines_of(bad=True))
     examples = read(path)
     second: Lines = list(examples.pieces(PieceSize(6, 10**9)))[1]
-    apart, facts, ids = pickle.loads(pickle.dumps(examples.apart())), ReadFacts(), list[IdBlock]()
-    found = apart.read_part(second, SeenIds(), facts, ids=ids)
-    assert [one.id for one in found] == ["r6", "r3", "r7"]
+    apart, facts, ids = pickle.loads(pickle.dumps(examples.apart())), ReadFacts(), SeenIds()
+    found = apart.read_part(second, ids, facts)
+    assert [(line, one.id) for line, one in found] == [(7, "r6"), (10, "r3"), (15, "r7")]
     assert [one.line for one in facts.rejected] == [11, 12, 13]
     assert facts.good == 3
-    assert IdBlock.joined(ids).places.tolist() == [7, 10, 12, 15]
+    assert sorted(ids.all().places.tolist()) == [7, 10, 12, 15]
     again = apart.read_part(second, SeenIds(), facts, {10: 4, 15: 2})
-    assert [one.id for one in again] == ["r6"]
+    assert [one.id for _, one in again] == ["r6"]
     assert "'r3', as in line 4" in str(facts.rejected[3].faults[0])
 
 

@@ -93,21 +93,42 @@ class SeenIds:
         _, earliest, whose = np.unique(block.first, return_index=True, return_inverse=True)
         own = earliest[whose]
         places = np.where(own < np.arange(len(own)), block.places[own], np.int64(-1))
-        over_systems = _differ(block.systems, block.systems[own])
+        systems = _named_first(block.systems, whose)
+        over_systems = _differ(block.systems, systems)
         for run in self._runs:
             at = np.minimum(np.searchsorted(run.first, block.first), len(run.first) - 1)
             same = (run.first[at] == block.first) & (run.second[at] == block.second)
             places = np.where(same, run.places[at], places)
-            over_systems |= _differ(block.systems[same], run.systems[at[same]])
+            over_systems |= _differ(systems[same], run.systems[at[same]])
+            lacking = same & (run.systems[at] == 0)
+            run.systems[at[lacking]] = systems[lacking]
         new = np.flatnonzero(places < 0)
         if len(new):
-            self._keep(block.at(new[np.argsort(block.first[new], kind="stable")]))
+            there = IdBlock(block.first, block.second, systems, block.places)
+            self._keep(there.at(new[np.argsort(block.first[new], kind="stable")]))
         return Repeats(places, over_systems)
+
+    def all(self) -> IdBlock:
+        """Every id that was looked up, once."""
+        return IdBlock.joined(self._runs)
 
     def _keep(self, run: IdBlock) -> None:
         while self._runs and len(self._runs[-1].first) < 2 * len(run.first):
             run = self._runs.pop().beside(run)
         self._runs.append(run)
+
+
+def _named_first(systems: Hashes, whose: NDArray[np.intp]) -> Hashes:
+    """The first system that any row of the same id names; 0 if none does.
+
+    Args:
+        systems: Of each row.
+        whose: The id of each row.
+    """
+    named = np.flatnonzero(systems)[::-1]
+    of_ids = np.zeros(len(systems), np.uint64)
+    of_ids[whose[named]] = systems[named]
+    return of_ids[whose]
 
 
 def _differ(systems: Hashes, others: Hashes) -> bool:

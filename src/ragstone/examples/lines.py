@@ -22,18 +22,27 @@ from ragstone.examples.files import (
 from ragstone.examples.jsonlines import parsed
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import Row
+from ragstone.examples.windows import WINDOWS
 
+NOT_UTF8 = b"\xff" * 4
+"""Long enough not to be a character that was cut off."""
 MARK = b"\xef\xbb\xbf"
 """What some programs begin a file in UTF-8 with."""
 
 
 @dataclass(frozen=True, slots=True)
 class LinePlace:
-    """Between two lines of a file: how many records, lines and bytes there are before."""
+    """Between two lines of a file.
+
+    Attributes:
+        records: How many there are before, and likewise ``lines`` and ``bytes``.
+        encoding: Of the file, as told by what is before; empty while all of that is ASCII.
+    """
 
     records: int
     lines: int
     bytes: int
+    encoding: str = ""
 
 
 START = LinePlace(0, 0, 0)
@@ -48,7 +57,6 @@ class Lines:
         raw: The bytes of each line, unpacked.
         start: Where it begins.
         end: Where the next one begins.
-        encoding: Of the file.
         broken: What is wrong with the file after these lines; then nothing follows.
     """
 
@@ -56,7 +64,6 @@ class Lines:
     raw: tuple[bytes, ...]
     start: LinePlace
     end: LinePlace
-    encoding: str
     broken: Problem | None = None
     files: tuple[Path, ...] = ()
     format: str | None = None
@@ -69,7 +76,7 @@ class Lines:
     def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
         before, last = self.start.lines, self.end.lines
         for number, raw in enumerate(self.raw, before + 1):
-            yield number, line_text(raw, self.encoding)
+            yield number, line_text(raw, self.end.encoding or "utf-8")
         if self.broken is not None:
             yield last + 1 if last else None, BadRow("", (self.broken,))
 
@@ -116,8 +123,9 @@ class _Cut:
         self, path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace
     ) -> None:
         self._path, self._name, self._meter, self._size = path, name, meter, size
-        self._start, self._encoding = start, "utf-8"
-        self._told = False
+        self._start, self._encoding = start, start.encoding
+        if start.encoding == WINDOWS:
+            encoding_of(path, NOT_UTF8, meter)
         self.held: list[bytes] = []
         self._records = self._bytes = 0
 
@@ -127,8 +135,8 @@ class _Cut:
         full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
         if self._records and full:
             yield self.taken()
-        if not self._told and not raw.isascii():
-            self._encoding, self._told = encoding_of(self._path, _bare(raw), self._meter), True
+        if not self._encoding and not raw.isascii():
+            self._encoding = encoding_of(self._path, _bare(raw), self._meter)
         self.held.append(raw)
         self._records += record
         self._bytes += len(raw)
@@ -137,11 +145,14 @@ class _Cut:
         """The piece so far."""
         start = self._start
         end = LinePlace(
-            start.records + self._records, start.lines + len(self.held), start.bytes + self._bytes
+            start.records + self._records,
+            start.lines + len(self.held),
+            start.bytes + self._bytes,
+            self._encoding,
         )
         if start == START and self.held:
             self.held[0] = _bare(self.held[0])
-        piece = Lines(self._name, tuple(self.held), start, end, self._encoding, broken)
+        piece = Lines(self._name, tuple(self.held), start, end, broken)
         self.held, self._records, self._bytes, self._start = [], 0, 0, end
         return piece
 

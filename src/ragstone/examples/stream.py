@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
@@ -55,6 +56,27 @@ class ReadRow(NamedTuple):
     file: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How rows are read.
+
+    Args:
+        reader: Reads a record.
+        seen: The ids so far.
+        facts: Where what is found out goes.
+        refused: As in ``Examples.read_part``.
+        questions: Hears of the questions if ids are those of questions.
+        alone: Whether it is known that no id is that of a question of several systems.
+    """
+
+    reader: RecordReader
+    seen: SeenIds
+    facts: ReadFacts
+    refused: Mapping[int, int]
+    questions: Questions | None = None
+    alone: bool = True
+
+
 class Examples:
     """The examples of one data set, streamed.
 
@@ -105,7 +127,8 @@ class Examples:
         self._reset()
         reader = RecordReader(self._columns, layout=self._layout)
         questions = Questions() if over_systems else None
-        yield from self._read(self._rows(), 0, reader, SeenIds(), questions)
+        how = _Reading(reader, SeenIds(), self.facts, NONE_REFUSED, questions)
+        yield from (example for _, example in self._read(self._rows(), 0, how))
         self.facts.count(reader)
         if reader.layout is not None and self._format is None:
             self._format = reader.layout
@@ -137,7 +160,7 @@ class Examples:
 
     def apart(self) -> "Examples":
         """What other processes need to read pieces; they leave bad records out."""
-        nothing = Lines(self.source, (), START, START, "")
+        nothing = Lines(self.source, (), START, START)
         layout = self._laid_out() if isinstance(self._source, JsonLines) else None
         other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
         other._repeat = self._repeat
@@ -154,9 +177,8 @@ class Examples:
         seen: SeenIds,
         facts: ReadFacts,
         refused: Mapping[int, int] = NONE_REFUSED,
-        ids: list[IdBlock] | None = None,
-    ) -> Iterator[Example]:
-        """The examples of a piece of this data.
+    ) -> Iterator[tuple[int, Example]]:
+        """The examples of a piece of this data, each with its line.
 
         Args:
             piece: The piece.
@@ -164,30 +186,23 @@ class Examples:
             facts: What is found out about its records is added to them.
             refused: Lines whose id occurred in a piece that was read elsewhere, with the line of
                 that.
-            ids: Where the ids of the piece go.
 
         Raises:
             IdsOfSystems: An id stands for the rows of several systems after all.
         """
         reader = RecordReader(self._columns, layout=self._laid_out())
-        rows = piece.rows(self._meter)
         alone = self._repeat is False
-        yield from self._read(
-            rows,
-            piece.start.records,
-            reader,
-            seen,
-            None,
-            alone=alone,
-            facts=facts,
-            refused=refused,
-            ids_of=ids,
-        )
+        how = _Reading(reader, seen, facts, refused, alone=alone)
+        yield from self._read(piece.rows(self._meter), piece.start.records, how)
         facts.count(reader)
-        self.facts.join(facts)
 
     def heard(self, facts: ReadFacts, examples: int) -> None:
-        """Take over what was found out in pieces that are not read again."""
+        """Take over what was found out in a piece.
+
+        Args:
+            facts: That.
+            examples: How many it has that were read elsewhere.
+        """
         self.facts.join(facts)
         self._yielded += examples
 
@@ -218,37 +233,16 @@ class Examples:
             raise DataError(facts.faults, total=facts.n_faults, hint=self._hint())
 
     def _read(
-        self,
-        rows: Iterator[Row],
-        before: int,
-        reader: RecordReader,
-        seen: SeenIds,
-        questions: Questions | None,
-        *,
-        alone: bool = True,
-        facts: ReadFacts | None = None,
-        refused: Mapping[int, int] = NONE_REFUSED,
-        ids_of: list[IdBlock] | None = None,
-    ) -> Iterator[Example]:
-        """The examples in some rows.
-
-        Args:
-            rows: The rows.
-            before: How many rows there are before them.
-            reader: Reads a record.
-            seen: The ids so far.
-            questions: Hears of the questions if ids are those of questions.
-            alone: Whether it is known that no id is that of a question of several systems.
-            facts: Where what is found out goes; None: to those of the data.
-            refused: As in ``read_part``.
-            ids_of: Where the ids go that are new.
+        self, rows: Iterator[Row], before: int, how: "_Reading"
+    ) -> Iterator[tuple[int, Example]]:
+        """The examples in some rows, each with its line or row; ``before``: so many rows precede.
 
         Raises:
-            IdsOfSystems: It is not known, and one is.
+            IdsOfSystems: It is not known that no id is that of a question, and one is.
         """
-        facts, unit = facts or self.facts, self._source.unit
+        facts, questions, unit = how.facts, how.questions, self._source.unit
         numbered = enumerate(rows, before + 1)
-        while some := self._some(numbered, reader):
+        while some := self._some(numbered, how.reader):
             ids: list[str] = []
             systems: list[str] = []
             places: list[int] = []
@@ -257,21 +251,18 @@ class Examples:
                 id = _id_of(one, questions)
                 if id is not None:
                     ids.append(id)
-                    systems.append(NO_SYSTEM if alone else _own_system(one, reader))
-                    places.append(one.line if unit == "line" and one.line else one.row)
+                    systems.append(NO_SYSTEM if how.alone else _own_system(one, how.reader))
+                    places.append(_place(one, unit))
                     whose.append(index)
-            block = IdBlock.of(ids, systems, places)
-            found = seen.look_up(block)
-            if ids_of is not None:
-                ids_of.append(block.at(np.flatnonzero(found.places < 0)))
+            found = how.seen.look_up(IdBlock.of(ids, systems, places))
             if found.over_systems:
                 raise IdsOfSystems
             repeated = {
                 whose[at]: int(found.places[at]) for at in np.flatnonzero(found.places >= 0)
             }
-            if refused:
+            if how.refused:
                 known = zip(whose, places, strict=True)
-                repeated |= {index: refused[place] for index, place in known if place in refused}
+                repeated |= {at: how.refused[place] for at, place in known if place in how.refused}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:
@@ -293,7 +284,7 @@ class Examples:
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
-                yield example
+                yield _place(one, unit), example
 
     def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
         """The next rows, as many as are looked up together; none at the end or the limit."""
@@ -539,6 +530,11 @@ class Examples:
         if not self._source.files:
             return "none"
         return "a file without any" if self._meter.total else "an empty file"
+
+
+def _place(one: ReadRow, unit: str) -> int:
+    """Its line where lines are what is counted, else its row."""
+    return one.line if unit == "line" and one.line else one.row
 
 
 def _is_record(item: object) -> bool:

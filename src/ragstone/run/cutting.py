@@ -125,8 +125,10 @@ class PiecewiseData:
         for number, piece in self.open_pieces(seen):
             facts = ReadFacts()
             broken: list[dict[str, Any]] = []
-            yield DataShard(number, _watched(self.examples.read_part(piece, seen, facts), broken))
-            self.read(number, piece.end, facts, broken)
+            read = (example for _, example in self.examples.read_part(piece, seen, facts))
+            yield DataShard(number, _watched(read, broken))
+            self.examples.heard(facts, 0)
+            self._note(number, piece.end, facts, broken)
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
@@ -140,32 +142,19 @@ class PiecewiseData:
         start, first = START, 0
         for form in known:
             if form.shard == first and form.piece is not None:
-                start, first = LinePlace(*form.piece.end), first + 1
+                start, first = LinePlace(*form.piece.end, form.piece.encoding), first + 1
         pieces = self.examples.pieces(size_of_a_shard(), start)
         for form in known:
             self.examples.heard(facts_of(form), form.examples)
         self._tell_ids(known, seen)
         return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
 
-    def read(
-        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
-    ) -> None:
-        """Note what was found out about the records of a shard."""
-        self._pieces[shard] = PieceForm(
-            end=(end.records, end.lines, end.bytes),
-            rejected=[record_of(one) for one in facts.rejected],
-            violations=violations,
-            spelled=facts.spelled,
-            numbers=facts.numbers,
-            unread=[(column, of, n) for (column, of), n in facts.unread.items()],
-        )
-
     def took(
         self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
     ) -> None:
-        """Note the same of a shard whose records were read elsewhere."""
+        """Note what was found out about the records of a shard, which were read elsewhere."""
         self.examples.heard(facts, facts.good)
-        self.read(shard, end, facts, violations)
+        self._note(shard, end, facts, violations)
 
     def piece(self, shard: int) -> PieceForm:
         """As ``CutData``."""
@@ -179,6 +168,19 @@ class PiecewiseData:
             found.rejected.extend(piece.rejected)
             found.violations.extend(piece.violations)
         return found
+
+    def _note(
+        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
+    ) -> None:
+        self._pieces[shard] = PieceForm(
+            end=(end.records, end.lines, end.bytes),
+            encoding=end.encoding,
+            rejected=[record_of(one) for one in facts.rejected],
+            violations=violations,
+            spelled=facts.spelled,
+            numbers=facts.numbers,
+            unread=[(column, of, n) for (column, of), n in facts.unread.items()],
+        )
 
     def _tell_ids(self, done: list[ShardForm], seen: SeenIds) -> None:
         files = [self._done.file("examples", form.shard) for form in done]

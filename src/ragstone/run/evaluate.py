@@ -10,7 +10,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from ragstone.argument import argument
-from ragstone.errors import DiskFull, InputError, StorageAway, room_for
+from ragstone.errors import CannotGoOn, InputError, room_for
 from ragstone.examples.stream import IdsOfSystems
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.reason import reason
@@ -173,7 +173,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     if cancellation is not None:
                         cancellation.watch(asking)
                 _carry_out(request, prepared, folder, held, asking, batches, notes)
-            except (DiskFull, StorageAway):
+            except CannotGoOn:
                 raise
             except InputError:
                 # A mistake in the request leaves nothing behind; replies that were paid for stay.

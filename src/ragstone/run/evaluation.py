@@ -30,7 +30,7 @@ from .live import Debug, Live
 from .manifest import RunTally, calls_of, manifest
 from .progress import Progress, Report
 from .remarks import of_models, of_set_aside, remarks
-from .scoring import block_scores, block_tables, check_fields, shard_tables
+from .scoring import CheckedFields, block_scores, block_tables, shard_tables
 from .shards import CHOSEN, Shards
 from .spec import RunSpec
 from .streaming import judged_blocks, prefetched_blocks
@@ -88,9 +88,7 @@ class Evaluation:
         self.resume()
         first = self.tally.examples
 
-        def check(block: Sequence[Example]) -> None:
-            if not self.tally.examples:
-                check_fields(self.spec, block)
+        check = CheckedFields(self.spec, checked=first > 0)
 
         def watch(done: int, ready: Sequence[Example], judges: Sequence[Judge]) -> None:
             self._report("judging", done, fraction(done))

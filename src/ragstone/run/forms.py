@@ -148,6 +148,8 @@ class PieceForm(BaseModel):
 
     end: tuple[Count, Count, Count]
     """Records, lines and bytes of the file before the next piece."""
+    encoding: str = ""
+    """Of the file, as told by what is before the next piece; empty while all of that is ASCII."""
     rejected: Several[dict[str, Any]] = []
     """As ``rejected.jsonl`` has them."""
     violations: Several[dict[str, Any]] = []

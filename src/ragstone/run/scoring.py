@@ -133,24 +133,50 @@ def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
     return [parse_metric(name) for name in names]
 
 
+class UnfitFields(InputError):
+    """The data have no field that is to be grouped by, or too many values of it."""
+
+
+class CheckedFields:
+    """Checks the requested fields on the first block of the data; called with each block.
+
+    Args:
+        spec: What the run is going to do.
+        checked: Whether the first block was seen before.
+    """
+
+    def __init__(self, spec: RunSpec, *, checked: bool) -> None:
+        self._spec, self._checked = spec, checked
+
+    def __call__(self, block: Sequence[Example]) -> None:
+        """Check the block, if it is the first.
+
+        Raises:
+            UnfitFields: As ``check_fields``.
+        """
+        if not self._checked:
+            check_fields(self._spec, block)
+            self._checked = True
+
+
 def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
-    """Check the requested fields on the first block of the data.
+    """Check the requested fields on the first examples of the data.
 
     Raises:
-        InputError: No example has one of them, or its values differ in nearly all examples.
+        UnfitFields: No example has one of them, or its values differ in nearly all examples.
     """
     for name in [*spec.by, spec.cluster]:
         if all(example.facet(name) is None for example in block):
             there = {key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)}
             known = sorted(there - {"system", "question_id"})
-            raise InputError(
+            raise UnfitFields(
                 f"No example has a field {name!r} to group by. There are: "
                 f"{', '.join(['system', 'question_id', *known])}."
             )
     for name in ["system", *spec.by]:
         values = {example.facet(name) for example in block}
         if len(values) > MOST_GROUPS:
-            raise InputError(
+            raise UnfitFields(
                 f"{name}: {len(values)} values in the first {len(block)} examples are too "
                 f"many to group by. Choose a field with at most {MOST_GROUPS}."
             )

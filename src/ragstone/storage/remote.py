@@ -227,7 +227,11 @@ class Remote:
         if kind == "ValueError" and doing == "open":
             return InputError(f"{self.name}: nothing reads this kind of URL.")
         if isinstance(error, OSError) and any(one in words for one in ("No space", "Disk quota")):
-            return InputError(f"{self.name}: there is no room on the disk for a copy.")
+            room = "disk for a copy" if doing == "read" else "store"
+            return StorageAway(
+                f"{self.name}: there is no room on the {room}. Make room; then run the same "
+                "command again."
+            )
         if kind in NO_KEYS:
             return StorageAway(
                 f"{self.name} cannot be {_past(doing)}: there are no credentials. Set those of "

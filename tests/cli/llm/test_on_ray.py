@@ -182,6 +182,8 @@ def test_what_keeps_a_worker_from_judging_is_told_in_one_line(nodes: Any, tmp_pa
     said = end(begin(data, tmp_path / "run", *engine, "--by", "colour"), 2)
     assert said.startswith("No example has a field 'colour' to group by.")
     assert not (tmp_path / "run").exists()
+    data.write_text("{}\n" * 60 + data.read_text())
+    assert end(begin(data, tmp_path / "run", *engine, "--by", "colour", "--skip-bad"), 2) == said
 
 
 def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) -> None:
@@ -202,7 +204,11 @@ def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "own.py").write_text(OWN)
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
-    end(begin(data, tmp_path / "run", *own, "--engine", f"ray:{nodes.address}"))
+    engine = ("--engine", f"ray:{nodes.address}")
+    said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
+    assert said.startswith("1 examples end the workers that judge them, more than --max-poison 0")
+    assert kept(tmp_path / "run")
+    end(begin(data, tmp_path / "run", *own, *engine))
     run = Run.open(tmp_path / "run")
     scores = run.scores(["harmless"])
     missing = scores.filter(scores["status"] == "missing")

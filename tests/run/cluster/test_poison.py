@@ -23,7 +23,7 @@ def searched(
     todo, deaths = deque([task]), 0
     while todo:
         one = todo.popleft()
-        start, end = one.rows
+        start, end = one.places
         harmful = {row for row in poison if start <= row < end} - one.aside.keys()
         if harmful or draw.random() < chance:
             deaths += 1

@@ -11,7 +11,7 @@ import pytest
 
 from ragstone.errors import ModelError
 from ragstone.judges.llm.asker import Outcome
-from ragstone.run.cluster.relay import Clerk, Put, Relay, RemoteAsking, Ticket
+from ragstone.run.cluster.relay import OPEN, PLACES, Clerk, Put, Relay, RemoteAsking, Ticket
 
 
 class Loop:
@@ -30,12 +30,21 @@ class Away:
 
     def __init__(self) -> None:
         self.own, self.relay = Loop(), Relay()
+        self.open = self.most = 0
 
     def begin_again(self) -> None:
         self.relay = Relay()
 
     def ask(self, model: str, question: Any, turn: int) -> Any:
-        return asyncio.wrap_future(self.own.call(self.relay.ask(model, question, turn)))
+        return asyncio.wrap_future(self.own.call(self._held(model, question, turn)))
+
+    async def _held(self, model: str, question: Any, turn: int) -> Outcome:
+        self.open += 1
+        self.most = max(self.most, self.open)
+        try:
+            return await self.relay.ask(model, question, turn)
+        finally:
+            self.open -= 1
 
     def take(self) -> list[Put]:
         taken: list[Put] = self.own.call(self.relay.take(0.05)).result()
@@ -96,6 +105,18 @@ def test_each_question_has_its_own_answer(away: Away, asks: Asks, clerk: Clerk) 
     found = [outcome.requests for work in begun for outcome in work.result(60)]
     assert found == [(f"q{number}",) for number in range(2_100)]
     assert sorted(asks.asked) == sorted(("m@1", f"q{n}", n) for n in range(2_100))
+    assert clerk.fault is None
+
+
+def test_a_worker_leaves_places_for_others_and_for_what_answers(away: Away, clerk: Clerk) -> None:
+    worker = RemoteAsking(away)
+
+    async def many() -> list[Outcome]:
+        questions: list[Any] = [f"q{number}" for number in range(3 * OPEN)]
+        return await asyncio.gather(*(worker.ask(MODEL, one) for one in questions))
+
+    assert len(worker.submit(many()).result(60)) == 3 * OPEN
+    assert away.most <= OPEN < PLACES / 500
     assert clerk.fault is None
 
 

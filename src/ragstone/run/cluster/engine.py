@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ragstone.errors import CannotGoOn, DiskFull, InputError, StorageAway
 from ragstone.examples import Examples, to_frame
 from ragstone.examples.ids import SeenIds
 from ragstone.examples.lines import Lines
@@ -19,13 +20,14 @@ from ragstone.run.evaluation import Evaluation
 from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.limits import USUAL
 from ragstone.run.request import Request
+from ragstone.run.scoring import UnfitFields
 from ragstone.run.spec import RunSpec
 
 from .connection import connected
 from .own_files import own_files
 from .poison import Suspects
 from .pool import Died, Made, Pool
-from .relay import Clerk, Put, Relay, Ticket
+from .relay import PLACES, Clerk, Put, Relay, Ticket
 from .task import ShardTask, Tables
 from .worker import Assignment
 
@@ -34,8 +36,6 @@ Fetch = Callable[[Any], Tables | None]
 
 TICK = 0.2
 """Seconds between two looks at what goes on."""
-ROOM_FOR_QUESTIONS = 10_000
-"""Questions that wait in the relay at the same time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +74,23 @@ class ClusterEngine:
 
         Raises:
             InputError: There is no such cluster, or its nodes cannot judge.
+            CannotGoOn: Nodes cannot go on, or too many examples end them; some shards are kept.
             IdsOfSystems: Ids turned out to be those of questions.
         """
         evaluation.resume()
+        try:
+            self._judge(evaluation, data, fraction)
+        except (DiskFull, StorageAway):
+            raise
+        except CannotGoOn as error:
+            if evaluation.tally.examples:
+                raise
+            # Nothing is judged that the same call could go on with.
+            raise InputError(error.text) from error
+
+    def _judge(
+        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
+    ) -> None:
         with ExitStack() as closing:
             ray = closing.enter_context(connected(self.address))
             relay, clerk = None, None
@@ -85,7 +99,7 @@ class ClusterEngine:
                     num_cpus=0,
                     max_restarts=-1,
                     max_task_retries=-1,
-                    max_concurrency=ROOM_FOR_QUESTIONS,
+                    max_concurrency=PLACES,
                 ).remote()  # fmt: skip
                 by_identity = {model.identity: model for model in self.models}
                 clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
@@ -99,7 +113,6 @@ class ClusterEngine:
                     pool.give(task)
                 for event in pool.events(TICK):
                     work.hear(event, pool.fetched)
-                    evaluation.report_judging(fraction, workers=len(pool))
                 if clerk is not None and clerk.fault is not None:
                     raise clerk.fault
                 evaluation.report_judging(fraction, workers=len(pool))
@@ -167,7 +180,8 @@ class _Work:
             if task is not None:
                 self.order.append(task.shard)
         if task is not None:
-            task = replace(task, only_read=self._faulty)
+            first = not self.evaluation.tally.examples
+            task = replace(task, only_read=self._faulty, check=first)
             self.out.add((task.shard, task.part))
         return task
 
@@ -201,15 +215,12 @@ class _Work:
         return isinstance(self.data, PiecewiseData) and self.data.examples.stopped
 
     def _tasks(self) -> Iterator[ShardTask]:
-        check = not self.evaluation.tally.examples
         if isinstance(self.data, PiecewiseData):
             for number, piece in self.data.open_pieces(self.seen):
-                yield ShardTask(number, piece, check)
-                check = False
+                yield ShardTask(number, piece)
             return
         for shard in self.data.shards():
-            yield ShardTask(shard.number, to_frame(list(shard.examples)), check)
-            check = False
+            yield ShardTask(shard.number, to_frame(list(shard.examples)))
 
     def _in_turn(self, made: Made, fetch: Fetch) -> bool:
         """Keep a shard whose ids are new; False if it has to be made again."""
@@ -226,12 +237,17 @@ class _Work:
                 refused = dict(zip(places, first, strict=True))
                 self.again.appendleft(replace(task, refused=refused))
                 return False
+        if brief.unfit and self.evaluation.tally.examples:
+            self.again.appendleft(task)
+            return False
         tables = fetch(made.tables) if brief.files else {}
         if tables is None:
             self.again.appendleft(task)
             return False
         if isinstance(task.data, Lines) and isinstance(self.data, PiecewiseData):
             self.data.took(task.shard, task.data.end, brief.facts, list(brief.violations))
+        if brief.unfit and not self._faulty:
+            raise UnfitFields(brief.unfit)
         if brief.files:
             form = ShardForm(
                 shard=brief.shard,

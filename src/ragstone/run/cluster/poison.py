@@ -7,17 +7,17 @@ tried again before it is suspected, and only what ends a worker twice by itself 
 from dataclasses import dataclass, field, replace
 
 from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.errors import CannotGoOn
 
-from .task import ROWS, ShardTask
+from .task import PLACES, ShardTask
 
 DEATHS = 2
-"""So many deaths of workers with the same rows are no chance."""
+"""So many deaths of workers over the same examples are no chance."""
 ROUNDS = 3
 """So often a shard is searched for examples that end a worker."""
 
 
-class PoisonedData(InputError):
+class PoisonedData(CannotGoOn):
     """Examples end the workers that judge them, more than the run may set aside."""
 
 
@@ -27,14 +27,14 @@ class Suspect:
 
     Args:
         task: The shard as a whole.
-        aside: The rows that were found, each with the reason.
+        aside: The places of those that were found, each with the reason.
         trying: The parts that are being tried.
         rounds: How often the shard was searched.
     """
 
     task: ShardTask
     aside: dict[int, str] = field(default_factory=dict)
-    trying: set[ROWS] = field(default_factory=set)
+    trying: set[PLACES] = field(default_factory=set)
     rounds: int = 0
 
 
@@ -47,7 +47,7 @@ class Suspects:
     """
 
     most: int
-    _deaths: dict[tuple[int, ROWS | None], int] = field(default_factory=dict)
+    _deaths: dict[tuple[int, PLACES | None], int] = field(default_factory=dict)
     _shards: dict[int, Suspect] = field(default_factory=dict)
 
     def died(self, task: ShardTask, why: str) -> list[ShardTask]:
@@ -60,7 +60,7 @@ class Suspects:
         Raises:
             PoisonedData: Too many examples were set aside, or no single one is the cause.
         """
-        key, (start, end) = (task.shard, task.part), task.rows
+        key, (start, end) = (task.shard, task.part), task.places
         self._deaths[key] = self._deaths.get(key, 0) + 1
         # A part that is cut once too often costs little; a shard or an example must not be wronged.
         by_chance = task.part is None or end - start == 1
@@ -94,7 +94,7 @@ class Suspects:
                 f"Shard {task.shard} ended its worker {ROUNDS * DEATHS} times, though none of its "
                 "examples does so alone: the workers may have too little memory."
             )
-        start, end = task.rows
+        start, end = task.places
         return self._halves(suspect, start, end)
 
     def _halves(self, suspect: Suspect, start: int, end: int) -> list[ShardTask]:

@@ -6,17 +6,22 @@ with it; what only waited for it goes to another.
 
 import os
 import pickle
+import time
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.errors import CannotGoOn
 from ragstone.reason import reason
 
 from .task import Brief, ShardTask, Tables
 from .worker import Assignment, Node, this_node
 
+TRIES = 5
+"""So often no worker may begin, while there is none, before the run ends."""
+LONGEST_REST = 64
+"""The longest wait before others are begun, as a multiple of ``rest``."""
 IN_HAND = 2
 """Shards of a worker: one that it judges, and one so that it need not wait for the next."""
 
@@ -61,9 +66,10 @@ class Pool:
         ray: The connected cluster.
         assignment: What they are told.
         relay: The actor that takes their questions to models; None if no judge is one.
+        rest: Seconds to wait after the first time that no worker began.
     """
 
-    def __init__(self, ray: Any, assignment: Assignment, relay: Any) -> None:
+    def __init__(self, ray: Any, assignment: Assignment, relay: Any, rest: float = 0.5) -> None:
         self._ray = ray
         self._assignment = ray.put(pickle.dumps(assignment))
         self._relay = relay
@@ -71,6 +77,8 @@ class Pool:
         self._at_once = 1 if relay is None else IN_HAND
         self._class = ray.remote(_process_of_a_worker())
         self._workers: list[_Worker] = []
+        self._rest = rest
+        self._failed, self._begin_at = 0, 0.0
 
     def __len__(self) -> int:
         """How many workers are at work."""
@@ -78,6 +86,8 @@ class Pool:
 
     def fill(self) -> None:
         """Begin workers until there is one for each processor of the cluster."""
+        if time.monotonic() < self._begin_at:
+            return
         there = int(self._ray.cluster_resources().get("CPU", 0))
         for _ in range(max(1, there) - len(self._workers)):
             handle = self._class.options(
@@ -103,7 +113,8 @@ class Pool:
         """What happened, waiting for it so long.
 
         Raises:
-            InputError: A node is unlike this machine; a worker cannot judge.
+            CannotGoOn: A node is unlike this machine, or cannot judge; no worker begins.
+            InputError: As ``ShardMaker.make``.
         """
         waited = {one.ready: one for one in self._workers if one.node is None}
         waited |= {task[0]: one for one in self._workers for task in one.tasks}
@@ -137,13 +148,14 @@ class Pool:
         try:
             found = self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            raise _cause(error) from None
+            raise _cause(error) from error
         except self._ray.exceptions.RayError as error:
             yield self._lost(worker, error)
             return
         if isinstance(found, Node):
             worker.node = found
             _check_alike(found)
+            self._failed = 0
             return
         at = next(place for place, one in enumerate(worker.tasks) if one[0] == ref)
         _, tables, task = worker.tasks[at]
@@ -152,12 +164,8 @@ class Pool:
 
     def _lost(self, worker: _Worker, error: Exception) -> Died:
         self._workers.remove(worker)
-        if worker.node is None and "ModuleNotFoundError" in str(error):
-            missing = str(error).rpartition("ModuleNotFoundError: ")[2].splitlines()[0]
-            raise InputError(
-                f"A node of the cluster cannot run this: {missing}. Install the same packages on "
-                "all nodes."
-            )
+        if worker.node is None:
+            self._did_not_begin(error)
         memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
         tasks = [task for _, _, task in worker.tasks]
         return Died(
@@ -165,6 +173,25 @@ class Pool:
             tasks[self._at_once :],
             reason("worker_out_of_memory" if memory else "worker_ended"),
         )
+
+    def _did_not_begin(self, error: Exception) -> None:
+        """Wait longer and longer before others are begun, and give up if none ever begins."""
+        if "ModuleNotFoundError" in str(error):
+            missing = str(error).rpartition("ModuleNotFoundError: ")[2].splitlines()[0]
+            raise CannotGoOn(
+                f"A node of the cluster cannot run this: {missing}. Install the same packages on "
+                "all nodes."
+            )
+        if time.monotonic() < self._begin_at:
+            return  # Of those that were begun together, the first counted.
+        self._failed += 1
+        self._begin_at = time.monotonic() + min(2**self._failed, LONGEST_REST) * self._rest
+        if self._failed >= TRIES and not len(self):
+            last = str(error).strip().splitlines()[-1].strip()
+            raise CannotGoOn(
+                f"No worker begins on the cluster, though it was tried {TRIES} times: {last} Look "
+                "at its nodes; then run the same command again."
+            )
 
 
 def _process_of_a_worker() -> type:
@@ -191,7 +218,7 @@ def _process_of_a_worker() -> type:
 
 
 def _check_alike(node: Node) -> None:
-    """Raise ``InputError`` if a node has other versions than this machine."""
+    """Raise ``CannotGoOn`` if a node has other versions than this machine."""
     here = this_node()
     differing = [
         f"{name} {node.versions.get(name)}, here {own}"
@@ -199,7 +226,7 @@ def _check_alike(node: Node) -> None:
         if node.versions.get(name) != own
     ]
     if differing:
-        raise InputError(
+        raise CannotGoOn(
             f"The node {node.host} has {'; '.join(differing)}. Install the same versions on all "
             "nodes."
         )

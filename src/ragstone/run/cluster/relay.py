@@ -30,6 +30,11 @@ Put = tuple[Ticket, str, Question, int]
 
 AT_ONCE = 512
 """Questions that are taken together."""
+OPEN = 1_000
+"""Questions of a worker that wait in the relay at the same time."""
+PLACES = 1_000 * OPEN
+"""Calls that the relay holds at the same time: of a thousand workers, so that what takes questions
+and answers them always has a place among those that wait."""
 PATIENCE = 1.0
 """Seconds after which a call that waits for questions comes back without."""
 
@@ -88,17 +93,18 @@ class RemoteAsking:
 
     Args:
         relay: The relay.
-        first: The turn of the first example that this worker asks about.
     """
 
     def __init__(self, relay: RemoteRelay) -> None:
         self._relay = relay
+        self._places = asyncio.Semaphore(OPEN)
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="asking", daemon=True).start()
 
     async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
         """As ``Asker``."""
-        outcome: Outcome = await self._relay.ask(model.identity, question, turn)
+        async with self._places:
+            outcome: Outcome = await self._relay.ask(model.identity, question, turn)
         return outcome
 
     def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":

@@ -13,8 +13,9 @@ from ragstone.examples.ids import IdBlock
 from ragstone.examples.lines import Lines
 from ragstone.run.written import File
 
-ROWS = tuple[int, int]
-"""The first row, and the one after the last."""
+PLACES = tuple[int, int]
+"""The place of the first example, and the one after the last: lines of a file, or rows of a table;
+at some there may be no example."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +25,11 @@ class ShardTask:
     Args:
         shard: Its number.
         data: Its lines, or its examples as a table.
-        check: Whether it is the first, on which the fields to group by are checked.
+        check: Whether it may be the first with examples, on which fields to group by are checked.
         only_read: Whether its records are only read, to find the faults in them.
         refused: Lines whose id occurred before, with the line where it did.
-        aside: Examples, by their row, that are not judged, with the reason.
-        part: The rows to try, of which nothing is kept; None: the whole shard.
+        aside: Examples, by their place, that are not judged, with the reason.
+        part: What to try, of which nothing is kept; None: the whole shard.
     """
 
     shard: int
@@ -37,16 +38,16 @@ class ShardTask:
     only_read: bool = False
     refused: Mapping[int, int] = field(default_factory=dict)
     aside: Mapping[int, str] = field(default_factory=dict)
-    part: ROWS | None = None
+    part: PLACES | None = None
 
     @property
-    def rows(self) -> ROWS:
-        """Those that it is about, counted as records where not all may be examples."""
+    def places(self) -> PLACES:
+        """Those that it is about."""
         if self.part is not None:
             return self.part
         if isinstance(self.data, pl.DataFrame):
             return 0, self.data.height
-        return 0, self.data.end.records - self.data.start.records
+        return self.data.start.lines + 1, self.data.end.lines + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,8 @@ class Brief:
         facts: What was found out about its records, if these were read here.
         ids: The ids of its examples, if they were read here.
         violations: Labels that break a rule.
+        unfit: Why the data cannot be grouped as asked, should this be the first shard; then it was
+            not judged.
     """
 
     shard: int
@@ -70,6 +73,7 @@ class Brief:
     facts: ReadFacts = field(default_factory=ReadFacts)
     ids: IdBlock | None = None
     violations: tuple[dict[str, Any], ...] = ()
+    unfit: str = ""
 
 
 Tables = dict[str, NDArray[np.uint8]]

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from ragstone.errors import InputError, RagstoneError
+from ragstone.errors import CannotGoOn, InputError, RagstoneError
 from ragstone.examples import Examples
 from ragstone.judges.llm.question import Question
 from ragstone.run.chat_judges import able_to_ask
@@ -99,7 +99,8 @@ class ShardWorker:
         """Read, judge and score a shard.
 
         Raises:
-            InputError: The judges of the run cannot be opened here, or are others.
+            CannotGoOn: The judges of the run cannot be opened here, or are others.
+            InputError: As ``ShardMaker.make``.
         """
         try:
             with self._opening:
@@ -107,8 +108,10 @@ class ShardWorker:
                     self._maker = self._opened()
             return self._maker.make(task)
         except RagstoneError as error:
-            # What an error has besides its words does not travel between processes.
-            raise InputError(error.text) from None
+            # What an error has besides its words does not travel between processes. Where the
+            # process of the run could open the judges, it is the node that lacks something.
+            goes_on = self._maker is None or isinstance(error, CannotGoOn)
+            raise (CannotGoOn if goes_on else InputError)(error.text) from error
 
     def _opened(self) -> ShardMaker:
         given = self._assignment

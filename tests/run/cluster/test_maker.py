@@ -1,0 +1,68 @@
+"""A shard that a worker makes: which examples are set aside, and on what it is checked."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from ragstone.examples import Examples, read
+from ragstone.examples.lines import Lines
+from ragstone.run.blocks import size_of_a_shard
+from ragstone.run.cluster.maker import ShardMaker
+from ragstone.run.cluster.task import ShardTask, Tables
+from ragstone.run.request import Request
+from ragstone.run.spec import prepare
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Examples:
+    rows = [{"id": f"r{number}", "question": "Q?", "answer": "It is so."} for number in range(6)]
+    lines = [json.dumps(row) for row in rows]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join([*lines[:3], "", *lines[3:]]) + "\n")
+    return read(path)
+
+
+def maker(data: Examples, **given: Any) -> ShardMaker:
+    request = Request(data, **{"metrics": "abstention", **given})
+    return ShardMaker(prepare(request).spec, data.apart(), None)
+
+
+def whole(data: Examples) -> Lines:
+    (piece,) = data.pieces(size_of_a_shard())
+    return piece
+
+
+def set_aside(tables: Tables) -> list[str]:
+    scores = pl.read_parquet(tables["scores"].tobytes())
+    return scores.filter(pl.col("reason") == "worker_ended")["example_id"].to_list()
+
+
+@pytest.mark.parametrize("refused", [{}, {1: 90}, {1: 90, 3: 91}])
+def test_what_is_set_aside_is_the_same_whatever_ids_are_refused(
+    data: Examples, refused: dict[int, int]
+) -> None:
+    task = ShardTask(0, whole(data), refused=refused, aside={5: "worker_ended"})
+    brief, tables = maker(data).make(task)
+    assert set_aside(tables) == ["r3"]
+    assert brief.examples == 6 - len(refused)
+
+
+def test_a_part_is_of_the_places_that_it_names(data: Examples) -> None:
+    start, end = ShardTask(0, whole(data)).places
+    assert (start, end) == (1, 8)
+    for part in ((1, 5), (5, 8), (4, 5)):
+        brief, tables = maker(data).make(ShardTask(0, whole(data), part=part))
+        assert (brief.examples, tables) == (6, {})
+
+
+def test_fields_are_checked_on_the_first_examples_alone(data: Examples) -> None:
+    made = maker(data, by=["colour"])
+    brief, tables = made.make(ShardTask(0, whole(data), check=True))
+    assert brief.unfit.startswith("No example has a field 'colour'")
+    assert not tables
+    brief, tables = made.make(ShardTask(0, whole(data), check=False))
+    assert not brief.unfit
+    assert "scores" in tables
