@@ -1,11 +1,13 @@
 """A run goes on at the place in its data where it was, and ends as if nothing had happened."""
 
 import json
+import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError, RunConflict
+from ragstone.errors import CannotGoOn, InputError, RunConflict
 from ragstone.examples import Examples
 from ragstone.examples.lines import LinePlace
 from ragstone.run import blocks
@@ -152,18 +154,42 @@ def test_a_sample_notices_what_changed_at_either_end(tmp_path: Path, size: int) 
         assert known_file(file).sample != before
 
 
-def test_a_file_that_changes_while_it_is_read_makes_no_run(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def kept_by(monkeypatch: pytest.MonkeyPatch, happens: Callable[[], object]) -> None:
+    """Let something happen when the first shard is kept."""
     monkeypatch.setattr(blocks, "OF_A_SHARD", 7)
-    data = write(tmp_path / "rows.jsonl", 30)
 
     def kept(self: object, form: object) -> None:  # noqa: ARG001
-        with data.open("a") as file:
-            file.write('{"answer": "Another one."}\n')
+        happens()
         monkeypatch.undo()
 
     monkeypatch.setattr("ragstone.run.folder.Folder.kept", kept)
+
+
+def test_a_file_of_another_time_with_the_same_content_is_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(tmp_path / "rows.jsonl", 30)
+    kept_by(monkeypatch, lambda: os.utime(data, (1, 1)))
+    assert run_of(data, out=tmp_path / "run").form.data.examples == 30
+
+
+def test_a_file_that_is_gone_at_the_end_can_be_put_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, away = write(tmp_path / "rows.jsonl", 30), tmp_path / "away"
+    kept_by(monkeypatch, lambda: data.rename(away))
+    with pytest.raises(CannotGoOn, match=r"rows\.jsonl cannot be read any more \(No such file"):
+        run_of(data, out=tmp_path / "run")
+    away.rename(data)
+    assert run_of(data, out=tmp_path / "run").form.data.examples == 30
+
+
+def test_a_file_that_changes_while_it_is_read_makes_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(tmp_path / "rows.jsonl", 30)
+    whole = data.read_text()
+    kept_by(monkeypatch, lambda: data.write_text(f'{whole}{{"answer": "Another one."}}\n'))
     with pytest.raises(InputError, match=r"rows\.jsonl changed while the run was reading it"):
         run_of(data, out=tmp_path / "run")
     assert not (tmp_path / "run" / "estimates.json").exists()

@@ -112,6 +112,32 @@ def test_what_a_killed_run_did_not_give_the_next_one_gives(
     assert known(bucket, "a", "b", "c") == {"a", "b", "c"}
 
 
+def copies() -> list[Path]:
+    """The file of replies of this machine, beside which others may lie."""
+    return list((cache_folder() / "replies").glob(f"*/{FILE}*"))
+
+
+def test_a_copy_that_is_deleted_takes_nothing_from_the_others(
+    bucket: str, machine: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_replies, "MOST_FILES", 2)
+    machine("one")
+    kept(bucket, "a")
+    machine("two")
+    kept(bucket, "b")
+    for one in copies():
+        one.unlink()
+    kept(bucket, "c")
+    running = open_replies(f"{bucket}/cache", print)
+    running.put("d", ChatReply("{}"))
+    for one in copies():
+        one.unlink()
+    running.close()
+    kept(bucket, "e")
+    machine("three")
+    assert known(bucket, *"abce") == set("abce")
+
+
 def test_many_files_are_put_together(
     s3: s3fs.S3FileSystem, bucket: str, machine: Callable[[str], None],
     monkeypatch: pytest.MonkeyPatch,

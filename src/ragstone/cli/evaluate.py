@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragstone.argument import in_shell
-from ragstone.storage import is_url
 
 from . import model_options as models
 from . import options
@@ -273,6 +272,8 @@ def run_name(data: str) -> str:
     >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
     ('answers', 'nq')
     """
+    from ragstone.storage import is_url
+
     path = Path("stdin" if data == "-" else data.partition("?")[0] if is_url(data) else data)
     name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
     return name.rsplit(".", 1)[0] or "run"

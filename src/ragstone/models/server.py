@@ -5,7 +5,7 @@ import math
 import os
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
@@ -63,6 +63,10 @@ class Server:
     def __repr__(self) -> str:
         return f"Server({self.url!r}, {self.model!r})"
 
+    def __reduce__(self) -> "tuple[Callable[[str, str], Server], tuple[str, str]]":
+        # A key does not leave the process that has it; another machine has one of its own.
+        return _server_with_key_here, (self.url, self.model)
+
 
 def openai_server(name: str, what: str = "model") -> Server:
     """The server and the model of ``openai:MODEL`` or ``http(s)://HOST[/v1]#MODEL``.
@@ -77,19 +81,28 @@ def openai_server(name: str, what: str = "model") -> Server:
     Raises:
         ModelError: The name has neither form, or the server is api.openai.com and no key is set.
     """
-    meant = os.environ.get("OPENAI_BASE_URL") or OPENAI
     if name.startswith("openai:"):
-        url, model = meant, name.removeprefix("openai:")
+        url, model = _meant(), name.removeprefix("openai:")
     else:
         url, _, model = name.partition("#")
     parts = address(url, name, what)
     if not model.strip():
         raise ModelError(f"{name!r} names no model. Use openai:MODEL or http://HOST/v1#MODEL")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
-    key = key_from("OPENAI_API_KEY") if origin(url) == origin(meant) else None
-    if key is None and origin(url) == origin(OPENAI):
+    server = _server_with_key_here(url, model.strip())
+    if server.key is None and origin(url) == origin(OPENAI):
         raise ModelError(f"{name} needs a key: set OPENAI_API_KEY")
-    return Server(url, model.strip(), key)
+    return server
+
+
+def _server_with_key_here(url: str, model: str) -> Server:
+    key = key_from("OPENAI_API_KEY") if origin(url) == origin(_meant()) else None
+    return Server(url, model, key)
+
+
+def _meant() -> str:
+    """The server that the key is for."""
+    return os.environ.get("OPENAI_BASE_URL") or OPENAI
 
 
 def key_from(variable: str) -> str | None:

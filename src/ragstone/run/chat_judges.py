@@ -133,7 +133,11 @@ class ChatJudges:
     @property
     def models(self) -> list[ChatModel]:
         """Every model that may be asked."""
-        return [model for judge in self.judges.values() for model in judge.judge.models]
+        return [model for name in self.judges for model in self.models_of(name)]
+
+    def models_of(self, name: str) -> Sequence[ChatModel]:
+        """The models of a judge that is one, or a panel of them."""
+        return self.judges[name].judge.models
 
 
 def able_to_ask(

@@ -357,7 +357,7 @@ def _on_cluster(
         prepared.examples,
         {} if prepared.survey is None else prepared.survey.answers,
         asking,
-        prepared.chat.models,
+        prepared.chat,
         request.max_poison,
     )
 

@@ -14,7 +14,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.errors import CannotGoOn, InputError
 from ragstone.examples import Examples
 
 from .places import PARTS
@@ -93,10 +93,20 @@ class InputFacts:
         """Look whether the files are still those that the run began with.
 
         Raises:
+            CannotGoOn: One cannot be read any more, so nobody knows.
             InputError: One was changed while the run read it.
         """
-        changed = [one.name for one in self.files if one != known_file(Path(one.name))]
-        if changed:
+        try:
+            changed = [one.name for one in self.files if one != known_file(Path(one.name))]
+            # The time alone changes where a file is copied over itself.
+            same = not changed or self.data.fingerprint() == self.fingerprint
+        except OSError as error:
+            raise CannotGoOn(
+                f"{error.filename} cannot be read any more ({error.strerror}), so it is not known "
+                "whether it changed while the run was reading it. Put it back as it was; then run "
+                "the same command again, which judges nothing again."
+            ) from error
+        if not same:
             raise InputError(
                 f"{', '.join(changed)} changed while the run was reading it, so its shards may "
                 "come of two versions. Run it again with "

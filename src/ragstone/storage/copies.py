@@ -51,9 +51,8 @@ def copy_of(url: str) -> Path:
     private_folder(folder)
     _forget_old(folder)
     place = folder / _hash(url, files)
-    if not _use(place):
+    while not _use(place):
         _make(remote, files, place)
-        _use(place)
     return place / remote.file_name
 
 
@@ -68,8 +67,12 @@ def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
                 raise InputError(f"{remote.name} has a file {file.path} that lies outside of it.")
             into.parent.mkdir(parents=True, exist_ok=True)
             remote.fetch(file, into)
-        with suppress(OSError):  # Another process made the same.
+        try:
             unfinished.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+            # Another process made the same.
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 

@@ -41,12 +41,12 @@ class RemoteFile:
 
     Args:
         path: As fsspec names it.
-        size: In bytes.
+        size: In bytes; None if the store does not say.
         tag: What changes with its content; empty if the store does not say.
     """
 
     path: str
-    size: int
+    size: int | None
     tag: str
 
 
@@ -109,7 +109,8 @@ class Remote:
         """
         with self._said("read"), room_for(into):
             self._fs.get_file(file.path, str(into))
-        if (size := into.stat().st_size) != file.size:
+        size = into.stat().st_size
+        if file.size is not None and size != file.size:
             raise StorageAway(
                 f"{self.name}: {size:,} of {file.size:,} bytes came. Run the same command again."
             )
@@ -254,4 +255,5 @@ def _past(doing: str) -> str:
 
 def _file(facts: dict[str, Any]) -> RemoteFile:
     tag = next((f"{name}={facts[name]}" for name in TAGS if facts.get(name)), "")
-    return RemoteFile(facts["name"], int(facts["size"] or 0), tag)
+    size = facts.get("size")
+    return RemoteFile(facts["name"], None if size is None else int(size), tag)

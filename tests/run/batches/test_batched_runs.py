@@ -1,6 +1,7 @@
 """Runs in batches: nothing is asked twice, nothing is lost, and the numbers are the same."""
 
 import asyncio
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from ragstone import BatchesWaiting, InputError, Limits, Run, evaluate, forecast
+from ragstone import BatchesWaiting, InputError, Limits, Run, aevaluate, evaluate, forecast
 from ragstone import batches as listed
 from ragstone.errors import ModelError
 from ragstone.models.chat import ChatReply, ChatRequest
 from ragstone.models.chat.batches.openai import OpenAiBatches
 from ragstone.reason import Reason
-from ragstone.run.batches import following
+from ragstone.run.batches import following, passes
 from ragstone.run.batches.batch_journal import FILE, BatchJournal, KeptBatch
 from ragstone.run.batches.listed import ListedBatches
 from ragstone.run.calls.entries import FILE as JOURNAL
@@ -182,6 +183,32 @@ def test_a_run_that_may_wait_waits(openai: BatchProvider, batched: Batched) -> N
     openai.before_look = late
     assert batched(openai, batch_wait=600.0).form.finished
     assert looks > 3
+
+
+def test_a_wait_that_is_cancelled_ends_at_once(
+    openai: BatchProvider, answers: list[dict[str, Any]], batched: Batched, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(passes, "FIRST_POLL", 10_000.0)
+    openai.ready, looked = False, threading.Event()
+    openai.before_look = looked.set
+
+    async def cancelled() -> None:
+        run = asyncio.create_task(
+            aevaluate(
+                answers, metrics=METRICS, judge=openai.judge, out=tmp_path / "run", batch=True,
+                batch_wait=20_000.0,
+            )
+        )  # fmt: skip
+        await asyncio.to_thread(looked.wait)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(cancelled())  # which waits for its threads
+    openai.ready = True
+    assert batched(openai).form.finished
+    assert set(openai.paid.values()) == {1}
 
 
 def test_files_keep_to_the_limits_of_the_provider(

@@ -1,7 +1,9 @@
 """A cluster that is not there, or unlike this machine, is told in one line."""
 
 import socket
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -35,6 +37,20 @@ def test_no_cluster_at_an_address(tmp_path: Path) -> None:
     assert str(told.value).startswith(f"There is no Ray cluster at 127.0.0.1:{port}: ")
     assert "\n" not in str(told.value)
     assert not (tmp_path / "run").exists()
+
+
+def test_another_cluster_than_the_one_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = SimpleNamespace(gcs_address="127.0.0.1:6379")
+    ray = SimpleNamespace(is_initialized=lambda: True, get_runtime_context=lambda: here)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    for address in ("", "127.0.0.1:6379", "localhost:6379"):
+        with connected(address) as there:
+            assert there is ray
+    with (
+        pytest.raises(InputError, match=r"cluster at 127\.0\.0\.1:6379, not to the one at 10\."),
+        connected("10.0.0.7:6379"),
+    ):
+        pass
 
 
 def test_a_node_with_other_versions() -> None:

@@ -1,5 +1,6 @@
 """Passes: collects questions, sends them in batches and waits, until nothing is left to ask."""
 
+import asyncio
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -99,7 +100,8 @@ class RunBatches:
                 left = until - time.monotonic()
                 if left <= 0:
                     raise self._waiting(waiting)
-                time.sleep(min(pause, left))
+                # By the asker, whose end ends the wait.
+                asking.wait(asyncio.sleep(min(pause, left)))
                 pause = min(2 * pause, LONGEST_POLL)
                 continue
             self._unsent = False

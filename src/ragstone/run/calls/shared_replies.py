@@ -86,6 +86,11 @@ class _Copy:
     def fetch(self) -> Path:
         """Take the replies that only the URL has; gives the file of all."""
         file = self._folder / FILE
+        if not file.exists():
+            # It may be deleted like any cache. Then what was taken has to be taken again.
+            self._mark.unlink(missing_ok=True)
+            for known in self._have.iterdir():
+                known.unlink(missing_ok=True)
         with TemporaryDirectory(dir=self._folder) as scratch:
             new = list(self._fetched(Path(scratch)))
             with closing(open_file(file, LAYOUT)) as mine:
@@ -102,12 +107,14 @@ class _Copy:
 
     def give(self) -> None:
         """Put the replies that only this machine has."""
-        read = [one.name for one in self._have.iterdir()]
-        together = len(read) >= MOST_FILES
+        if not (self._folder / FILE).exists():
+            return
         with (
             TemporaryDirectory(dir=self._folder) as scratch,
             closing(open_file(self._folder / FILE, LAYOUT)) as mine,
         ):
+            read = [one.name for one in self._have.iterdir()]
+            together = len(read) >= MOST_FILES
             given, last = self._given(), _last_row(mine)
             if last <= given and not together:
                 return

@@ -50,6 +50,7 @@ def connected(address: str) -> Iterator[Any]:
     except ImportError as error:
         raise MissingDependency("A run on a Ray cluster", "ray") from error
     if ray.is_initialized():
+        _check_same(ray.get_runtime_context().gcs_address, address)
         yield ray
         return
     if address:
@@ -87,6 +88,23 @@ def _unheard() -> Iterator[None]:
         os.dup2(terminal, 2)
         os.close(nowhere)
         os.close(terminal)
+
+
+def _check_same(there: str, address: str) -> None:
+    """Look whether the address is that of the cluster to which this process is connected."""
+    if address and _resolved(there) != _resolved(address):
+        raise InputError(
+            f"This process is connected to the Ray cluster at {there}, not to the one at "
+            f"{address}. Call ray.shutdown() first, or give {argument('engine', RAY)}."
+        )
+
+
+def _resolved(address: str) -> tuple[str, str]:
+    host, _, port = address.rpartition(":")
+    try:
+        return socket.gethostbyname(host.strip("[]")), port
+    except OSError:
+        return host, port
 
 
 def _check_there(address: str) -> None:

@@ -13,8 +13,8 @@ from ragstone.examples import Examples, to_frame
 from ragstone.examples.ids import SeenIds
 from ragstone.examples.lines import Lines
 from ragstone.examples.stream import IdsOfSystems
-from ragstone.models.chat import ChatModel
 from ragstone.run.calls.asking import Asking
+from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData
 from ragstone.run.evaluation import Evaluation
 from ragstone.run.forms import Counted, ShardForm
@@ -28,6 +28,7 @@ from .own_files import own_files
 from .poison import Suspects
 from .pool import Died, Made, Pool
 from .relay import PLACES, Clerk, Put, Relay, Ticket
+from .stand_in import stand_ins
 from .task import ShardTask, Tables
 from .worker import Assignment
 
@@ -49,7 +50,7 @@ class ClusterEngine:
         data: How records are read.
         answers: The answers of every system, by question, where judges compare them.
         asking: Asks models for them; None if no judge is one.
-        models: The models that may be asked.
+        chat: The judges that are models.
         max_poison: How many examples that end a worker may be set aside.
     """
 
@@ -59,7 +60,7 @@ class ClusterEngine:
     data: Examples
     answers: Mapping[str, Mapping[str, str]]
     asking: Asking | None
-    models: Sequence[ChatModel]
+    chat: ChatJudges
     max_poison: int
 
     def judge(
@@ -101,7 +102,7 @@ class ClusterEngine:
                     max_task_retries=-1,
                     max_concurrency=PLACES,
                 ).remote()  # fmt: skip
-                by_identity = {model.identity: model for model in self.models}
+                by_identity = {model.identity: model for model in self.chat.models}
                 clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
                 closing.callback(clerk.close)
             pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
@@ -121,6 +122,7 @@ class ClusterEngine:
     def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
         told = replace(
             self.request,
+            judge=stand_ins(self.request.judge, self.chat),
             data=None,
             out=None,
             limits=USUAL,

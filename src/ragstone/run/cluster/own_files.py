@@ -6,13 +6,16 @@ A worker runs each once, as the process of the run did, so that what is defined 
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
-from tempfile import mkdtemp
+from uuid import uuid4
 
+from ragstone.cache_folder import cache_folder
 from ragstone.judgements import KINDS
 from ragstone.judgements.guideline import guideline_file
 from ragstone.metrics.loading import defines_metrics, load_metrics
 from ragstone.own_file import GIVEN, own_module
+from ragstone.private import private_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +34,16 @@ class OwnFile:
 
     def run(self) -> None:
         """Run it, in another process than the one it was loaded in."""
-        folder = Path(mkdtemp(prefix="ragstone-own-"))
+        whole = blake2b(digest_size=16)
+        for name, content in sorted(self.beside.items()):
+            whole.update(f"{name}\0{len(content)}\0".encode() + content)
+        # In one place, whichever worker comes first: guidelines are read when they are needed.
+        folder = cache_folder() / "own" / whole.hexdigest()
+        private_folder(folder)
         for name, content in self.beside.items():
-            (folder / name).write_bytes(content)
+            unfinished = folder / f"{name}.{uuid4().hex}"
+            unfinished.write_bytes(content)
+            unfinished.replace(folder / name)
         if self.metrics:
             load_metrics(folder / self.name)
         else:
