@@ -2,7 +2,7 @@
 
     python benchmarks/many_scores.py [--examples 5000000] [--metrics 20] [--ledger 20000]
 
-Writes shards of 5,000 examples with random scores as a run writes them, four examples a question,
+Writes shards of 2,500 examples with random scores as a run writes them, four examples a question,
 of three systems and two topics, which makes twelve groups; some are undefined, with a reason. Then
 ``estimate_run`` reads and sums them in a process of its own, whose seconds and peak memory are
 printed beside their limits. So are those of opening a ledger with as many shards as a hundred
@@ -34,7 +34,7 @@ from ragstone.run.shards import Shards
 from ragstone.run.spec import RunSpec
 from ragstone.run.written import File
 
-SHARD = 5_000
+SHARD = 2_500
 SECONDS, MEGABYTES = 180, 1_000
 LEDGER_SECONDS, LEDGER_MEGABYTES = 1, 50
 

@@ -33,6 +33,8 @@ from against_mock import mock, sent
 from ray_nodes import RayNodes, kill, processes, ray_nodes
 from stream import write_rows
 
+from ragstone.run.blocks import OF_A_SHARD
+
 CONTEXTS = 10
 TICKS = os.sysconf("SC_CLK_TCK")
 KEPT_OUT = ("run.json", ".lock", "journal.sqlite")
@@ -231,7 +233,7 @@ def resume(folder: Path, given: argparse.Namespace) -> None:
     data = rows_in(folder, given.rows)
     out = fresh(folder / "run")
     run = Command(data, out, ["--judge", "human"])
-    shards = -(-given.rows // 5_000)
+    shards = -(-given.rows // OF_A_SHARD)
     run.reaches(shards - max(1, shards // 100))
     kill(run.process.pid)
     begun = run.end(-9)
@@ -254,7 +256,7 @@ def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
                 data, fresh(folder / "run"),
                 ["--judge", "human", "--engine", f"ray:{there.address}"],
             )  # fmt: skip
-            print(f"first of 4 shards after {run.reaches(1):.1f} s; ≤ 5 s")
+            print(f"first of 8 shards after {run.reaches(1):.1f} s; ≤ 5 s")
             run.end()
 
 

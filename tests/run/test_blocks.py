@@ -59,16 +59,16 @@ def of_shards(examples: list[Example], most: int = 1_000, done: Done = none_done
     return found
 
 
-def test_a_shard_has_at_most_five_thousand_examples() -> None:
-    found = of_shards([example(number) for number in range(12_001)])
-    assert [len(ids) for ids in found.values()] == [5_000, 5_000, 2_001]
+def test_a_shard_has_at_most_2500_examples() -> None:
+    found = of_shards([example(number) for number in range(7_001)])
+    assert [len(ids) for ids in found.values()] == [2_500, 2_500, 2_001]
     assert list(found) == [0, 1, 2]
 
 
 def test_a_block_ends_with_its_shard() -> None:
-    every = (example(number) for number in range(5_003))
+    every = (example(number) for number in range(2_503))
     found = [(block.shard, len(block.examples)) for block in blocks(shards_of(every), 1_900)]
-    assert found == [(0, 1_900), (0, 1_900), (0, 1_200), (1, 3)]
+    assert found == [(0, 1_900), (0, 600), (1, 3)]
 
 
 def test_a_shard_has_at_most_so_many_characters_unless_one_example_alone_has_more(

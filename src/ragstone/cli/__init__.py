@@ -4,7 +4,6 @@ Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too muc
 for batches, 130 interrupted.
 """
 
-import gc
 import sys
 from collections.abc import Callable
 from typing import Annotated
@@ -12,6 +11,7 @@ from typing import Annotated
 import typer
 
 import ragstone
+from ragstone.garbage import collect_rarely
 
 from .agreement import agreement
 from .annotate import annotate
@@ -90,14 +90,9 @@ def root(
     """
 
 
-OBJECTS_BEFORE_COLLECTING = 20_000
-"""Imports and judgements are many objects that stay; looking at them after every 700, as Python
-does by default, takes a seventh of a run's processor time."""
-
-
 def main() -> None:
     """Run the command that was typed."""
-    gc.set_threshold(OBJECTS_BEFORE_COLLECTING, 20, 50)
+    collect_rarely()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -15,7 +15,7 @@ from ragstone.examples.lines import PieceSize
 CHARACTERS = 4_000_000
 """Characters of a block, texts and context ids, with which it ends."""
 
-OF_A_SHARD = 5_000
+OF_A_SHARD = 2_500
 CHARACTERS_OF_A_SHARD = 32_000_000
 """The most examples and characters of a shard, unless one example alone has more. Where lines of a
 file are cut as they stand, their bytes count for characters."""

@@ -15,6 +15,7 @@ from typing import Any
 
 from ragstone.errors import CannotGoOn, InputError, RagstoneError
 from ragstone.examples import Examples
+from ragstone.garbage import collect_rarely
 from ragstone.judges.llm.question import Question
 from ragstone.run.chat_judges import able_to_ask
 from ragstone.run.request import Request
@@ -87,6 +88,7 @@ class ShardWorker:
     """
 
     def __init__(self, assignment: Assignment, relay: Any) -> None:
+        collect_rarely()
         self._assignment, self._relay = assignment, relay
         self._maker: ShardMaker | None = None
         self._opening = Lock()
