@@ -5,13 +5,15 @@
     python benchmarks/scale.py deaths [--rows 100000] [--seeds 20] [--bench ../shared/bench]
     python benchmarks/scale.py resume [--rows 1000000]
     python benchmarks/scale.py first
+    python benchmarks/scale.py costs  [--rows 2000] [--bench ../shared/bench]
 
 ``local``: rows with 10 contexts and labels in one process, in a quarter, a half and all of the
 data; with --against, another checkout beside it. ``nodes``: the same on one node and on two, and
 what share of the processor time is not spent by workers. ``deaths``: a judge by a mock server and
 three nodes, of which one, a worker, the relay, the run or the heartbeat of a node is ended at
 random. ``resume``: a run killed with 1 % left. ``first``: seconds from the command to the first
-shard. Nodes are raylets of this machine, with one logical processor each.
+shard. ``costs``: milliseconds of a processor for an answer with 10 contexts by each judge, and calls
+a second to a server of this machine. Nodes are raylets of this machine, with one logical processor each.
 """
 
 import argparse
@@ -260,6 +262,33 @@ def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
             run.end()
 
 
+def costs(folder: Path, given: argparse.Namespace) -> None:
+    few, many = given.rows // 4, given.rows
+    data = {rows: rows_in(folder, rows) for rows in (few, many)}
+
+    def an_answer(*more: str) -> tuple[float, float]:
+        """Seconds of processors and by the clock, without those for beginning and end."""
+        used = [Command(data[rows], fresh(folder / "run"), more).end() for rows in (few, many)]
+        more_rows = many - few
+        return (used[1].cpu - used[0].cpu) / more_rows, (used[1].wall - used[0].wall) / more_rows
+
+    print(f"{'judge':<28} {'ms of a processor an answer':>28}")
+    for name, more in JUDGES.items():
+        cpu, _ = an_answer(*more)
+        print(f"{name:<28} {1_000 * cpu:>28.2f}", flush=True)
+    with mock(given.bench) as server:
+        judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
+        cpu, wall = an_answer(*judge, "--concurrency", "256")
+    print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {1 / wall:,.0f} calls a second")
+
+
+JUDGES: Mapping[str, Sequence[str]] = {
+    "labels": ["--judge", "human"],
+    "local, by strings": ["--judge", "local:strings"],
+    "local, with the encoder": ["--judge", "local"],
+}
+
+
 def rows_in(folder: Path, rows: int, contexts: int = CONTEXTS) -> Path:
     """The data, made once in a folder."""
     data = folder / f"rows{rows}x{contexts}.jsonl"
@@ -294,7 +323,10 @@ def place(given: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-PARTS = {"local": local, "nodes": nodes, "deaths": deaths, "resume": resume, "first": first}
+ROWS = {"deaths": 100_000, "costs": 2_000}
+
+PARTS = {"local": local, "nodes": nodes, "deaths": deaths, "resume": resume, "first": first,
+         "costs": costs}  # fmt: skip
 
 
 def main() -> None:
@@ -307,7 +339,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path)
     parser.add_argument("--bench", type=Path, default=Path("../shared/bench"))
     given = parser.parse_args()
-    given.rows = given.rows or (100_000 if given.part == "deaths" else 1_000_000)
+    given.rows = given.rows or ROWS.get(given.part, 1_000_000)
     given.pairs = given.pairs or (5 if given.part == "nodes" else 1)
     with place(given.folder) as folder:
         PARTS[given.part](folder, given)

@@ -143,8 +143,9 @@ class Examples:
         """
         if not isinstance(self._source, JsonLines) or self._limit is not None or self._repeat:
             return False
-        first = next((item for _, item in self._source.rows(Meter()) if _is_record(item)), None)
-        return isinstance(first, Mapping) and not is_told_in_several(first)
+        items = (item for _, item in self._source.rows(Meter()))
+        first = next((item for item in items if isinstance(item, Mapping)), None)
+        return first is not None and not is_told_in_several(first)
 
     def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
         """The pieces of the data from a place on, as the bytes they are; see ``in_pieces``.
@@ -535,10 +536,6 @@ class Examples:
 def _place(one: ReadRow, unit: str) -> int:
     """Its line where lines are what is counted, else its row."""
     return one.line if unit == "line" and one.line else one.row
-
-
-def _is_record(item: object) -> bool:
-    return isinstance(item, Mapping)
 
 
 def _id_of(one: ReadRow, questions: Questions | None) -> str | None:

@@ -67,7 +67,7 @@ class CountedScores:
         """Count the scores of further examples.
 
         Args:
-            scores: As in ``Piece``, sorted by column.
+            scores: As in ``ScorePiece``, sorted by column.
             codes: Of the examples, as ``EstimateGroups.codes`` gives them.
         """
         times = scores.height // max(1, len(codes))

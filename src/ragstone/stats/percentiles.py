@@ -14,8 +14,8 @@ WIDTH = 0.001
 class ValueCounts:
     """Values of at least 0, counted in bins of a thousandth of their size.
 
-    A bin is known by the least value in it, so that what is told occurred. Counts of several parts
-    add up, in any order.
+    A bin is known by the least value in it, so that what is told occurred, and the order of the
+    values does not matter.
     """
 
     n: int = 0
