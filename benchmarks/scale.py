@@ -12,8 +12,9 @@ data; with --against, another checkout beside it. ``nodes``: the same on one nod
 what share of the processor time is not spent by workers. ``deaths``: a judge by a mock server and
 three nodes, of which one, a worker, the relay, the run or the heartbeat of a node is ended at
 random. ``resume``: a run killed with 1 % left. ``first``: seconds from the command to the first
-shard. ``costs``: milliseconds of a processor for an answer with 10 contexts by each judge, and calls
-a second to a server of this machine. Nodes are raylets of this machine, with one logical processor each.
+shard. ``costs``: milliseconds of a processor for an answer with 10 contexts by each judge, and
+calls a second to a server of this machine. Nodes are raylets of this machine, with one logical
+processor each.
 """
 
 import argparse
@@ -279,7 +280,8 @@ def costs(folder: Path, given: argparse.Namespace) -> None:
     with mock(given.bench) as server:
         judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
         cpu, wall = an_answer(*judge, "--concurrency", "256")
-    print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {1 / wall:,.0f} calls a second")
+    calls = f"{1 / wall:,.0f} calls a second"
+    print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {calls}")
 
 
 JUDGES: Mapping[str, Sequence[str]] = {
