@@ -35,6 +35,8 @@ from .worker import Assignment
 Fetch = Callable[[Any], Tables | None]
 """Fetches tables; None if they were lost with their node."""
 
+MOST_AHEAD = 100
+"""Shards whose tables the cluster holds because an earlier shard is still out."""
 TICK = 0.2
 """Seconds between two looks at what goes on."""
 
@@ -172,9 +174,11 @@ class _Work:
         return self.ended and not (self.again or self.out or self.order)
 
     def next(self) -> ShardTask | None:
-        """The next shard to judge."""
+        """The next shard to judge; None if there is none, or too many wait for an earlier one."""
         if self.again:
             task: ShardTask | None = self.again.popleft()
+        elif len(self.came) >= MOST_AHEAD:
+            return None
         else:
             self._new = self._new or self._tasks()
             task = None if self.ended else next(self._new, None)
