@@ -76,6 +76,12 @@ class Command:
         ledger = self.out / "parts" / "shards.jsonl"
         return ledger.read_bytes().count(b"\n") if ledger.is_file() else 0
 
+    @property
+    def held(self) -> float:
+        """The most memory so far, in megabytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
+        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
     def reaches(self, shards: int) -> float:
         """Wait until so many are done; the seconds since the beginning."""
         while self.process.poll() is None and self.kept < shards:
@@ -245,10 +251,11 @@ def resume(folder: Path, given: argparse.Namespace) -> None:
           f"{begun.peak:.0f} MB", flush=True)  # fmt: skip
     again = Command(data, out, ["--judge", "human"])
     first = again.reaches(run.kept + 1)
+    held = again.held
     used = again.end()
-    print(f"{left} of {shards} shards left: the first is done after {first:.1f} s, the run after "
-          f"{used.wall:.1f} s ({used.cpu:.1f} of processors), {used.peak:.0f} MB; ≤ 5 s, ≤ 200 MB "
-          "until it goes on")  # fmt: skip
+    print(f"{left} of {shards} shards left: the first is done after {first:.1f} s, {held:.0f} MB; "
+          f"≤ 5 s, ≤ 200 MB. The run after {used.wall:.1f} s ({used.cpu:.1f} of processors), "
+          f"{used.peak:.0f} MB")  # fmt: skip
 
 
 def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
@@ -264,18 +271,18 @@ def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
 
 
 def costs(folder: Path, given: argparse.Namespace) -> None:
-    few, many = given.rows // 4, given.rows
-    data = {rows: rows_in(folder, rows) for rows in (few, many)}
-
-    def an_answer(*more: str) -> tuple[float, float]:
+    def an_answer(*more: str, times: int = 1) -> tuple[float, float]:
         """Seconds of processors and by the clock, without those for beginning and end."""
-        used = [Command(data[rows], fresh(folder / "run"), more).end() for rows in (few, many)]
-        more_rows = many - few
-        return (used[1].cpu - used[0].cpu) / more_rows, (used[1].wall - used[0].wall) / more_rows
+        sizes = (times * given.rows // 4, times * given.rows)
+        few, many = (
+            Command(rows_in(folder, rows), fresh(folder / "run"), more).end() for rows in sizes
+        )
+        rows = sizes[1] - sizes[0]
+        return (many.cpu - few.cpu) / rows, (many.wall - few.wall) / rows
 
     print(f"{'judge':<28} {'ms of a processor an answer':>28}")
-    for name, more in JUDGES.items():
-        cpu, _ = an_answer(*more)
+    for name, (times, more) in JUDGES.items():
+        cpu, _ = an_answer(*more, times=times)
         print(f"{name:<28} {1_000 * cpu:>28.2f}", flush=True)
     with mock(given.bench) as server:
         judge = ["--judge", f"{server.url}#mock", "-m", "abstention", "--no-cache"]
@@ -284,11 +291,12 @@ def costs(folder: Path, given: argparse.Namespace) -> None:
     print(f"{'a model, one call an answer':<28} {1_000 * cpu:>28.2f}   {calls}")
 
 
-JUDGES: Mapping[str, Sequence[str]] = {
-    "labels": ["--judge", "human"],
-    "local, by strings": ["--judge", "local:strings"],
-    "local, with the encoder": ["--judge", "local"],
+JUDGES: Mapping[str, tuple[int, Sequence[str]]] = {
+    "labels": (20, ["--judge", "human"]),
+    "local, by strings": (5, ["--judge", "local:strings"]),
+    "local, with the encoder": (1, ["--judge", "local"]),
 }
+"""What is measured, and on how many times as many answers, for some take little."""
 
 
 def rows_in(folder: Path, rows: int, contexts: int = CONTEXTS) -> Path:
