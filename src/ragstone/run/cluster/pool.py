@@ -18,6 +18,8 @@ from ragstone.reason import reason
 from .task import Brief, ShardTask, Tables
 from .worker import Assignment, Node, this_node
 
+LOOK = 2.0
+"""Seconds between two looks at how large the cluster is."""
 TRIES = 5
 """So often no worker may begin, while there is none, before the run ends."""
 LONGEST_REST = 64
@@ -78,7 +80,8 @@ class Pool:
         self._class = ray.remote(_process_of_a_worker())
         self._workers: list[_Worker] = []
         self._rest = rest
-        self._failed, self._begin_at = 0, 0.0
+        self._failed, self._rest_until = 0, 0.0
+        self._look_at = 0.0
 
     def __len__(self) -> int:
         """How many workers are at work."""
@@ -86,8 +89,10 @@ class Pool:
 
     def fill(self) -> None:
         """Begin workers until there is one for each processor of the cluster."""
-        if time.monotonic() < self._begin_at:
+        now = time.monotonic()
+        if now < max(self._look_at, self._rest_until):
             return
+        self._look_at = now + LOOK
         there = int(self._ray.cluster_resources().get("CPU", 0))
         for _ in range(max(1, there) - len(self._workers)):
             handle = self._class.options(
@@ -164,6 +169,7 @@ class Pool:
 
     def _lost(self, worker: _Worker, error: Exception) -> Died:
         self._workers.remove(worker)
+        self._look_at = 0.0
         if worker.node is None:
             self._did_not_begin(error)
         memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
@@ -182,10 +188,10 @@ class Pool:
                 f"A node of the cluster cannot run this: {missing}. Install the same packages on "
                 "all nodes."
             )
-        if time.monotonic() < self._begin_at:
+        if time.monotonic() < self._rest_until:
             return  # Of those that were begun together, the first counted.
         self._failed += 1
-        self._begin_at = time.monotonic() + min(2**self._failed, LONGEST_REST) * self._rest
+        self._rest_until = time.monotonic() + min(2**self._failed, LONGEST_REST) * self._rest
         if self._failed >= TRIES and not len(self):
             last = str(error).strip().splitlines()[-1].strip()
             raise CannotGoOn(
