@@ -9,6 +9,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
+Texts = Sequence[str] | pl.Series
 
 FIRST, SECOND = 0, 1
 """Seeds: two hashes of 64 bits tell a hundred million ids apart with a chance of error below
@@ -34,7 +35,7 @@ class IdBlock:
     places: NDArray[np.int64]
 
     @classmethod
-    def of(cls, ids: Sequence[str], systems: Sequence[str], places: Sequence[int]) -> Self:
+    def of(cls, ids: Texts, systems: Texts, places: Sequence[int] | NDArray[np.int64]) -> Self:
         """Hash them."""
         texts = pl.Series(ids, dtype=pl.String)
         of_systems = pl.Series(systems, dtype=pl.String)

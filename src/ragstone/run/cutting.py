@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+import numpy as np
+
 from ragstone.examples import Example, Examples, Rejected
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
@@ -24,7 +26,7 @@ from .shards import Shards
 from .violations import violation_records
 from .written import collect
 
-FILES_AT_ONCE = 50
+FILES_AT_ONCE = 10
 """Files of examples whose ids are read together."""
 
 
@@ -187,8 +189,8 @@ class PiecewiseData:
         for at in range(0, len(files), FILES_AT_ONCE):
             some = scan_parquet(files[at : at + FILES_AT_ONCE]).select("id", "system")
             found = collect(some, self._done.path)
-            systems = found["system"].replace(DEFAULT_SYSTEM, NO_SYSTEM).to_list()
-            seen.look_up(IdBlock.of(found["id"].to_list(), systems, [0] * found.height))
+            systems = found["system"].replace(DEFAULT_SYSTEM, NO_SYSTEM)
+            seen.look_up(IdBlock.of(found["id"], systems, np.zeros(found.height, np.int64)))
 
 
 def facts_of(form: ShardForm) -> ReadFacts:
