@@ -57,7 +57,12 @@ class Command:
     """An evaluation in a process of its own."""
 
     def __init__(
-        self, data: Path, out: Path, more: Sequence[str], source: Path | None = None
+        self,
+        data: Path,
+        out: Path,
+        more: Sequence[str],
+        source: Path | None = None,
+        program: Sequence[str] = ("-m", "ragstone"),
     ) -> None:
         self.out = out
         self._said = out.with_suffix(".txt")
@@ -65,7 +70,7 @@ class Command:
         self._began = time.perf_counter()
         with self._said.open("w") as said:
             self.process = subprocess.Popen(
-                [sys.executable, "-m", "ragstone", "evaluate", str(data), "--out", str(out),
+                [sys.executable, *program, "evaluate", str(data), "--out", str(out),
                  "--json", *more],
                 stdout=subprocess.DEVNULL, stderr=said, env={**os.environ, **own},
             )  # fmt: skip
@@ -75,12 +80,6 @@ class Command:
         """How many shards are done."""
         ledger = self.out / "parts" / "shards.jsonl"
         return ledger.read_bytes().count(b"\n") if ledger.is_file() else 0
-
-    @property
-    def held(self) -> float:
-        """The most memory so far, in megabytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text(encoding="ascii")
-        return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
     def reaches(self, shards: int) -> float:
         """Wait until so many are done; the seconds since the beginning."""
@@ -238,6 +237,26 @@ DEATHS: Mapping[str, Callable[[RayNodes, random.Random], None]] = {
 }
 
 
+GOES_ON = """
+import time
+began = time.perf_counter()
+from ragstone.run import streaming
+judge = streaming.judge_block
+
+def first(*given):
+    streaming.judge_block = judge
+    held = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
+    with open("{file}", "w") as file:
+        file.write(f"{{time.perf_counter() - began:.1f}} {{int(held) // 1024}}")
+    return judge(*given)
+
+streaming.judge_block = first
+from ragstone.cli import main
+main()
+"""
+"""The command, which writes down when it begins to judge, and with how much memory."""
+
+
 def resume(folder: Path, given: argparse.Namespace) -> None:
     data = rows_in(folder, given.rows)
     out = fresh(folder / "run")
@@ -249,12 +268,13 @@ def resume(folder: Path, given: argparse.Namespace) -> None:
     left = shards - run.kept
     print(f"until it was killed: {begun.wall:.1f} s ({begun.cpu:.1f} of processors), "
           f"{begun.peak:.0f} MB", flush=True)  # fmt: skip
-    again = Command(data, out, ["--judge", "human"])
+    noted = folder / "held.txt"
+    again = Command(data, out, ["--judge", "human"], program=("-c", GOES_ON.format(file=noted)))
     first = again.reaches(run.kept + 1)
-    held = again.held
+    when, held = noted.read_text(encoding="ascii").split()
     used = again.end()
-    print(f"{left} of {shards} shards left: the first is done after {first:.1f} s, {held:.0f} MB; "
-          f"≤ 5 s, ≤ 200 MB. The run after {used.wall:.1f} s ({used.cpu:.1f} of processors), "
+    print(f"{left} of {shards} shards left: it judges on after {when} s with {held} MB, and the "
+          f"first is done after {first:.1f} s; ≤ 5 s, ≤ 200 MB. The run after {used.wall:.1f} s ({used.cpu:.1f} of processors), "
           f"{used.peak:.0f} MB")  # fmt: skip
 
 

@@ -15,6 +15,9 @@ FIRST, SECOND = 0, 1
 """Seeds: two hashes of 64 bits tell a hundred million ids apart with a chance of error below
 1e-22."""
 
+LONGEST = 200_000
+"""Ids from which on a run is not merged with others, which would take its memory three times."""
+
 NO_SYSTEM = ""
 """Of an example whose id cannot be that of a question."""
 
@@ -85,7 +88,7 @@ class Repeats:
 
 @dataclass(slots=True)
 class SeenIds:
-    """The ids so far, in sorted runs of which each is at least twice as long as the next."""
+    """The ids so far, in sorted runs: each is at least twice as long as the next, or long."""
 
     _runs: list[IdBlock] = field(default_factory=list)
 
@@ -114,7 +117,7 @@ class SeenIds:
         return IdBlock.joined(self._runs)
 
     def _keep(self, run: IdBlock) -> None:
-        while self._runs and len(self._runs[-1].first) < 2 * len(run.first):
+        while self._runs and len(self._runs[-1].first) < min(2 * len(run.first), LONGEST):
             run = self._runs.pop().beside(run)
         self._runs.append(run)
 

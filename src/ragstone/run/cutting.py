@@ -140,15 +140,15 @@ class PiecewiseData:
             seen: Is told the ids of those that are.
         """
         ledger = self._done.ledger
-        known = [form for form in ledger if form.piece is not None]
         start, first = START, 0
-        for form in known:
+        for form in ledger:
             if form.shard == first and form.piece is not None:
                 start, first = LinePlace(*form.piece.end, form.piece.encoding), first + 1
         pieces = self.examples.pieces(size_of_a_shard(), start)
-        for form in known:
+        # One after the other, for a line of the ledger may hold many records.
+        for form in ledger:
             self.examples.heard(facts_of(form), form.examples)
-        self._tell_ids(known, seen)
+        self._tell_ids(seen)
         return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
 
     def took(
@@ -184,8 +184,8 @@ class PiecewiseData:
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
         )
 
-    def _tell_ids(self, done: list[ShardForm], seen: SeenIds) -> None:
-        files = [self._done.file("examples", form.shard) for form in done]
+    def _tell_ids(self, seen: SeenIds) -> None:
+        files = self._done.files_of("examples")
         for at in range(0, len(files), FILES_AT_ONCE):
             some = scan_parquet(files[at : at + FILES_AT_ONCE]).select("id", "system")
             found = collect(some, self._done.path)

@@ -139,10 +139,13 @@ class Shards:
 
     def leave_out_damaged(self) -> None:
         """Take shards for not done whose files are gone or of another size."""
-        for form in list(self.ledger):
+        damaged = []
+        for form in self.ledger:
             files = ((self.file(name, form.shard), noted) for name, noted in form.files.items())
             if any(other_size(*one) is not None for one in files):
-                self.ledger.leave_out(form.shard)
+                damaged.append(form.shard)
+        for shard in damaged:
+            self.ledger.leave_out(shard)
 
     def found(self, name: str) -> Iterator[ShardForm]:
         """The shards whose file of a table was there before, and not written just now."""
