@@ -274,8 +274,8 @@ def resume(folder: Path, given: argparse.Namespace) -> None:
     when, held = noted.read_text(encoding="ascii").split()
     used = again.end()
     print(f"{left} of {shards} shards left: it judges on after {when} s with {held} MB, and the "
-          f"first is done after {first:.1f} s; ≤ 5 s, ≤ 200 MB. The run after {used.wall:.1f} s ({used.cpu:.1f} of processors), "
-          f"{used.peak:.0f} MB")  # fmt: skip
+          f"first is done after {first:.1f} s; ≤ 5 s, ≤ 200 MB. The run after {used.wall:.1f} s "
+          f"({used.cpu:.1f} of processors), {used.peak:.0f} MB")  # fmt: skip
 
 
 def first(folder: Path, given: argparse.Namespace) -> None:  # noqa: ARG001
