@@ -1,6 +1,6 @@
 """The estimates of a hundred million scores, and the ledger of a hundred million rows.
 
-    python benchmarks/many_scores.py [--examples 5000000] [--metrics 20] [--ledger 20000]
+    python benchmarks/many_scores.py [--examples 5000000] [--metrics 20] [--ledger 40000]
 
 Writes shards of 2,500 examples with random scores as a run writes them, four examples a question,
 of three systems and two topics, which makes twelve groups; some are undefined, with a reason. Then
@@ -148,7 +148,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--examples", type=int, default=5_000_000)
     parser.add_argument("--metrics", type=int, default=20)
-    parser.add_argument("--ledger", type=int, default=20_000)
+    parser.add_argument("--ledger", type=int, default=40_000)
     parser.add_argument("--estimate", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--open", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args()
