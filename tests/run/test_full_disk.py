@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -22,6 +23,10 @@ from ragstone.parquet import sink_parquet, write_parquet
 from ragstone.report.export import write_table
 from ragstone.report.words import explain
 from ragstone.result_file import write_result
+from ragstone.run.forms import Counted, ShardForm
+from ragstone.run.manifest import RunTally
+from ragstone.run.shards import Shards
+from ragstone.run.written import File
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
@@ -122,6 +127,16 @@ def test_a_full_cache_stops_no_run(left: int, disk: Path, monkeypatch: pytest.Mo
     assert run.exit_status == 0
     (said,) = [one for one in run.manifest["remarks"] if "replies_not_kept" in one]
     assert str(disk / "cache") in explain(said)
+
+
+def test_a_shard_of_a_worker_for_which_there_is_no_room_says_so(disk: Path) -> None:
+    fill(disk, left=4096)
+    content = {"scores": np.zeros(100_000, np.uint8)}
+    form = ShardForm(
+        shard=0, examples=1, files={}, counted=Counted.model_validate(RunTally().counted)
+    )
+    with pytest.raises(DiskFull, match="Make room"), room_for(disk):
+        Shards(disk).add_made(form, {"scores": File(bytes=100_000, checksum="")}, content)
 
 
 def test_words_of_a_server_about_its_disk_are_not_about_ours(tmp_path: Path) -> None:

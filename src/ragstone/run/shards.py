@@ -111,7 +111,8 @@ class Shards:
             file = self.file(name, form.shard)
             file.parent.mkdir(parents=True, exist_ok=True)
             unfinished = file.with_suffix(UNFINISHED)
-            content[name].tofile(unfinished)
+            # Not by tofile, whose error says nothing of a full disk.
+            unfinished.write_bytes(content[name].data)
             unfinished.replace(file)
             check_size(file, noted)
         self._written.update((name, form.shard) for name in files)

@@ -69,12 +69,12 @@ def write(path: Path, rows: int = ROWS) -> Path:
 
 
 def begin(data: Path, out: Path, *more: str) -> "subprocess.Popen[str]":
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, "evaluate", str(data), "--out", str(out), "--json", *more],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    with out.with_suffix(".said").open("w") as said:
+        return subprocess.Popen(
+            [sys.executable, "-c", PROGRAM, "evaluate", str(data), "--out", str(out), "--json",
+             *more],
+            stdout=said, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
 
 
 def end(run: "subprocess.Popen[str]", status: int = 0) -> str:
@@ -209,6 +209,7 @@ def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path
     assert said.startswith("1 examples end the workers that judge them, more than --max-poison 0")
     assert kept(tmp_path / "run")
     end(begin(data, tmp_path / "run", *own, *engine))
+    assert json.loads((tmp_path / "run.said").read_text()), "nothing of Ray's is among it"
     run = Run.open(tmp_path / "run")
     scores = run.scores(["harmless"])
     missing = scores.filter(scores["status"] == "missing")

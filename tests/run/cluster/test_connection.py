@@ -40,17 +40,22 @@ def test_no_cluster_at_an_address(tmp_path: Path) -> None:
 
 
 def test_another_cluster_than_the_one_at_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    here = SimpleNamespace(gcs_address="127.0.0.1:6379")
-    ray = SimpleNamespace(is_initialized=lambda: True, get_runtime_context=lambda: here)
-    monkeypatch.setitem(sys.modules, "ray", ray)
-    for address in ("", "127.0.0.1:6379", "localhost:6379"):
-        with connected(address) as there:
-            assert there is ray
-    with (
-        pytest.raises(InputError, match=r"cluster at 127\.0\.0\.1:6379, not to the one at 10\."),
-        connected("10.0.0.7:6379"),
-    ):
-        pass
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        port = head.getsockname()[1]
+        here = SimpleNamespace(gcs_address=f"10.9.8.7:{port}")
+        ray = SimpleNamespace(is_initialized=lambda: True, get_runtime_context=lambda: here)
+        monkeypatch.setitem(sys.modules, "ray", ray)
+        for address in ("", f"127.0.0.1:{port}", f"localhost:{port}"):
+            with connected(address) as there:
+                assert there is ray
+        here.gcs_address = f"127.0.0.1:{port + 1}"
+        with (
+            pytest.raises(
+                InputError, match=r"connected to the Ray cluster at 127\.0\.0\.1:\d+, not"
+            ),
+            connected(f"127.0.0.1:{port}"),
+        ):
+            pass
 
 
 def test_a_node_with_other_versions() -> None:

@@ -67,7 +67,8 @@ def connected(address: str) -> Iterator[Any]:
         where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
         raise InputError(f"{where[0].upper()}{where[1:]} cannot be used: {_line(error)}") from error
     try:
-        yield ray
+        with _untold():
+            yield ray
     finally:
         ray.shutdown()
 
@@ -90,9 +91,33 @@ def _unheard() -> Iterator[None]:
         os.close(terminal)
 
 
+@contextmanager
+def _untold() -> Iterator[None]:
+    """Keep what nodes report, such as a worker that died, off the standard output.
+
+    Ray prints it there whatever the level of its log, among the JSON of a command.
+    """
+    from ray._private import worker
+
+    told = getattr(worker, "print_to_stdstream", None)
+    if told is None:
+        yield
+        return
+    worker.print_to_stdstream = lambda *_, **__: None
+    try:
+        yield
+    finally:
+        worker.print_to_stdstream = told
+
+
 def _check_same(there: str, address: str) -> None:
     """Look whether the address is that of the cluster to which this process is connected."""
-    if address and _resolved(there) != _resolved(address):
+    if not address:
+        return
+    _check_there(address)
+    (host, port), (named, other) = _resolved(there), _resolved(address)
+    # The head knows itself by one address, and is reached by others, such as that of the loop.
+    if port != other or (host != named and not _is_here(named)):
         raise InputError(
             f"This process is connected to the Ray cluster at {there}, not to the one at "
             f"{address}. Call ray.shutdown() first, or give {argument('engine', RAY)}."
@@ -105,6 +130,16 @@ def _resolved(address: str) -> tuple[str, str]:
         return socket.gethostbyname(host.strip("[]")), port
     except OSError:
         return host, port
+
+
+def _is_here(host: str) -> bool:
+    """Whether an address is one of this machine."""
+    try:
+        with socket.socket() as own:
+            own.bind((host, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _check_there(address: str) -> None:
