@@ -6,7 +6,8 @@ from typing import Any
 import pytest
 
 from ragstone.errors import CannotGoOn
-from ragstone.run.cluster.pool import TRIES, Pool
+from ragstone.run.cluster import pool as pool_file
+from ragstone.run.cluster.pool import TRIES, HeadAway, Pool
 from ragstone.run.cluster.worker import Node, this_node
 
 
@@ -35,6 +36,9 @@ class Ray:
     def __init__(self, *begins: Node | Exception) -> None:
         self.begins, self.begun = list(begins), 0
 
+    def get_runtime_context(self) -> Any:
+        return SimpleNamespace(gcs_address="head:6379")
+
     def put(self, value: Any) -> Any:
         return value
 
@@ -60,6 +64,11 @@ class Ray:
 
     def kill(self, handle: Any) -> None:
         """Nothing runs."""
+
+
+@pytest.fixture(autouse=True)
+def _head_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_file, "takes_connections", lambda _: True)
 
 
 def pool_of(ray: Ray) -> Pool:
@@ -95,6 +104,20 @@ def test_what_does_not_begin_is_not_tried_again_at_once() -> None:
     pool = Pool(ray, assignment, None, rest=100)  # type: ignore[arg-type]
     begin(pool, 10)
     assert ray.begun == 2
+
+
+def test_a_head_that_does_not_answer_any_more_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pool = pool_of(Ray(this_node()))
+    monkeypatch.setattr(pool_file, "LOOK", 0)
+    begin(pool, 2)
+    monkeypatch.setattr(pool_file, "takes_connections", lambda _: False)
+    begin(pool, 2)
+    assert len(pool) == 2, "it may come back"
+    monkeypatch.setattr(pool_file, "AWAY", 0)
+    with pytest.raises(HeadAway, match="does not answer any more"):
+        begin(pool, 1)
 
 
 def test_a_node_without_a_package_or_with_another_version_is_named() -> None:

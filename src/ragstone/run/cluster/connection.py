@@ -142,6 +142,16 @@ def _is_here(host: str) -> bool:
     return True
 
 
+def takes_connections(address: str) -> bool:
+    """Whether anything is at an address."""
+    host, _, port = address.rpartition(":")
+    try:
+        with socket.create_connection((host.strip("[]"), int(port)), timeout=NEAR):
+            return True
+    except OSError:
+        return False
+
+
 def _check_there(address: str) -> None:
     """Look whether anything is at an address, for Ray itself looks for a minute."""
     host, _, port = address.rpartition(":")

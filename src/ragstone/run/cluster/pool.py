@@ -15,9 +15,12 @@ from typing import Any
 from ragstone.errors import CannotGoOn
 from ragstone.reason import reason
 
+from .connection import takes_connections
 from .task import Brief, ShardTask, Tables
 from .worker import Assignment, Node, this_node
 
+AWAY = 20.0
+"""Seconds for which the head of a cluster may not answer."""
 LOOK = 2.0
 """Seconds between two looks at how large the cluster is."""
 TRIES = 5
@@ -26,6 +29,10 @@ LONGEST_REST = 64
 """The longest wait before others are begun, as a multiple of ``rest``."""
 IN_HAND = 2
 """Shards of a worker: one that it judges, and one so that it need not wait for the next."""
+
+
+class HeadAway(CannotGoOn):
+    """The head of the cluster does not answer; Ray cannot even be shut down in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +89,7 @@ class Pool:
         self._rest = rest
         self._failed, self._rest_until = 0, 0.0
         self._look_at = 0.0
+        self._away_since: float | None = None
 
     def __len__(self) -> int:
         """How many workers are at work."""
@@ -93,6 +101,8 @@ class Pool:
         if now < max(self._look_at, self._rest_until):
             return
         self._look_at = now + LOOK
+        if not self._answers(now):
+            return
         there = int(self._ray.cluster_resources().get("CPU", 0))
         for _ in range(max(1, there) - len(self._workers)):
             handle = self._class.options(
@@ -101,6 +111,25 @@ class Pool:
                 max_concurrency=self._at_once,
             ).remote(self._assignment, self._relay)
             self._workers.append(_Worker(handle, handle.node.remote()))
+
+    def _answers(self, now: float) -> bool:
+        """Whether the head of the cluster takes connections.
+
+        Without it, Ray ends this process after a minute, without a word.
+
+        Raises:
+            HeadAway: It has not for ``AWAY`` seconds.
+        """
+        if takes_connections(self._ray.get_runtime_context().gcs_address):
+            self._away_since = None
+            return True
+        self._away_since = now if self._away_since is None else self._away_since
+        if now - self._away_since >= AWAY:
+            raise HeadAway(
+                "The head of the Ray cluster does not answer any more. What is judged is kept: "
+                "start the cluster again; then run the same command again."
+            )
+        return False
 
     def free(self) -> int:
         """How many shards workers would take."""
