@@ -16,7 +16,7 @@ from ragstone.run.evaluate import evaluate
 ROWS = [{"question": "Is it so?", "answer": "Yes.", "contexts": ["It is so."]}]
 
 
-@pytest.mark.parametrize("engine", ["dask", "ray://10.0.0.1:10001", "local:1", "Ray", ""])
+@pytest.mark.parametrize("engine", ["dask", "ray://10.0.0.1:10001", "local:1", "Ray", "ray:", ""])
 def test_an_engine_that_is_none(engine: str) -> None:
     with pytest.raises(InputError, match="expected local, ray, or ray:HOST:PORT"):
         ray_address(engine)

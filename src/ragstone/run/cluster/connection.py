@@ -24,10 +24,10 @@ def ray_address(engine: str) -> str | None:
     Raises:
         InputError: There is no such engine.
     """
-    name, _, address = engine.partition(":")
+    name, colon, address = engine.partition(":")
     if engine == LOCAL:
         return None
-    if name != RAY or address.startswith("//"):
+    if name != RAY or address.startswith("//") or (colon and not address):
         hint = ""
         if address.startswith("//"):
             hint = " Of a Ray cluster, give the address of its head, on one of its nodes."
