@@ -58,6 +58,36 @@ def test_another_cluster_than_the_one_at_hand(monkeypatch: pytest.MonkeyPatch) -
             pass
 
 
+def test_a_token_that_a_cluster_may_ask_for_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuses(**_: object) -> None:
+        raise ConnectionError("Failed to connect to Ray cluster.")
+
+    ray = SimpleNamespace(is_initialized=lambda: False, init=refuses)
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_AUTH_MODE", raising=False)
+
+    def said() -> str:
+        with (
+            socket.create_server(("127.0.0.1", 0)) as head,
+            pytest.raises(InputError) as told,
+            connected(f"127.0.0.1:{head.getsockname()[1]}"),
+        ):
+            pass
+        return str(told.value)
+
+    assert said().endswith("cannot be used: Failed to connect to Ray cluster.")
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text("t")
+    assert said().endswith(
+        "If it asks for the token in ~/.ray/auth_token, set RAY_AUTH_MODE=token."
+    )
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    assert said().endswith("cannot be used: Failed to connect to Ray cluster.")
+
+
 def test_a_node_with_other_versions() -> None:
     here = this_node()
     _check_alike(here)

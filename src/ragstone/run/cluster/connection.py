@@ -5,12 +5,14 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from ragstone.argument import argument
 from ragstone.errors import InputError, MissingDependency
 
 LOCAL, RAY = "local", "ray"
+TOKEN, TOKEN_MODE = Path("~/.ray/auth_token"), "RAY_AUTH_MODE"
 NEAR = 3.0
 """Seconds in which a cluster that is there takes a connection."""
 
@@ -65,7 +67,9 @@ def connected(address: str) -> Iterator[Any]:
             )
     except Exception as error:
         where = f"the Ray cluster at {address}" if address else "a Ray cluster of this machine"
-        raise InputError(f"{where[0].upper()}{where[1:]} cannot be used: {_line(error)}") from error
+        raise InputError(
+            f"{where[0].upper()}{where[1:]} cannot be used: {_line(error)}{_token_hint(address)}"
+        ) from error
     try:
         with _untold():
             yield ray
@@ -144,12 +148,28 @@ def _is_here(host: str) -> bool:
 
 def takes_connections(address: str) -> bool:
     """Whether anything is at an address."""
-    host, _, port = address.rpartition(":")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=NEAR):
-            return True
-    except OSError:
+        _connect(address)
+    except (OSError, OverflowError):
         return False
+    return True
+
+
+def _connect(address: str) -> None:
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host.strip("[]"), int(port)), timeout=NEAR):
+        """Somebody is there."""
+
+
+def _token_hint(address: str) -> str:
+    """What to do where a cluster may ask for a token, which Ray does not say.
+
+    Where there is a token on a machine, ``ray start`` asks for it; a process that connects to an
+    address sends it only if it is told to.
+    """
+    if not address or TOKEN_MODE in os.environ or not TOKEN.expanduser().exists():
+        return ""
+    return f" If it asks for the token in {TOKEN}, set {TOKEN_MODE}=token."
 
 
 def _check_there(address: str) -> None:
@@ -159,8 +179,7 @@ def _check_there(address: str) -> None:
         given = argument("engine", f"{RAY}:{address}")
         raise InputError(f"{given}: expected a host and a port, such as ray:10.0.0.1:6379.")
     try:
-        with socket.create_connection((host.strip("[]"), int(port)), timeout=NEAR):
-            return
+        _connect(address)
     except (OSError, OverflowError) as error:
         raise InputError(
             f"There is no Ray cluster at {address}: {_line(error)}. `ray start` starts one, "
