@@ -24,6 +24,19 @@ def share_of_factual_claims():
 '''
 
 
+TALKS = '''
+from ragstone.examples import Example
+from ragstone.metrics import Range, metric
+
+
+@metric(over=Example, range=Range(0, float("inf"), better="0"))
+def length(example):
+    """Characters of the answer."""
+    print("look at me")
+    return float(len(example.answer))
+'''
+
+
 def test_the_table_names_systems_values_and_the_run(
     ragstone: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -227,6 +240,23 @@ def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path:
     assert outcome.status == 0, outcome.err
     found = {one["metric"] for one in outcome.json["estimates"]}
     assert found == {"token_f1", "share_of_factual_claims"}
+
+
+def test_what_a_metric_of_ones_own_prints_is_none_of_the_results(
+    ragstone: Command, data: Path, tmp_path: Path
+) -> None:
+    own = tmp_path / "own.py"
+    own.write_text(TALKS, encoding="utf-8")
+    outcome = ragstone("evaluate", data, "--metrics-from", own, "-m", "length", "--json",
+                       "--out", tmp_path / "run")  # fmt: skip
+    assert outcome.json["estimates"]
+    assert "look at me" in outcome.err
+
+
+def test_a_run_is_not_put_where_it_ends_with_the_command(ragstone: Command, data: Path) -> None:
+    outcome = ragstone("evaluate", data, "-m", "token_f1", "--out", "memory://there/run")
+    assert outcome.status == 2
+    assert "in the memory of this command alone" in outcome.err
 
 
 def test_the_same_command_goes_on_with_its_run(

@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import re
+import shutil
 import threading
 from pathlib import Path
 from typing import Any
@@ -10,8 +11,11 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.errors import InputError
 from ragstone.models.chat import CallableChat, ChatRequest
+from ragstone.run import blocks
 from ragstone.run.evaluate import Cancellation
+from ragstone.run.progress import Progress
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
 
@@ -97,6 +101,42 @@ def test_a_run_cancelled_before_its_data_are_read_asks_no_model() -> None:
 
     asyncio.run(cancelled())  # which waits for the thread
     assert not asked
+
+
+def test_a_cancelled_run_ends_with_the_examples_that_are_being_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 2)
+    begun, go_on, done = threading.Event(), threading.Event(), list[int]()
+    rows = [{"question": f"q{n}", "answer": "a", "reference": "a"} for n in range(20)]
+    given: dict[str, Any] = {"metrics": "exact_match", "out": tmp_path / "run"}
+
+    def wait(progress: Progress) -> None:
+        done.append(progress.examples)
+        begun.set()
+        go_on.wait(60)
+
+    async def cancelled() -> None:
+        run = asyncio.create_task(ragstone.aevaluate(rows, **given, progress=wait))
+        await asyncio.to_thread(begun.wait, 60)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+        go_on.set()
+
+    asyncio.run(cancelled())  # which waits for the thread
+    assert done == [2]
+    assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == 20
+
+
+def test_a_folder_that_is_deleted_while_its_run_goes_on_is_said(tmp_path: Path) -> None:
+    rows = [{"question": f"q{n}", "answer": "a", "reference": "a"} for n in range(20)]
+
+    def delete(_: Progress) -> None:
+        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+
+    with pytest.raises(InputError, match="run was deleted while its run went on"):
+        ragstone.evaluate(rows, metrics="exact_match", out=tmp_path / "run", progress=delete)
 
 
 @pytest.mark.parametrize("room", ROOMS_ABOVE)

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import socket
 import time
 from pathlib import Path
 
@@ -171,7 +172,7 @@ def test_a_path_is_no_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_url_that_nothing_reads_is_said() -> None:
-    with pytest.raises(InputError, match="nothing reads this kind of URL"):
+    with pytest.raises(InputError, match=r"nothing reads this kind of URL\. Give a path, or a URL"):
         read("nosuch://place/a.jsonl")
     with pytest.raises(MissingDependency, match=r"pip install 'ragstone\[gs\]'"):
         read("gs://bucket/a.jsonl")
@@ -211,3 +212,10 @@ def test_a_name_that_leaves_its_folder_is_refused(
     with pytest.raises(InputError, match="lies outside"):
         read("memory://out")
     assert not list(tmp_path.rglob("escaped"))
+
+
+def test_a_server_that_is_away_is_not_taken_for_a_file_that_is_not_there() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        with pytest.raises(StorageAway, match="does not answer as it should"):
+            read(f"http://127.0.0.1:{taken.getsockname()[1]}/a.jsonl")

@@ -410,6 +410,7 @@ def test_a_run_is_kept_whole_wherever_fsspec_writes(
     url = f"{scheme}://{tmp_path}/there/run"
     evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run", limit=LIMIT)
     evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
+    assert not (tmp_path / "there" / "run" / "unfinished").exists()
     (tmp_path / "cache").rename(tmp_path / "away")
     assert tables(Run.open(url).path) == tables(tmp_path / "run")
 

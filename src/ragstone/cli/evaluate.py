@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -196,6 +197,7 @@ def evaluate(
         batch_rest=batch_rest,
         debug=_print_example if debug else None,
     )
+    _check_kept(out)
     reported = None if export is None else _suite_to_export(suites, export)
     if dry_run:
         _print_forecast(request, notes, json=json)
@@ -207,6 +209,17 @@ def evaluate(
     if reported is not None:
         write_as(run, reported, export, told=run.form.remarks)
     finish(run, notes, full=full, pooled=pooled, json=json)
+
+
+def _check_kept(out: str | None) -> None:
+    """Refuse a place that is gone when the command ends."""
+    from ragstone.errors import InputError
+
+    if out is not None and out.lower().startswith("memory://"):
+        raise InputError(
+            f"{out} is in the memory of this command alone. Name a folder, or a place in a store, "
+            "such as s3://bucket/runs/NAME."
+        )
 
 
 def _suite_to_export(suites: Sequence[str], file: Path) -> str:
@@ -238,7 +251,8 @@ def _run(request: "Request") -> "Run":
     from ragstone.run.runs import RUNS
 
     def run_in(folder: str | Path) -> "Run":
-        with bar() as progress:
+        # What a judge or metric of the user's own prints is none of the results.
+        with bar() as progress, redirect_stdout(sys.stderr):
             shown = _with_notes(None if request.debug else progress)
             return evaluated(replace(request, out=folder, progress=shown))
 

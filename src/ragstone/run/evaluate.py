@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from ragstone.argument import argument
-from ragstone.errors import CannotGoOn, InputError, room_for
+from ragstone.errors import CannotGoOn, DamagedRun, InputError, room_for
 from ragstone.examples.stream import IdsOfSystems
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.reason import reason
@@ -25,7 +25,7 @@ from .folder import Folder
 from .forms import Manifest
 from .known_input import InputFacts
 from .logged import log_run
-from .progress import Progress
+from .progress import Progress, Report
 from .remote_folder import remote_folder
 from .request import Request, with_arguments_of
 from .run import Run
@@ -106,10 +106,12 @@ def evaluate(data: Any, **arguments: Any) -> Run:
 async def aevaluate(data: Any, **arguments: Any) -> Run:
     """Async version of ``evaluate``, with the same arguments; does not block the event loop.
 
-    If cancelled, no further model calls are made. The same call resumes the run.
+    If cancelled, no further model calls are made, and judging ends with the examples that are
+    being judged. The same call resumes the run.
     """
     cancellation = Cancellation()
     request = Request(data, **arguments)
+    request = replace(request, progress=cancellation.looked_at(request.progress))
     try:
         return await asyncio.to_thread(evaluated, request, cancellation)
     except asyncio.CancelledError:
@@ -118,7 +120,7 @@ async def aevaluate(data: Any, **arguments: Any) -> Run:
 
 
 class Cancellation:
-    """Ends the model calls of a run, from another thread."""
+    """Ends a run, from another thread: its model calls at once, the rest where it reports."""
 
     def __init__(self) -> None:
         self._asking: Asking | None = None
@@ -130,8 +132,19 @@ class Cancellation:
         if self._cancelled:
             asking.close()
 
+    def looked_at(self, report: Report | None) -> Report:
+        """Report as this does, and end a run that was cancelled."""
+
+        def step(progress: Progress) -> None:
+            if self._cancelled:
+                raise CannotGoOn("The run was cancelled. The same call goes on with it.")
+            if report is not None:
+                report(progress)
+
+        return step
+
     def cancel(self) -> None:
-        """Stop all model calls."""
+        """Stop all model calls, and the run."""
         self._cancelled = True
         if self._asking is not None:
             self._asking.close()
@@ -145,7 +158,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
     temporary = request.out is None
     folder = _folder(request.out)
     existed = not temporary and folder.path.exists()
-    with room_for(folder.path), folder.locked():
+    with room_for(folder.path), folder.locked(), _there(folder):
         held = folder.prepare(prepared.spec.settings)
         notes: list[str] = []
         if held is not None and held.finished:
@@ -184,6 +197,19 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
     run = Run(folder.path, temporary=temporary)
     log_run(run)
     return run
+
+
+@contextmanager
+def _there(folder: Folder) -> Iterator[None]:
+    """Say so where the folder was deleted while its run went on; any fault may come of that."""
+    try:
+        yield
+    except (OSError, DamagedRun) as error:
+        if folder.path.is_dir():
+            raise
+        raise InputError(
+            f"{folder.shown_as} was deleted while its run went on. Run the same command again."
+        ) from error
 
 
 def _check_place(request: Request) -> None:

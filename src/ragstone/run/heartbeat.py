@@ -14,14 +14,17 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.run_entry import RunEntry
 
+from .lock import is_held
 from .progress import Progress
 from .written import write_json
 
 FILE = RunEntry.HEARTBEAT
 PAUSE = 1.0
 """Seconds between two beats."""
+FRESH = timedelta(seconds=10)
+"""A beat of so little ago is that of a run that goes on, whatever machine writes it."""
 STILL = timedelta(minutes=2)
-"""Without a sign of life for so long, a run is taken for stopped."""
+"""Without a sign of life for so long, a run is taken for stopped, where locks tell nothing."""
 
 
 class Beat(BaseModel):
@@ -50,11 +53,6 @@ class Beat(BaseModel):
     calls: int = 0
     usd: float | None = None
     workers: int | None = None
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it was written lately."""
-        return datetime.now(UTC) - self.at < STILL
 
     @property
     def left(self) -> float | None:
@@ -104,6 +102,21 @@ class Heartbeat:
     def stop(self) -> None:
         """Remove the file: the run is finished."""
         (self.folder / FILE).unlink(missing_ok=True)
+
+
+def goes_on(folder: Path, beat: Beat | None) -> bool:
+    """Whether the run in this folder, which is not finished, goes on.
+
+    Who writes to a folder holds its lock, which ends with the process, however that dies. A run of
+    another machine may hold one that cannot be seen from here.
+    """
+    if beat is None:
+        return False
+    age = datetime.now(UTC) - beat.at
+    if age < FRESH:
+        return True
+    held = is_held(folder)
+    return age < STILL if held is None else held
 
 
 def last_beat(folder: Path) -> Beat | None:

@@ -2,6 +2,7 @@
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +17,8 @@ from .places import MANIFEST, PARTS, READY
 from .written import UNFINISHED
 
 OUT = argument("out", "FOLDER")
+TRIES, PAUSE = 5, 0.02
+"""Tries to lock, and seconds between them, for ``is_held`` has the lock for a moment."""
 
 
 @contextmanager
@@ -47,6 +50,27 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def is_held(folder: Path) -> bool | None:
+    """Whether a process writes to the folder; None on a system without such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        descriptor = os.open(folder / RunEntry.LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def _before_a_run(entry: Path) -> bool:
@@ -84,8 +108,12 @@ def _lock(descriptor: int) -> bool:
         import fcntl
     except ImportError:
         return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    for tries_left in reversed(range(TRIES)):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if tries_left:
+                time.sleep(PAUSE)
+        else:
+            return True
+    return False

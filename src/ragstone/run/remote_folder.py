@@ -256,6 +256,7 @@ class RemoteFolder(Folder):
         self.remote.put(MANIFEST, self.path / MANIFEST)
         (self.path.parent / KNOWN).write_bytes((self.path / MANIFEST).read_bytes())
         self.remote.remove(sorted({*open_, f"{OPEN}/{MANIFEST}"}))
+        self.remote.remove_folder(OPEN)
 
     def _given(self, names: Iterable[str]) -> set[str]:
         """The files of shards that are at the URL as they are here."""

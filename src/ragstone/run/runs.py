@@ -9,7 +9,7 @@ from ragstone.argument import argument, call
 from ragstone.errors import DamagedRun, InputError
 
 from .forms import Manifest
-from .heartbeat import Beat, last_beat
+from .heartbeat import Beat, goes_on, last_beat
 from .places import MANIFEST
 from .run_files import RunFiles
 
@@ -32,6 +32,11 @@ class FoundRun:
     changed: datetime
     form: Manifest | None
     beat: Beat | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is being judged."""
+        return goes_on(self.path, self.beat)
 
 
 def runs_in(folder: Path = RUNS) -> list[FoundRun]:

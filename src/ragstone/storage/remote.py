@@ -182,6 +182,16 @@ class Remote:
                 with suppress(FileNotFoundError):
                     self._fs.rm_file(path)
 
+    def remove_folder(self, place: str) -> None:
+        """Delete an empty folder of this one, where a store has folders.
+
+        Raises:
+            StorageAway: As ``put``.
+        """
+        if not self._whole:
+            with self._said("write"), suppress(FileNotFoundError):
+                self._fs.rmdir(self._path(place))
+
     @property
     def _whole(self) -> bool:
         """Whether the store has a file only when all of it is there."""
@@ -218,6 +228,10 @@ class Remote:
         except (RagstoneError, ImportError):
             raise
         except FileNotFoundError as error:
+            cause = error.__cause__
+            if isinstance(cause, Exception) and "Connect" in type(cause).__name__:
+                # fsspec takes a server that is away for a file that is not there.
+                raise self._fault(doing, cause) from error
             raise NothingThere(f"There is nothing at {self.name}.") from error
         except Exception as error:
             # Each store has errors of its own, which have no class in common.
@@ -226,7 +240,10 @@ class Remote:
     def _fault(self, doing: str, error: Exception) -> InputError:
         kind, words = type(error).__name__, str(error)
         if kind == "ValueError" and doing == "open":
-            return InputError(f"{self.name}: nothing reads this kind of URL.")
+            return InputError(
+                f"{self.name}: nothing reads this kind of URL. Give a path, or a URL that fsspec "
+                "reads, such as s3://, gs://, az:// or https://."
+            )
         if isinstance(error, OSError) and any(one in words for one in ("No space", "Disk quota")):
             room = "disk for a copy" if doing == "read" else "store"
             return StorageAway(

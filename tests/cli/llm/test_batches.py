@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from ragstone import evaluate
 from ragstone.cli.batches import typed
+from ragstone.data import cornwall
 from ragstone.run.batches.batch_journal import FILE
 from tests.batch_provider import BatchProvider, long_ago, provider
 
@@ -172,7 +174,11 @@ def test_a_signature_is_not_in_the_command_that_is_kept(monkeypatch: pytest.Monk
 def test_a_wrong_value_is_refused(
     ragstone: Command, evaluation: Callable[..., list[object]], tmp_path: Path
 ) -> None:
-    outcome = ragstone("batches", tmp_path)
+    outcome = ragstone("batches", tmp_path / "nosuch")
+    assert outcome.status == 2
+    assert "There is no run in" in outcome.err
+    evaluate(cornwall(), metrics="token_f1", out=tmp_path / "other")
+    outcome = ragstone("batches", tmp_path / "other")
     assert outcome.status == 2
     assert "has no batches" in outcome.err
     with provider("openai") as there:

@@ -1,7 +1,9 @@
 """A cluster that is not there, or unlike this machine, is told in one line."""
 
+import signal
 import socket
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -107,3 +109,50 @@ def test_a_node_with_other_versions() -> None:
 def test_what_only_one_process_can_do(more: dict[str, object], named: str) -> None:
     with pytest.raises(InputError, match=f'{named}=True goes with engine="local" alone'):
         evaluate(ROWS, engine="ray", **more)  # type: ignore[arg-type]
+
+
+class FakeRay:
+    """Counts how often a connection is made and ended."""
+
+    def __init__(self) -> None:
+        self.made = self.ended = 0
+
+    def is_initialized(self) -> bool:
+        return self.made > self.ended
+
+    def init(self, **_: object) -> None:
+        self.made += 1
+        signal.signal(signal.SIGTERM, lambda *_: None)
+
+    def shutdown(self) -> None:
+        self.ended += 1
+
+    def get_runtime_context(self) -> SimpleNamespace:
+        return SimpleNamespace(gcs_address="127.0.0.1:6379")
+
+
+def test_runs_at_the_same_time_share_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    for times in (1, 2):
+        with ExitStack() as first, connected(""):
+            with connected(""):
+                first.enter_context(connected(""))
+            assert (ray.made, ray.ended) == (times, times - 1)
+        assert (ray.made, ray.ended) == (times, times)
+
+
+def test_a_connection_of_the_users_own_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    ray.made = 1
+    with connected(""):
+        pass
+    assert (ray.made, ray.ended) == (1, 0)
+
+
+def test_what_ends_the_process_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", FakeRay())
+    before = signal.getsignal(signal.SIGTERM)
+    with connected(""):
+        assert signal.getsignal(signal.SIGTERM) is before

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ragstone.examples.lines import LinePlace, Lines
 from ragstone.run.cluster.poison import PoisonedData, Suspects
 from ragstone.run.cluster.task import ShardTask
 
@@ -63,6 +64,16 @@ def test_one_more_than_may_be_set_aside_ends_the_run() -> None:
     assert searched(Suspects(2), shard(9), {1, 7}, 0, random.Random(0))[0].keys() == {1, 7}
     with pytest.raises(PoisonedData, match=r"3 examples .* max_poison=2"):
         searched(Suspects(2), shard(9), {1, 4, 7}, 0, random.Random(0))
+
+
+def test_the_examples_that_ended_a_run_are_named_by_their_ids_or_lines() -> None:
+    with pytest.raises(PoisonedData, match=r"1 example ends the workers that judge it \(4\)"):
+        searched(Suspects(0), shard(9), {4}, 0, random.Random(0))
+    lines = Lines("rows.jsonl", (b"{}",) * 9, LinePlace(20, 20, 60), LinePlace(29, 29, 87))
+    with pytest.raises(PoisonedData, match=r"\(rows\.jsonl:24\)"):
+        searched(Suspects(0), ShardTask(1, lines), {24}, 0, random.Random(0))
+    with pytest.raises(PoisonedData, match=r"4 examples .* \([0-8], [0-8], [0-8], …\)"):
+        searched(Suspects(3), shard(9), {1, 4, 6, 7}, 0, random.Random(0))
 
 
 def test_examples_of_all_shards_count() -> None:

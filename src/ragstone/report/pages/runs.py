@@ -19,7 +19,6 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.panels import legend, short_judge
-from ragstone.run.heartbeat import Beat
 from ragstone.run.runs import FoundRun
 
 
@@ -59,13 +58,14 @@ def _cells(one: FoundRun) -> list[Cell]:
         Count(data.systems if done else None),
         judges or "–",
         written,
-        "" if done else _how_far(one.beat),
+        "" if done else _how_far(one),
     ]
 
 
-def _how_far(beat: Beat | None) -> Phrase:
+def _how_far(one: FoundRun) -> Phrase:
     """Of a run that is not finished."""
-    if beat is None or not beat.goes_on:
+    beat = one.beat
+    if beat is None or not one.goes_on:
         return Phrase("unfinished", "caution")
     far = f"{beat.examples:,} rows" if beat.fraction is None else f"{beat.fraction:.0%}"
     workers = "" if beat.workers is None else f", {counted(beat.workers, 'worker')}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragstone.errors import InputError, RagstoneError
 from ragstone.models.chat import open_chat
+from ragstone.run_entry import RunEntry
 
 from .batch_journal import FILE, BatchJournal, KeptBatch
 from .following import BatchFollower, as_said
@@ -62,7 +63,9 @@ def batches(
     """
     folder = Path(run)
     if not (folder / FILE).is_file():
-        raise InputError(f"{folder} has no batches.")
+        if not (folder / RunEntry.MANIFEST).is_file():
+            raise InputError(f"There is no run in {folder}.")
+        raise InputError(f"{folder} has no batches: it was not asked in any.")
     if forget is not None:
         give_up(folder, forget)
     journal = BatchJournal.open(folder / FILE, to_read=True)

@@ -2,9 +2,11 @@
 
 import logging
 import os
+import signal
 import socket
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -51,14 +53,48 @@ def connected(address: str) -> Iterator[Any]:
         import ray
     except ImportError as error:
         raise MissingDependency("A run on a Ray cluster", "ray") from error
-    if ray.is_initialized():
-        _check_same(ray.get_runtime_context().gcs_address, address)
+    with _CONNECTION.used(ray, address):
         yield ray
-        return
+
+
+class _Connection:
+    """That of this process to a cluster; runs that go on at the same time share it.
+
+    It ends with the last of them, unless the user made it.
+    """
+
+    def __init__(self) -> None:
+        self._door = threading.Lock()
+        self._users = 0
+        self._end = ExitStack()
+
+    @contextmanager
+    def used(self, ray: Any, address: str) -> Iterator[None]:
+        with self._door:
+            if ray.is_initialized():
+                _check_same(ray.get_runtime_context().gcs_address, address)
+            else:
+                _begin(ray, address)
+                self._end.callback(ray.shutdown)
+                self._end.enter_context(_untold())
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._door:
+                self._users -= 1
+                if not self._users:
+                    self._end.close()
+
+
+_CONNECTION = _Connection()
+
+
+def _begin(ray: Any, address: str) -> None:
     if address:
         _check_there(address)
     try:
-        with _unheard():
+        with _unheard(), _signals_kept():
             ray.init(
                 address=address or None,
                 log_to_driver=False,
@@ -70,11 +106,18 @@ def connected(address: str) -> Iterator[Any]:
         raise InputError(
             f"{where[0].upper()}{where[1:]} cannot be used: {_line(error)}{_token_hint(address)}"
         ) from error
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    """Leave SIGTERM what it was: Ray's own code takes it, to print where it was interrupted."""
+    kept = signal.getsignal(signal.SIGTERM)
     try:
-        with _untold():
-            yield ray
+        yield
     finally:
-        ray.shutdown()
+        # Only the main thread may set one, and only one that Python knows.
+        if kept is not None and threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, kept)
 
 
 @contextmanager

@@ -13,6 +13,8 @@ from .task import PLACES, ShardTask
 
 DEATHS = 2
 """So many deaths of workers over the same examples are no chance."""
+NAMED = 3
+"""So many examples a message names."""
 ROUNDS = 3
 """So often a shard is searched for examples that end a worker."""
 
@@ -110,11 +112,18 @@ class Suspects:
         return [replace(suspect.task, aside=dict(suspect.aside))]
 
     def _count(self) -> None:
-        found = sum(len(one.aside) for one in self._shards.values())
-        if found > self.most:
+        found = [one.task.named(at) for one in self._shards.values() for at in sorted(one.aside)]
+        if len(found) > self.most:
+            named = ", ".join(found[:NAMED]) + (", …" if len(found) > NAMED else "")
             raise PoisonedData(
-                f"{found} examples end the workers that judge them, more than "
+                f"{_so_many(len(found))} ({named}), more than "
                 f"{argument('max_poison', self.most)} allows. What is judged is kept. Look at a "
                 "judge or metric of your own, or at the memory of the workers, and run the same "
                 "command again."
             )
+
+
+def _so_many(examples: int) -> str:
+    if examples == 1:
+        return "1 example ends the workers that judge it"
+    return f"{examples} examples end the workers that judge them"

@@ -49,6 +49,12 @@ class ShardTask:
             return 0, self.data.height
         return self.data.start.lines + 1, self.data.end.lines + 1
 
+    def named(self, place: int) -> str:
+        """The example at a place, as messages name it: by its line, else by its id."""
+        if isinstance(self.data, pl.DataFrame):
+            return str(self.data["id"][place])
+        return f"{self.data.name}:{place}"
+
 
 @dataclass(frozen=True, slots=True)
 class Brief:

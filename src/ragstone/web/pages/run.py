@@ -23,7 +23,7 @@ from ragstone.run.calls.entries import FILE as JOURNAL
 from ragstone.run.calls.entries import CallTimes, call_times
 from ragstone.run.estimate import Estimate
 from ragstone.run.folder import Folder
-from ragstone.run.heartbeat import last_beat
+from ragstone.run.heartbeat import goes_on, last_beat
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import cut
@@ -193,9 +193,9 @@ def _caution(run: Run, summary: Summary) -> list[Phrase]:
 
 def _progress(folder: Folder) -> dict[str, object]:
     beat = last_beat(folder.path)
-    goes_on = beat is not None and beat.goes_on
-    left = lasted(beat.left) if beat and goes_on else ""
-    return {"progress": beat, "goes_on": goes_on, "left": left}
+    on = goes_on(folder.path, beat)
+    left = lasted(beat.left) if beat and on else ""
+    return {"progress": beat, "goes_on": on, "left": left}
 
 
 @dataclass(frozen=True, slots=True)

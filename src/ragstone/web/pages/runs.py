@@ -22,7 +22,7 @@ from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
 from ragstone.run.estimate import Estimate
 from ragstone.run.forms import Manifest
-from ragstone.run.heartbeat import Beat, last_beat
+from ragstone.run.heartbeat import Beat, goes_on, last_beat
 from ragstone.run.runs import FoundRun
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn
@@ -84,6 +84,7 @@ class ShownRun:
         missing: How many scores are missing.
         possible: Of how many.
         progress: Of a run that is not finished.
+        goes_on: Whether it is being judged.
     """
 
     name: str
@@ -96,6 +97,7 @@ class ShownRun:
     missing: int = 0
     possible: int = 0
     progress: Beat | None = None
+    goes_on: bool = False
 
     @property
     def data(self) -> str:
@@ -108,11 +110,6 @@ class ShownRun:
     def open(self) -> bool:
         """Whether it is not finished."""
         return self.form is not None and not self.form.finished
-
-    @property
-    def goes_on(self) -> bool:
-        """Whether it said lately how far it is."""
-        return self.progress is not None and self.progress.goes_on
 
     @property
     def judges(self) -> list[str]:
@@ -259,6 +256,7 @@ def _shown(
         known = by_system.get(system)
         cells = tuple(_cell(here.get(metric), metric, known) for metric in metrics)
         lines.append(Line(system if len(systems) > 1 else "", cells, own == pinned, own))
+    beat = last_beat(one.path) if one.form and not finished else None
     return ShownRun(
         name,
         run_path(name),
@@ -269,7 +267,8 @@ def _shown(
         tuple(lines),
         sum(e.n_missing for e in whole),
         sum(e.n + e.n_missing for e in whole),
-        last_beat(one.path) if one.form and not finished else None,
+        beat,
+        goes_on(one.path, beat),
     )
 
 
