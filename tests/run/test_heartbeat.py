@@ -69,8 +69,8 @@ def test_who_looks_keeps_nobody_from_writing(
     fcntl: Any = pytest.importorskip("fcntl")
     with (tmp_path / ".lock").open() as looks:
         fcntl.flock(looks, fcntl.LOCK_SH)
-        waits = iter([lambda: None, lambda: fcntl.flock(looks, fcntl.LOCK_UN)])
-        monkeypatch.setattr("ragstone.run.lock.time.sleep", lambda _: next(waits)())
+        waits = (fcntl.flock(looks, fcntl.LOCK_UN) if last else None for last in (False, True))
+        monkeypatch.setattr("ragstone.run.lock.time.sleep", lambda _: next(waits))
         with lock.locked(tmp_path):
             assert lock.is_held(tmp_path)
 
