@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ragstone.errors import InputError
 from ragstone.examples.problem import BadRow, Problem
@@ -72,14 +72,14 @@ class BrokenFileError(Exception):
 
 
 @contextmanager
-def opened(path: Path, meter: Meter) -> Iterator[io.BufferedReader]:
+def opened(path: Path, meter: Meter) -> Iterator["io.BufferedReader[Any]"]:
     """The bytes of the file, unpacked if it is gzip, whatever its name.
 
     Raises:
         BrokenFileError: While reading, where the archive is cut off or corrupt.
     """
     try:
-        with path.open("rb") as disk, meter.following(disk):
+        with io.BufferedReader(path.open("rb", buffering=0), BUFFER) as disk, meter.following(disk):
             packed = disk.peek(2)[:2] == GZIP_MAGIC
             if path.suffix == ".gz" and not packed and disk.peek(1):
                 raise BrokenFileError(

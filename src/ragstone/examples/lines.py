@@ -8,6 +8,9 @@ import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from ragstone.examples.files import (
     BUFFER,
@@ -54,14 +57,14 @@ class Lines:
 
     Args:
         name: How messages call the file.
-        raw: The bytes of each line, unpacked.
+        text: The bytes of its lines, unpacked.
         start: Where it begins.
         end: Where the next one begins.
         broken: What is wrong with the file after these lines; then nothing follows.
     """
 
     name: str
-    raw: tuple[bytes, ...]
+    text: bytes
     start: LinePlace
     end: LinePlace
     broken: Problem | None = None
@@ -69,13 +72,20 @@ class Lines:
     format: str | None = None
     unit: str = "line"
 
+    def __getstate__(self) -> dict[str, Any]:
+        """As an array, which travels between processes without copies of it."""
+        return {**self.__dict__, "text": np.frombuffer(self.text, np.uint8)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, text=state["text"].tobytes())
+
     def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
         """As those of the whole file."""
         return parsed(self._texts())
 
     def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
         before, last = self.start.lines, self.end.lines
-        for number, raw in enumerate(self.raw, before + 1):
+        for number, raw in enumerate(io.BytesIO(self.text), before + 1):
             yield number, line_text(raw, self.end.encoding or "utf-8")
         if self.broken is not None:
             yield last + 1 if last else None, BadRow("", (self.broken,))
@@ -108,7 +118,8 @@ def pieces(
                 raise BrokenFileError(problem)
             _pass_over(handle, start.bytes)
             for raw in handle:
-                yield from cut.add(raw)
+                if (piece := cut.add(raw)) is not None:
+                    yield piece
     except BrokenFileError as error:
         yield cut.taken(error.problem)
         return
@@ -129,17 +140,17 @@ class _Cut:
         self.held: list[bytes] = []
         self._records = self._bytes = 0
 
-    def add(self, raw: bytes) -> Iterator[Lines]:
-        """Take a line; the piece before it where it does not fit into that."""
-        record = not _blank(raw)
+    def add(self, raw: bytes) -> Lines | None:
+        """Take a line; gives the piece before it where it does not fit into that."""
+        record = raw.startswith(b"{") or not _blank(raw)
         full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
-        if self._records and full:
-            yield self.taken()
+        before = self.taken() if self._records and full else None
         if not self._encoding and not raw.isascii():
             self._encoding = encoding_of(self._path, _bare(raw), self._meter)
         self.held.append(raw)
         self._records += record
         self._bytes += len(raw)
+        return before
 
     def taken(self, broken: Problem | None = None) -> Lines:
         """The piece so far."""
@@ -150,9 +161,8 @@ class _Cut:
             start.bytes + self._bytes,
             self._encoding,
         )
-        if start == START and self.held:
-            self.held[0] = _bare(self.held[0])
-        piece = Lines(self._name, tuple(self.held), start, end, broken)
+        text = b"".join(self.held)
+        piece = Lines(self._name, _bare(text) if start == START else text, start, end, broken)
         self.held, self._records, self._bytes, self._start = [], 0, 0, end
         return piece
 

@@ -161,7 +161,7 @@ class Examples:
 
     def apart(self) -> "Examples":
         """What other processes need to read pieces; they leave bad records out."""
-        nothing = Lines(self.source, (), START, START)
+        nothing = Lines(self.source, b"", START, START)
         layout = self._laid_out() if isinstance(self._source, JsonLines) else None
         other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
         other._repeat = self._repeat

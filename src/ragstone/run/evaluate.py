@@ -185,7 +185,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     )
                     if cancellation is not None:
                         cancellation.watch(asking)
-                _carry_out(request, prepared, folder, held, asking, batches, notes)
+                written = _carry_out(request, prepared, folder, held, asking, batches, notes)
             except CannotGoOn:
                 raise
             except InputError:
@@ -195,6 +195,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     folder.drop(keep_folder=existed)
                 raise
     run = Run(folder.path, temporary=temporary)
+    run.folder.trust(written)
     log_run(run)
     return run
 
@@ -243,8 +244,8 @@ def _carry_out(
     asking: "Asking | None",
     batches: "RunBatches | None",
     notes: list[str],
-) -> None:
-    """Judge, score and estimate, which finishes the run."""
+) -> list[str]:
+    """Judge, score and estimate, which finishes the run; gives the tables written for all of it."""
     started = time.perf_counter()
     spec = _asking_with(prepared, asking)
     again = held is not None and held.finished
@@ -311,9 +312,11 @@ def _carry_out(
     chat = prepared.chat
     notes += [*chat.server_notes(), *chat.rubric_notes()]
     notes += chat.idle(request.instructions, request.limits)
+    written = evaluation.shards.all_written()
     evaluation.finish(described, started, notes)
     if batches is not None:
         batches.finished()
+    return written
 
 
 def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatches | None":

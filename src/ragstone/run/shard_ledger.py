@@ -53,11 +53,20 @@ class ShardLedger:
 
     def __iter__(self) -> Iterator[ShardForm]:
         """What was written, in the order of the shards."""
+        return self.of(self.shards)
+
+    @property
+    def shards(self) -> list[int]:
+        """The numbers of the shards that are done, in order."""
+        return sorted(self._done)
+
+    def of(self, shards: Iterable[int]) -> Iterator[ShardForm]:
+        """What was written of these, each of which is done."""
         if not self._done:
             return
         with reading(self.file), self.file.open("rb") as file:
-            for _, (place, _) in sorted(self._done.items()):
-                file.seek(place)
+            for shard in shards:
+                file.seek(self._done[shard][0])
                 yield self._form(file.readline())
 
     def examples_of(self, shard: int) -> int | None:

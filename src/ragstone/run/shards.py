@@ -150,7 +150,15 @@ class Shards:
 
     def found(self, name: str) -> Iterator[ShardForm]:
         """The shards whose file of a table was there before, and not written just now."""
-        return (form for form in self.ledger if (name, form.shard) not in self._written)
+        shards = (one for one in self.ledger.shards if (name, one) not in self._written)
+        return self.ledger.of(shards)
+
+    def all_written(self) -> list[str]:
+        """The tables of which every file was written here."""
+        names = {name for name, _ in self._written}
+        before = {name for form in self.ledger for name in form.files
+                  if (name, form.shard) not in self._written}  # fmt: skip
+        return sorted(names - before)
 
     def verify(self, name: str) -> None:
         """Verify the files of a table that were there before: what was written, its columns.

@@ -69,7 +69,7 @@ def test_one_more_than_may_be_set_aside_ends_the_run() -> None:
 def test_the_examples_that_ended_a_run_are_named_by_their_ids_or_lines() -> None:
     with pytest.raises(PoisonedData, match=r"1 example ends the workers that judge it \(4\)"):
         searched(Suspects(0), shard(9), {4}, 0, random.Random(0))
-    lines = Lines("rows.jsonl", (b"{}",) * 9, LinePlace(20, 20, 60), LinePlace(29, 29, 87))
+    lines = Lines("rows.jsonl", b"{}\n" * 9, LinePlace(20, 20, 60), LinePlace(29, 29, 87))
     with pytest.raises(PoisonedData, match=r"\(rows\.jsonl:24\)"):
         searched(Suspects(0), ShardTask(1, lines), {24}, 0, random.Random(0))
     with pytest.raises(PoisonedData, match=r"4 examples .* \([0-8], [0-8], [0-8], …\)"):

@@ -58,6 +58,9 @@ OUTCOME = "answer_outcome"
 JUDGED_BY = (OUTCOME, "faithfulness", "answer_coverage")
 """The metrics that tell whether an answer fell short."""
 
+SCORE = ("example_id", "metric", "value", "label")
+"""The columns of scores that are looked at."""
+
 METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics), *JUDGED_BY]))
 
 
@@ -103,13 +106,15 @@ def stage_counts(run: Run, leaving_out: Collection[str] = ()) -> Counter[str]:
         leaving_out: Systems that are not counted.
     """
     counts: Counter[str] = Counter()
+    if set(JUDGED_BY).isdisjoint(run.form.metrics):
+        return counts  # No metric tells whether an answer fell short.
     some = bool(run.examples([(RETRIEVED > 0).any().alias("some")])["some"].any())
     for shard in run.shards:
         here = [shard]
         known = retrieval(run, here)
         if not some:
             known = known.with_columns(retrieved=None)
-        found = _laid(known, run.scores(METRICS, shards=here)).filter(
+        found = _laid(known, run.scores(METRICS, shards=here, columns=SCORE)).filter(
             pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(leaving_out))
         )
         counts.update(dict(found["stage"].value_counts(name="n").iter_rows()))

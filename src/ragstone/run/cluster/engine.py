@@ -13,6 +13,7 @@ from ragstone.examples import Examples, to_frame
 from ragstone.examples.ids import SeenIds
 from ragstone.examples.lines import Lines
 from ragstone.examples.stream import IdsOfSystems
+from ragstone.garbage import kept_out
 from ragstone.run.calls.asking import Asking
 from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData
@@ -96,6 +97,7 @@ class ClusterEngine:
     ) -> None:
         with ExitStack() as closing:
             ray = closing.enter_context(connected(self.address))
+            closing.enter_context(kept_out())
             relay, clerk = None, None
             if self.asking is not None:
                 relay = ray.remote(Relay).options(
