@@ -201,7 +201,7 @@ def test_what_a_run_has_written_itself_is_not_verified_again(
     write_rows(tmp_path / "data.jsonl", 200)
     verified: list[str] = []
 
-    def check(self: RunFiles, name: str) -> None:
+    def check(_: RunFiles, name: str) -> None:
         verified.append(name)
 
     def stop(progress: Progress) -> None:
