@@ -22,17 +22,23 @@ class NoPostgres(Exception):
 
 
 class PostgresServer:
-    """A server in a folder of its own, reached through a socket there."""
+    """A server in a folder of its own, reached through a socket there.
 
-    def __init__(self, programs: Path, folder: Path) -> None:
-        self._programs, self._folder = programs, folder
+    Args:
+        programs: The folder of its programs.
+        folder: Its own.
+        synced: Whether the disk has what it confirmed, as it has to where machines lose power.
+    """
+
+    def __init__(self, programs: Path, folder: Path, *, synced: bool = True) -> None:
+        self._programs, self._folder, self._synced = programs, folder, synced
         self.data = folder / "data"
         self._run("initdb", "-D", str(self.data), "-U", USER, "--auth=trust", "--encoding=UTF8")
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = f"-k {self._folder} -c listen_addresses=''"
+        options = f"-k {self._folder} -c listen_addresses=''{'' if self._synced else ' -F'}"
         log = str(self._folder / "log")
         # After a kill it replays what was written, which takes a while on a busy machine.
         waits = ("-w", "-t", "300")
@@ -62,8 +68,8 @@ class PostgresServer:
 
 
 @contextmanager
-def postgres_server() -> Iterator[PostgresServer]:
-    """A server for a while.
+def postgres_server(*, synced: bool = True) -> Iterator[PostgresServer]:
+    """A server for a while, which has what it confirmed on the disk if it is ``synced``.
 
     Raises:
         NoPostgres: There is none on this machine.
@@ -80,7 +86,7 @@ def postgres_server() -> Iterator[PostgresServer]:
             except KeyError:
                 raise NoPostgres(f"PostgreSQL needs a user that is not root: {INSTALL}") from None
             os.chown(folder, user.pw_uid, user.pw_gid)
-        server = PostgresServer(Path(there).resolve().parent, folder)
+        server = PostgresServer(Path(there).resolve().parent, folder, synced=synced)
         yield server
         server.stop("immediate")
     finally:

@@ -46,12 +46,12 @@ def cache_of_these_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
 
 
 @contextmanager
-def postgres_server() -> Iterator["PostgresServer"]:
+def postgres_server(*, synced: bool) -> Iterator["PostgresServer"]:
     """A PostgreSQL server of one's own; skips where none is installed."""
     pytest.importorskip("psycopg")
     scripts = script("postgres")
     try:
-        with scripts.postgres_server() as server:
+        with scripts.postgres_server(synced=synced) as server:
             yield server
     except scripts.NoPostgres as error:
         pytest.skip(str(error))
@@ -59,15 +59,15 @@ def postgres_server() -> Iterator["PostgresServer"]:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator["PostgresServer"]:
-    """A PostgreSQL server that tests share, each with a database of its own."""
-    with postgres_server() as server:
+    """A server that tests share, each with a database of its own; it does not wait for the disk."""
+    with postgres_server(synced=False) as server:
         yield server
 
 
 @pytest.fixture
 def own_postgres() -> Iterator["PostgresServer"]:
     """A server that other tests do not need, for it is killed."""
-    with postgres_server() as server:
+    with postgres_server(synced=True) as server:
         yield server
 
 

@@ -115,7 +115,7 @@ def test_a_table_is_changed_elsewhere_and_stays_here(tmp_path: Path) -> None:
     shards, other = Shards(tmp_path / "a"), Shards(tmp_path / "b")
     shards.path.mkdir()
     shards.add(form(0), {**scores(("mrr", 1.0), ("hit", 2.0)), "facets": pl.DataFrame({"a": [1]})})
-    shards.change("scores", lambda rows: rows.filter(pl.col("metric") == "hit"), other.path)
+    shards.change("scores", lambda _, rows: rows.filter(pl.col("metric") == "hit"), other.path)
     assert other.scan("scores").collect().rows() == [("hit", 2.0)]
     assert shards.scan("scores").collect().height == 2
     (here,), (there,) = shards.ledger, other.ledger

@@ -135,8 +135,7 @@ def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame
         columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
         first: The number of the first of them.
     """
-    kinds = (pl.UInt32(), pl.Float64(), pl.UInt8(), pl.String(), pl.String())
-    empty = pl.DataFrame(schema=dict(zip(SCORE, kinds, strict=True)))
+    empty = pl.DataFrame(schema=SCORE)
     numbered = [
         one.select(
             pl.lit(number, pl.UInt32).alias("column"),

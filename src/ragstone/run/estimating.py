@@ -16,7 +16,7 @@ from .encoder_names import ModelNames
 from .estimate import Estimate
 from .estimates import Columns, Provenance, estimates_of, long_scores
 from .fitting import check_scores, looked_at
-from .forms import STATUS_CODES
+from .forms import STATUS_CODES, AlikeScores
 from .grouping import RunGrouping, grouping, read_facets
 from .groups import ALL, EstimateGroups
 from .manifest import VERSION, RunTally
@@ -116,8 +116,10 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
         names = dict.fromkeys([*read, *(looked_at("scores") if check else ())])
         rows = collect(scan_parquet(file).select(*names), file)
         if check:
+            alike = {one.metric for one in form.alike}
+            there = [name for name in columns.metrics if name not in alike]
             with shards.judged_again(file):
-                check_scores(rows, file, form.examples, columns.metrics)
+                check_scores(rows, file, form.examples, there)
         rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
         facets = read_facets(shards.file("facets", form.shard))
         parts = [
@@ -126,8 +128,18 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
         ]
         yield ScorePiece(
             facets.with_columns(cluster=found.repeated.clusters(facets["cluster"])),
-            pl.concat([rows.select(SCORE), long_scores(parts, len(columns.metrics))]),
+            pl.concat([rows.select(*SCORE), long_scores(parts, len(columns.metrics))]),
+            _alike(form.alike, columns.metrics),
         )
+
+
+def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame:
+    """Scores that are the same for all examples of a shard, one row a column."""
+    rows = [
+        (metrics.index(one.metric), one.value, STATUS_CODES[one.status], None, one.reason)
+        for one in alike
+    ]
+    return pl.DataFrame(rows, schema=SCORE, orient="row")
 
 
 def provenance(

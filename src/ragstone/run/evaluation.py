@@ -19,7 +19,9 @@ from ragstone.examples import Example
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric
+from ragstone.parquet import scan_parquet
 
+from .alike_scores import parted, put_back
 from .cutting import CutData
 from .estimating import LEVEL, estimate_run
 from .folder import Folder
@@ -146,14 +148,16 @@ class Evaluation:
             beside: The files of its other tables, which are there.
             piece: What is kept of its data, if these are not read again.
         """
+        scores, alike = parted(self.spec, tables["scores"])
         form = ShardForm(
             shard=shard,
             examples=counts.examples,
             files=dict(beside or {}),
             counted=Counted.model_validate(counts.counted),
             piece=piece,
+            alike=alike,
         )
-        self._kept(self.shards.add(form, tables))
+        self._kept(self.shards.add(form, {**tables, "scores": scores}))
 
     def keep_made(
         self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
@@ -180,12 +184,7 @@ class Evaluation:
         """
         self._report("estimating", self.tally.examples, None)
         found = estimate_run(self.shards, self.spec, self.tally)
-        names = [str(metric) for metric in found.metrics]
-        if len(names) < len(self.spec.metrics):
-            chosen = pl.col("metric").is_in(names)
-            place = self.shards.path / CHOSEN
-            shutil.rmtree(place, ignore_errors=True)
-            self.shards.change("scores", lambda rows: rows.filter(chosen), place)
+        self._leave_out([str(metric) for metric in found.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
         made = self._manifest(
@@ -204,6 +203,23 @@ class Evaluation:
         )
         self.folder.finish(self.shards, made, found.estimates)
         self._heart.stop()
+
+    def _leave_out(self, reported: Sequence[str]) -> None:
+        """Bring the scores of all shards to those of the reported metrics, if any differs."""
+        place = self.shards.path / CHOSEN
+        shutil.rmtree(place, ignore_errors=True)
+        scored, chosen = {str(metric) for metric in self.spec.metrics}, set(reported)
+
+        def new(form: ShardForm, rows: pl.LazyFrame) -> pl.LazyFrame:
+            rows = rows.filter(pl.col("metric").is_in(reported))
+            back = [one for one in form.alike if one.metric in chosen]
+            examples = scan_parquet(self.shards.file("examples", form.shard))
+            return put_back(rows, back, examples, reported) if back else rows
+
+        if any(
+            scored - {one.metric for one in form.alike} != chosen for form in self.shards.ledger
+        ):
+            self.shards.change("scores", new, place)
 
     def _keep_all(
         self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData

@@ -160,8 +160,19 @@ class PieceForm(BaseModel):
     """As in ``RecordReader``, and likewise the two before."""
 
 
+class AlikeScores(BaseModel):
+    """The scores of a metric that are the same for all examples of a shard; there is no label."""
+
+    model_config = ConfigDict(frozen=True)
+
+    metric: str
+    value: float | None
+    status: str
+    reason: str | None
+
+
 class ShardForm(BaseModel):
-    """A line of the shard ledger; ``piece`` only while the run goes on."""
+    """A line of the shard ledger; ``piece`` and ``alike`` only while the run goes on."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -170,6 +181,8 @@ class ShardForm(BaseModel):
     files: dict[str, File]
     counted: Counted
     piece: PieceForm | None = None
+    alike: Several[AlikeScores] = []
+    """Scores that are not in the table; see ``alike_scores``."""
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}

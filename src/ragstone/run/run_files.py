@@ -221,9 +221,9 @@ class RunFiles:
             shards: Those to read; None: all.
         """
         chosen = self.finished(name, shards).filter(*only)
-        rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
-        if name == "examples":
-            with self._saying_all_faults():
+        with self._saying_all_faults():
+            rows = collect(chosen if columns is None else chosen.select(columns), self.table(name))
+            if name == "examples":
                 check_lists(rows, self.table(name))
         return rows
 

@@ -63,18 +63,24 @@ class CountedScores:
         self._rows = 0
         self._kept = 0
 
-    def add(self, scores: pl.DataFrame, codes: NDArray[np.int32]) -> None:
+    def add(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
         """Count the scores of further examples.
 
         Args:
             scores: As in ``ScorePiece``, sorted by column.
             codes: Of the examples, as ``EstimateGroups.codes`` gives them.
+            alike: As in ``ScorePiece``.
         """
         times = scores.height // max(1, len(codes))
         named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
         keys = ["column", "status", "reason", "label"]
         few = scores.select(keys).with_columns(pl.Series(name, own) for name, own in named.items())
-        few = few.group_by(*keys, *named).len().with_columns(pl.col("len").cast(pl.Int64))
+        few = few.group_by(*keys, *named).len()
+        if alike.height:
+            examples = pl.DataFrame({f"code {at}": of for at, of in enumerate(codes.T)})
+            examples = examples.group_by(*named).len()
+            few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
+        few = few.with_columns(pl.col("len").cast(pl.Int64))
         for group in self._groups.places(few.select(*named).to_numpy()):
             self._take(few.with_columns(group=pl.Series(group)))
 

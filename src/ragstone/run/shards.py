@@ -120,12 +120,14 @@ class Shards:
         self.ledger.add(whole)
         return whole
 
-    def change(self, name: str, rows: Callable[[pl.LazyFrame], pl.LazyFrame], into: Path) -> None:
+    def change(
+        self, name: str, rows: Callable[[ShardForm, pl.LazyFrame], pl.LazyFrame], into: Path
+    ) -> None:
         """Write a table anew elsewhere, with a ledger that has it in place of the one here.
 
         Args:
             name: Of the table.
-            rows: Makes the new rows of a shard of those it has.
+            rows: Makes the new rows of a shard, of its line in the ledger and those it has.
             into: The other folder.
         """
         other, forms = Shards(into), []
@@ -133,7 +135,7 @@ class Shards:
             if name in form.files:
                 there, new = self.file(name, form.shard), other.file(name, form.shard)
                 with reading(there):
-                    noted = write_rows(name, rows(scan_parquet(there)), new)
+                    noted = write_rows(name, rows(form, scan_parquet(there)), new)
                 form = form.model_copy(update={"files": {**form.files, name: noted}})
             forms.append(form)
         write_ledger(into / LEDGER, forms)
@@ -189,7 +191,8 @@ class Shards:
 def in_order(shards: Shards) -> Shards:
     """The same tables with a ledger in the order of the data, however the run came to them."""
     following = shards.path / f"{LEDGER}{UNFINISHED}"
-    write_ledger(following, (form.model_copy(update={"piece": None}) for form in shards.ledger))
+    left: dict[str, object] = {"piece": None, "alike": []}
+    write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))
     following.replace(shards.path / LEDGER)
     return Shards(shards.path)
 

@@ -1,7 +1,7 @@
 """Summing: from scores, in pieces of whole examples, to the sums that all estimates are made of."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -20,7 +20,13 @@ from .score_counts import NO_SCORES, CountedScores, GroupCounts, counts_by_group
 Place = TypeVar("Place")
 Sum = TypeVar("Sum", ClusterMoments, ClusterTotals)
 
-SCORE = ("column", "value", "status", "label", "reason")
+SCORE = {
+    "column": pl.UInt32,
+    "value": pl.Float64,
+    "status": pl.UInt8,
+    "label": pl.String,
+    "reason": pl.String,
+}
 """The columns of scores that are summed."""
 
 
@@ -32,10 +38,12 @@ class ScorePiece:
         facets: A row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field.
         scores: ``SCORE``, with columns numbered from 0. The rows of a column are one for each
             example, in the order of ``facets``; their value is null unless their status is VALUE.
+        alike: Of further columns ``SCORE`` in one row, which is that of all examples.
     """
 
     facets: pl.DataFrame
     scores: pl.DataFrame
+    alike: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +99,8 @@ def summed(
             scores = piece.scores
             if not scores["column"].is_sorted():
                 scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
-            counted.add(scores, codes)
-            buckets.add(_rows(piece.facets["cluster"], codes, scores["value"], columns))
+            counted.add(scores, codes, piece.alike)
+            buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
         for rows in buckets:
             for cells in _cells(rows, groups):
                 for column in range(columns):
@@ -106,7 +114,13 @@ def summed(
     return Summed(moments, totals, table, counts_by_group(table))
 
 
-def _rows(clusters: pl.Series, codes: NDArray[np.int32], values: pl.Series, columns: int) -> Rows:
+def _rows(
+    clusters: pl.Series,
+    codes: NDArray[np.int32],
+    scores: pl.DataFrame,
+    alike: pl.DataFrame,
+    columns: int,
+) -> Rows:
     """What is put into buckets, one row an example; NaN is no value."""
     dtype = np.dtype(
         [
@@ -118,7 +132,12 @@ def _rows(clusters: pl.Series, codes: NDArray[np.int32], values: pl.Series, colu
     rows = np.empty(len(clusters), dtype=dtype)
     rows["cluster"] = clusters.to_numpy()
     rows["codes"] = codes
-    rows["values"] = values.to_numpy().reshape(columns, len(clusters)).T
+    there = scores["column"].gather_every(max(1, len(clusters))).to_numpy()
+    if len(there) + alike.height != columns:
+        raise ValueError(f"{len(there)} and {alike.height} columns of scores, of {columns}")
+    values = scores["value"].to_numpy().reshape(len(there), len(clusters))
+    for column, own in [*zip(there, values, strict=True), *alike.select("column", "value").rows()]:
+        rows["values"][:, column] = np.nan if own is None else own
     return rows
 
 

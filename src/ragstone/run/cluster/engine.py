@@ -263,6 +263,7 @@ class _Work:
                 files={},
                 counted=Counted.model_validate(brief.counted),
                 piece=self.data.piece(task.shard),
+                alike=list(brief.alike),
             )
             self.evaluation.keep_made(form, brief.files, tables)
         return True

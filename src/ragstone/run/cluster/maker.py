@@ -13,6 +13,7 @@ from ragstone.examples import Example, Examples, from_frame
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import SeenIds
 from ragstone.judgements import Similarity, Support
+from ragstone.run.alike_scores import parted
 from ragstone.run.blocks import OF_A_SHARD, DataShard
 from ragstone.run.manifest import RunTally
 from ragstone.run.prefetch import Worker
@@ -71,7 +72,9 @@ class ShardMaker:
             for at, why in sorted(task.aside.items())
             if at in placed
         ]
-        return _written(brief, shard_tables(blocks))
+        tables = shard_tables(blocks)
+        tables["scores"], alike = parted(self.spec, tables["scores"])
+        return _written(replace(brief, alike=tuple(alike)), tables)
 
     def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
         """What was found out about the shard, and its examples by their place."""

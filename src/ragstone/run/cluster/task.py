@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import IdBlock
 from ragstone.examples.lines import Lines
+from ragstone.run.forms import AlikeScores
 from ragstone.run.written import File
 
 PLACES = tuple[int, int]
@@ -68,6 +69,7 @@ class Brief:
         facts: What was found out about its records, if these were read here.
         ids: The ids of its examples, if they were read here.
         violations: Labels that break a rule.
+        alike: Scores that are not in the files, as the ledger keeps them.
         unfit: Why the data cannot be grouped as asked, should this be the first shard; then it was
             not judged.
     """
@@ -79,6 +81,7 @@ class Brief:
     facts: ReadFacts = field(default_factory=ReadFacts)
     ids: IdBlock | None = None
     violations: tuple[dict[str, Any], ...] = ()
+    alike: tuple[AlikeScores, ...] = ()
     unfit: str = ""
 
 
