@@ -32,6 +32,8 @@ TAGS = ("ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified"
 """What a store says of a file that changes with its content, the best first."""
 
 NOT_ALLOWED = ("Forbidden", "AccessDenied", "Access Denied", "InvalidAccessKeyId")
+NO_CONTAINER = "ResourceNotFoundError"
+"""What Azure says where others have no file."""
 NO_KEYS = ("NoCredentialsError", "CredentialRetrievalError", "DefaultCredentialsError")
 
 
@@ -232,6 +234,8 @@ class Remote:
             if isinstance(cause, Exception) and "Connect" in type(cause).__name__:
                 # fsspec takes a server that is away for a file that is not there.
                 raise self._fault(doing, cause) from error
+            if doing == "write":
+                raise self._no_bucket() from error
             raise NothingThere(f"There is nothing at {self.name}.") from error
         except Exception as error:
             # Each store has errors of its own, which have no class in common.
@@ -239,6 +243,8 @@ class Remote:
 
     def _fault(self, doing: str, error: Exception) -> InputError:
         kind, words = type(error).__name__, str(error)
+        if kind == NO_CONTAINER and doing == "write":
+            return self._no_bucket()
         if kind == "ValueError" and doing == "open":
             return InputError(
                 f"{self.name}: nothing reads this kind of URL. Give a path, or a URL that fsspec "
@@ -263,6 +269,12 @@ class Remote:
             f"{self.name} cannot be {_past(doing)}: the store does not answer as it should "
             f"({kind}). Look at the network and the address of the store; then run the same "
             "command again."
+        )
+
+    def _no_bucket(self) -> StorageAway:
+        return StorageAway(
+            f"{self.name} cannot be written: there is no such bucket or container. Make it, or "
+            "name another."
         )
 
 

@@ -59,8 +59,9 @@ def serve() -> Iterator[Serve]:
         return f"http://{host}"
 
     yield start
-    for server, thread in servers:
+    for server, _ in servers:
         server.should_exit = True
+    for _, thread in servers:
         thread.join()
 
 
