@@ -55,11 +55,13 @@ def overlap(answer: str, reference: str) -> TextOverlap:
 
 
 def longest_common_subsequence(one: list[str], other: list[str]) -> int:
-    """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the longer text.
+    """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the shorter text.
+
+    So a word of the longer one that is not in the other costs nothing.
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """
-    if len(one) < len(other):
+    if len(one) > len(other):
         one, other = other, one
     places: dict[str, int] = {}
     for place, token in enumerate(one):
@@ -67,8 +69,9 @@ def longest_common_subsequence(one: list[str], other: list[str]) -> int:
     every = (1 << len(one)) - 1
     row = every
     for token in other:
-        match = row & places.get(token, 0)
-        row = (row + match | row - match) & every
+        if mask := places.get(token):
+            match = row & mask
+            row = (row + match | row - match) & every
     return len(one) - row.bit_count()
 
 
