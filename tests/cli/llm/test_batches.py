@@ -52,7 +52,7 @@ def test_a_run_goes_on_the_next_day(
 ) -> None:
     there.ready = False
     status, out, err = ended(process(*evaluation(there)))
-    assert status == 5
+    assert status == 5, err
     (name,) = there.made
     assert name in out
     assert "waits for 1 batch with" in err

@@ -16,6 +16,7 @@ from ragstone.report.page import (
     section,
     table,
 )
+from ragstone.report.panels import short_judge
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
 from ragstone.run.batches.listed import ListedBatches
 
@@ -83,7 +84,7 @@ def _lines(found: ListedBatches) -> Iterator[str]:
 
 def _cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
     yield RowName(batch.id or batch.tag)
-    yield batch.model
+    yield short_judge(batch.model)
     state = STATES[batch.state]
     yield Phrase(
         f"{state}: {batch.said}" if batch.said and batch.said != state else state,
