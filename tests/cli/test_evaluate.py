@@ -251,6 +251,13 @@ def test_what_a_metric_of_ones_own_prints_is_none_of_the_results(
                        "--out", tmp_path / "run")  # fmt: skip
     assert outcome.json["estimates"]
     assert "look at me" in outcome.err
+    own = tmp_path / "own_too.py"
+    own.write_text(f'print("loaded")\n{TALKS}', encoding="utf-8")
+    ragstone("evaluate", data, "-m", "token_f1", "--out", tmp_path / "other")
+    outcome = ragstone("score", tmp_path / "other", "--metrics-from", own, "-m", "length", "--json")
+    assert outcome.json["estimates"]
+    assert "loaded" in outcome.err
+    assert "look at me" in outcome.err
 
 
 def test_a_run_is_not_put_where_it_ends_with_the_command(ragstone: Command, data: Path) -> None:

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
-from ragstone.run import blocks, evaluation
+from ragstone.run import blocks, evaluation, streaming
 from ragstone.run.alike_scores import parted
 from ragstone.run.forms import AlikeScores
 from ragstone.run.progress import Progress
@@ -134,3 +134,18 @@ def test_nothing_is_kept_out_of_a_run_that_is_not_quick() -> None:
     table = scores("token_f1", (None, *MISSING), (None, *MISSING))
     here, alike = parted(spec, table)
     assert (here.equals(table), alike) == (True, [])
+
+
+def test_shards_of_several_blocks_have_the_same_rows_and_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is put back stands metric by metric, what was never away block by block."""
+    monkeypatch.setattr(streaming, "BLOCK", 1)
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 4)
+    data = rows(16, 1, uneven=True)
+    run = evaluate(data, judge="human", out=tmp_path / "run")
+    monkeypatch.setattr(evaluation, "parted", lambda _, scores: (scores, []))
+    whole = evaluate(data, judge="human", out=tmp_path / "whole")
+    order = ["metric", "example_id"]
+    assert run.scores().sort(order).equals(whole.scores().sort(order))
+    assert run.estimates().equals(whole.estimates())

@@ -12,7 +12,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import ragstone
-from ragstone import evaluate
+from ragstone import evaluate, rescore
+from ragstone.errors import DamagedRun
 from ragstone.run import Run, blocks, streaming
 from ragstone.run.places import LEDGER
 from ragstone.run.progress import Progress
@@ -220,3 +221,19 @@ def test_what_a_run_has_written_itself_is_not_verified_again(
     run = evaluate(tmp_path / "data.jsonl", **given)
     run.examples()
     assert verified == ["examples"] * 2
+
+
+def test_what_others_change_in_a_run_just_made_is_noticed(tmp_path: Path) -> None:
+    rows = [{"question": f"q{n}", "answer": "a", "reference": "a"} for n in range(4)]
+    run = evaluate(rows, metrics="token_f1", out=tmp_path / "run")
+    rescore(tmp_path / "run", metrics="exact_match")
+    assert set(run.scores()["metric"]) == {"token_f1", "exact_match"}
+    assert run.form.metrics == ["token_f1", "exact_match"]
+    run = evaluate(rows, metrics="token_f1", out=tmp_path / "other")
+    file = tmp_path / "other" / "scores" / "000000.parquet"
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    time.sleep(0.02)  # The clock of files is coarse.
+    file.write_bytes(content)
+    with pytest.raises(DamagedRun):
+        run.scores()

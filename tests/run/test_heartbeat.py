@@ -39,6 +39,14 @@ def test_who_holds_the_lock_goes_on_however_long_it_is_silent(tmp_path: Path) ->
     assert not goes_on(tmp_path / "nowhere", beat_of(60))
 
 
+def test_a_lock_that_cannot_be_opened_tells_nothing(tmp_path: Path) -> None:
+    """Such as that of another user; here it is a link, which is not followed."""
+    pytest.importorskip("fcntl")
+    (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
+    assert lock.is_held(tmp_path) is None
+    assert goes_on(tmp_path, beat_of(110))
+
+
 def test_without_locks_a_run_is_stopped_that_says_nothing_for_two_minutes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -5,13 +5,14 @@ import inspect
 import re
 import shutil
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.errors import CannotGoOn, DamagedRun, InputError
 from ragstone.models.chat import CallableChat, ChatRequest
 from ragstone.run import blocks
 from ragstone.run.evaluate import Cancellation
@@ -117,8 +118,11 @@ def test_a_cancelled_run_ends_with_the_examples_that_are_being_judged(
         go_on.wait(60)
 
     async def cancelled() -> None:
+        # A run may have the only thread of its loop.
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(1))
         run = asyncio.create_task(ragstone.aevaluate(rows, **given, progress=wait))
-        await asyncio.to_thread(begun.wait, 60)
+        while not begun.is_set():
+            await asyncio.sleep(0.01)
         run.cancel()
         with pytest.raises(asyncio.CancelledError):
             await run
@@ -129,14 +133,54 @@ def test_a_cancelled_run_ends_with_the_examples_that_are_being_judged(
     assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == 20
 
 
-def test_a_folder_that_is_deleted_while_its_run_goes_on_is_said(tmp_path: Path) -> None:
+@pytest.mark.parametrize("at", [2, 6, 20])
+@pytest.mark.parametrize("existed", [False, True])
+def test_a_folder_that_is_deleted_while_its_run_goes_on_is_said(
+    at: int, existed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 2)
     rows = [{"question": f"q{n}", "answer": "a", "reference": "a"} for n in range(20)]
+    given: dict[str, Any] = {"metrics": "exact_match", "out": tmp_path / "run"}
+    if existed:
+        given["out"].mkdir()
 
-    def delete(_: Progress) -> None:
-        shutil.rmtree(tmp_path / "run", ignore_errors=True)
+    def delete(progress: Progress) -> None:
+        if (progress.stage, progress.examples) == ("judging", at):
+            shutil.rmtree(tmp_path / "run", ignore_errors=True)
 
     with pytest.raises(InputError, match="run was deleted while its run went on"):
-        ragstone.evaluate(rows, metrics="exact_match", out=tmp_path / "run", progress=delete)
+        ragstone.evaluate(rows, **given, progress=delete)
+    assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == 20
+
+
+def test_damage_is_told_as_it_is_and_deletes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 2)
+    rows = [{"question": f"q{n}", "answer": "a", "reference": "a"} for n in range(8)]
+    file = tmp_path / "run" / "parts" / "scores" / "000001.parquet"
+
+    def damage(progress: Progress) -> None:
+        if progress.stage == "estimating":
+            file.write_bytes(b"junk")
+
+    with pytest.raises(DamagedRun, match=r"scores/000001\.parquet"):
+        ragstone.evaluate(rows, metrics="exact_match", out=tmp_path / "run", progress=damage)
+    assert file.exists()
+
+
+def test_a_temporary_folder_of_which_no_run_comes_is_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    def stop(_: Progress) -> None:
+        raise CannotGoOn("Stop.")
+
+    rows = [{"question": "q", "answer": "a", "reference": "a"}]
+    with pytest.raises(CannotGoOn):
+        ragstone.evaluate(rows, metrics="exact_match", progress=stop)
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("room", ROOMS_ABOVE)

@@ -4,7 +4,9 @@ import gzip
 import json
 import os
 import socket
+import threading
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import fsspec
@@ -17,7 +19,7 @@ import ragstone
 from ragstone import evaluate, read
 from ragstone.cli import app
 from ragstone.data import cornwall
-from ragstone.errors import InputError, MissingDependency, StorageAway
+from ragstone.errors import InputError, MissingDependency, NothingThere, StorageAway
 from ragstone.examples import to_frame
 from ragstone.storage import Remote, copy_of, is_url, shown
 from ragstone.storage.remote import RemoteFile
@@ -212,6 +214,29 @@ def test_a_name_that_leaves_its_folder_is_refused(
     with pytest.raises(InputError, match="lies outside"):
         read("memory://out")
     assert not list(tmp_path.rglob("escaped"))
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(404, NothingThere), (503, StorageAway), (403, StorageAway)]
+)
+def test_a_fault_of_a_web_server_is_not_taken_for_a_file_that_is_not_there(
+    status: int, error: type[InputError]
+) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        do_HEAD = do_GET  # noqa: N815
+
+        def log_message(self, *_: object) -> None:
+            """Nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        with pytest.raises(error):
+            read(f"http://127.0.0.1:{server.server_port}/a.jsonl")
+        server.shutdown()
 
 
 def test_a_server_that_is_away_is_not_taken_for_a_file_that_is_not_there() -> None:

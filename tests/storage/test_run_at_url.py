@@ -415,6 +415,21 @@ def test_a_run_is_kept_whole_wherever_fsspec_writes(
     assert tables(Run.open(url).path) == tables(tmp_path / "run")
 
 
+def test_what_lies_beside_a_finished_run_is_no_fault_of_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish = RemoteFolder.finish
+
+    def meanwhile(self: RemoteFolder, *given: Any) -> None:
+        (tmp_path / "run" / "unfinished" / "of a sync client").mkdir()
+        finish(self, *given)
+
+    monkeypatch.setattr(RemoteFolder, "finish", meanwhile)
+    url = f"file://{tmp_path}/run"
+    evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
+    assert Run.open(url).form.finished
+
+
 def test_a_file_is_in_its_place_only_when_it_is_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,8 @@
 """Results: resolves the named metrics and prints the run, for ``evaluate`` and ``score``."""
 
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +17,11 @@ if TYPE_CHECKING:
 
 
 def load_own(files: Sequence[Path]) -> "list[Metric]":
-    """Load the metrics from the user's own files."""
+    """Load the metrics from the user's own files; what these print is none of the results."""
     from ragstone.metrics import load_metrics
 
-    return [metric for file in files for metric in load_metrics(file)]
+    with redirect_stdout(sys.stderr):
+        return [metric for file in files for metric in load_metrics(file)]
 
 
 def requested(

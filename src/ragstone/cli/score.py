@@ -1,5 +1,7 @@
 """``ragstone score RUN``: new metrics on stored judgements."""
 
+import sys
+from contextlib import redirect_stdout
 from typing import Annotated
 
 import typer
@@ -45,7 +47,7 @@ def score(
 
     own = load_own(metrics_from or ())
     metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
-    with bar() as progress:
+    with bar() as progress, redirect_stdout(sys.stderr):
         scored = rescore(
             run,
             metrics=metrics,

@@ -44,7 +44,7 @@ def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[Alik
 def put_back(
     scores: pl.LazyFrame, alike: Sequence[AlikeScores], examples: pl.LazyFrame, order: Sequence[str]
 ) -> pl.LazyFrame:
-    """The scores of a shard with those that are alike.
+    """The scores of a shard with those that are alike, metric by metric.
 
     Args:
         scores: The others.

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -107,7 +108,7 @@ async def aevaluate(data: Any, **arguments: Any) -> Run:
     """Async version of ``evaluate``, with the same arguments; does not block the event loop.
 
     If cancelled, no further model calls are made, and judging ends with the examples that are
-    being judged. The same call resumes the run.
+    being judged. With ``out``, the same call resumes the run.
     """
     cancellation = Cancellation()
     request = Request(data, **arguments)
@@ -115,7 +116,9 @@ async def aevaluate(data: Any, **arguments: Any) -> Run:
     try:
         return await asyncio.to_thread(evaluated, request, cancellation)
     except asyncio.CancelledError:
-        await asyncio.to_thread(cancellation.cancel)
+        # Not in a thread of the loop's own pool: the runs may have them all.
+        with ThreadPoolExecutor(1) as beside:
+            await asyncio.get_running_loop().run_in_executor(beside, cancellation.cancel)
         raise
 
 
@@ -158,7 +161,12 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
     temporary = request.out is None
     folder = _folder(request.out)
     existed = not temporary and folder.path.exists()
-    with room_for(folder.path), folder.locked(), _there(folder):
+    with (
+        _kept_for_a_run(folder, temporary=temporary),
+        room_for(folder.path),
+        folder.locked(),
+        _there(folder),
+    ):
         held = folder.prepare(prepared.spec.settings)
         notes: list[str] = []
         if held is not None and held.finished:
@@ -186,7 +194,7 @@ def evaluated(request: Request, cancellation: Cancellation | None = None) -> Run
                     if cancellation is not None:
                         cancellation.watch(asking)
                 written = _carry_out(request, prepared, folder, held, asking, batches, notes)
-            except CannotGoOn:
+            except (CannotGoOn, DamagedRun):
                 raise
             except InputError:
                 # A mistake in the request leaves nothing behind; replies that were paid for stay.
@@ -205,12 +213,20 @@ def _there(folder: Folder) -> Iterator[None]:
     """Say so where the folder was deleted while its run went on; any fault may come of that."""
     try:
         yield
-    except (OSError, DamagedRun) as error:
-        if folder.path.is_dir():
-            raise
-        raise InputError(
-            f"{folder.shown_as} was deleted while its run went on. Run the same command again."
-        ) from error
+    except (OSError, DamagedRun):
+        folder.check_there()
+        raise
+
+
+@contextmanager
+def _kept_for_a_run(folder: Folder, *, temporary: bool) -> Iterator[None]:
+    """Delete a temporary folder of which no run comes, for nobody would find it."""
+    try:
+        yield
+    except BaseException:
+        if temporary:
+            folder.drop()
+        raise
 
 
 def _check_place(request: Request) -> None:
@@ -274,7 +290,7 @@ def _carry_out(
             evaluation.judge(data, fraction, asking=asking, debug=request.debug)
         else:
             evaluation.asks_by(asking)
-            engine = _on_cluster(address, request, prepared, spec, asking)
+            engine = _on_cluster(address, request, prepared, spec, asking, held if again else None)
             engine.judge(evaluation, data, fraction)
         return data
 
@@ -375,6 +391,7 @@ def _on_cluster(
     prepared: Prepared,
     spec: RunSpec,
     asking: "Asking | None",
+    made_anew: Manifest | None,
 ) -> "ClusterEngine":
     """The engine that judges on a cluster."""
     from .cluster.engine import ClusterEngine
@@ -388,6 +405,7 @@ def _on_cluster(
         asking,
         prepared.chat,
         request.max_poison,
+        made_anew,
     )
 
 

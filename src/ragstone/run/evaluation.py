@@ -148,6 +148,7 @@ class Evaluation:
             beside: The files of its other tables, which are there.
             piece: What is kept of its data, if these are not read again.
         """
+        self.folder.check_there()
         scores, alike = parted(self.spec, tables["scores"])
         form = ShardForm(
             shard=shard,
@@ -169,6 +170,7 @@ class Evaluation:
             files: The record of each file, by table.
             content: What is in them.
         """
+        self.folder.check_there()
         self._kept(self.shards.add_made(form, files, content))
 
     def _kept(self, form: ShardForm) -> None:
@@ -184,7 +186,8 @@ class Evaluation:
         """
         self._report("estimating", self.tally.examples, None)
         found = estimate_run(self.shards, self.spec, self.tally)
-        self._leave_out([str(metric) for metric in found.metrics])
+        self.folder.check_there()
+        self._settle_scores([str(metric) for metric in found.metrics])
         self.tally.count_served(self.folder.path)
         counts = None if self._asking is None else self._asking.counts()
         made = self._manifest(
@@ -204,7 +207,7 @@ class Evaluation:
         self.folder.finish(self.shards, made, found.estimates)
         self._heart.stop()
 
-    def _leave_out(self, reported: Sequence[str]) -> None:
+    def _settle_scores(self, reported: Sequence[str]) -> None:
         """Bring the scores of all shards to those of the reported metrics, if any differs."""
         place = self.shards.path / CHOSEN
         shutil.rmtree(place, ignore_errors=True)

@@ -29,7 +29,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import RunConflict
+from ragstone.errors import InputError, RunConflict
 from ragstone.run_entry import RunEntry
 
 from .calls.entries import FILE as JOURNAL
@@ -100,6 +100,17 @@ class Folder(RunFiles):
             ]
             raise RunConflict("\n".join(lines), differing=differing)
         return held
+
+    def check_there(self) -> None:
+        """Look whether the folder is still the one that was locked.
+
+        Raises:
+            InputError: It was deleted while the run went on.
+        """
+        if not (self.path / RunEntry.LOCK).is_file():
+            raise InputError(
+                f"{self.shown_as} was deleted while its run went on. Run the same command again."
+            )
 
     def begin_again(self) -> None:
         """Prepare to repeat a finished run; questions answered before come from its journal.

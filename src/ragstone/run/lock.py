@@ -53,15 +53,20 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool | None:
-    """Whether a process writes to the folder; None on a system without such locks."""
+    """Whether a process writes to the folder; None where that cannot be told.
+
+    Such as on a system without such locks, or of the run of another user.
+    """
     try:
         import fcntl
     except ImportError:
         return None
     try:
         descriptor = os.open(folder / RunEntry.LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
+    except FileNotFoundError:
         return False
+    except OSError:
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

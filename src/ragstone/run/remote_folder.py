@@ -16,7 +16,7 @@ The URL is right: a copy that goes with another manifest is made anew.
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -26,7 +26,14 @@ from uuid import uuid4
 
 from ragstone.argument import argument, call
 from ragstone.cache_folder import cache_folder
-from ragstone.errors import DamagedRun, InputError, NothingThere, RunConflict, room_for
+from ragstone.errors import (
+    DamagedRun,
+    InputError,
+    NothingThere,
+    RunConflict,
+    StorageAway,
+    room_for,
+)
 from ragstone.private import private_folder
 from ragstone.run_entry import RunEntry
 from ragstone.sqlite import copy_database
@@ -256,7 +263,8 @@ class RemoteFolder(Folder):
         self.remote.put(MANIFEST, self.path / MANIFEST)
         (self.path.parent / KNOWN).write_bytes((self.path / MANIFEST).read_bytes())
         self.remote.remove(sorted({*open_, f"{OPEN}/{MANIFEST}"}))
-        self.remote.remove_folder(OPEN)
+        with suppress(StorageAway):
+            self.remote.remove_folder(OPEN)
 
     def _given(self, names: Iterable[str]) -> set[str]:
         """The files of shards that are at the URL as they are here."""

@@ -32,6 +32,8 @@ TAGS = ("ETag", "etag", "md5Hash", "generation", "LastModified", "last_modified"
 """What a store says of a file that changes with its content, the best first."""
 
 NOT_ALLOWED = ("Forbidden", "AccessDenied", "Access Denied", "InvalidAccessKeyId")
+NOT_THERE = (404, 410)
+"""What a web server answers where there is no such file."""
 NO_CONTAINER = "ResourceNotFoundError"
 """What Azure says where others have no file."""
 NO_KEYS = ("NoCredentialsError", "CredentialRetrievalError", "DefaultCredentialsError")
@@ -231,10 +233,9 @@ class Remote:
             raise
         except FileNotFoundError as error:
             cause = error.__cause__
-            if isinstance(cause, Exception) and "Connect" in type(cause).__name__:
-                # fsspec takes a server that is away for a file that is not there.
+            if isinstance(cause, Exception) and _is_fault(cause):
                 raise self._fault(doing, cause) from error
-            if doing == "write":
+            if doing == "write" and self._whole:
                 raise self._no_bucket() from error
             raise NothingThere(f"There is nothing at {self.name}.") from error
         except Exception as error:
@@ -276,6 +277,13 @@ class Remote:
             f"{self.name} cannot be written: there is no such bucket or container. Make it, or "
             "name another."
         )
+
+
+def _is_fault(cause: Exception) -> bool:
+    """Whether a web server has a fault, which fsspec takes for a file that is not there."""
+    status = getattr(cause, "status", None)
+    away = isinstance(cause, OSError) or "Disconnected" in type(cause).__name__
+    return away or (status is not None and status not in NOT_THERE)
 
 
 def _past(doing: str) -> str:

@@ -3,6 +3,9 @@
 import signal
 import socket
 import sys
+import threading
+import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
@@ -116,13 +119,16 @@ class FakeRay:
 
     def __init__(self) -> None:
         self.made = self.ended = 0
+        self.begins: Callable[[], object] = lambda: None
 
     def is_initialized(self) -> bool:
         return self.made > self.ended
 
     def init(self, **_: object) -> None:
+        self.begins()
         self.made += 1
-        signal.signal(signal.SIGTERM, lambda *_: None)
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, lambda *_: None)
 
     def shutdown(self) -> None:
         self.ended += 1
@@ -131,9 +137,15 @@ class FakeRay:
         return SimpleNamespace(gcs_address="127.0.0.1:6379")
 
 
-def test_runs_at_the_same_time_share_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = FakeRay()
-    monkeypatch.setitem(sys.modules, "ray", ray)
+@pytest.fixture
+def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
+    pytest.importorskip("ray._private.worker")
+    fake = FakeRay()
+    monkeypatch.setitem(sys.modules, "ray", fake)
+    return fake
+
+
+def test_runs_at_the_same_time_share_a_connection(ray: FakeRay) -> None:
     for times in (1, 2):
         with ExitStack() as first, connected(""):
             with connected(""):
@@ -142,17 +154,51 @@ def test_runs_at_the_same_time_share_a_connection(monkeypatch: pytest.MonkeyPatc
         assert (ray.made, ray.ended) == (times, times)
 
 
-def test_a_connection_of_the_users_own_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray = FakeRay()
-    monkeypatch.setitem(sys.modules, "ray", ray)
+def test_what_one_thread_began_is_there_for_the_others_when_it_has_ended(ray: FakeRay) -> None:
+    """Linux kills what a thread started when that ends, so it is none that judges."""
+    begun_by: list[threading.Thread] = []
+    ray.begins = lambda: begun_by.append(threading.current_thread())
+    ends, ended = threading.Event(), threading.Event()
+
+    def first() -> None:
+        with connected(""):
+            ends.wait(60)
+        ended.set()
+
+    thread = threading.Thread(target=first)
+    thread.start()
+    while not ray.made:
+        time.sleep(0.01)
+    with connected(""):
+        ends.set()
+        thread.join()
+        assert (ray.made, ray.ended) == (1, 0)
+        assert begun_by[0] is not thread
+        assert begun_by[0].is_alive()
+    assert ray.ended == 1
+
+
+def test_a_connection_that_fails_halfway_is_ended(
+    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails() -> None:
+        raise RuntimeError("no such thing")
+
+    monkeypatch.setattr("ragstone.run.cluster.connection._untold", fails)
+    with pytest.raises(RuntimeError), connected(""):
+        pass
+    assert (ray.made, ray.ended) == (1, 1)
+
+
+def test_a_connection_of_the_users_own_is_left(ray: FakeRay) -> None:
     ray.made = 1
     with connected(""):
         pass
     assert (ray.made, ray.ended) == (1, 0)
 
 
-def test_what_ends_the_process_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "ray", FakeRay())
+@pytest.mark.usefixtures("ray")
+def test_what_ends_the_process_stays_as_it_was() -> None:
     before = signal.getsignal(signal.SIGTERM)
     with connected(""):
         assert signal.getsignal(signal.SIGTERM) is before

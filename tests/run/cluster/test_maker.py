@@ -1,17 +1,21 @@
 """A shard that a worker makes: which examples are set aside, and on what it is checked."""
 
 import json
+import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from ragstone import evaluate, rescore
 from ragstone.examples import Examples, read
 from ragstone.examples.lines import Lines
 from ragstone.run.blocks import size_of_a_shard
 from ragstone.run.cluster.maker import ShardMaker
 from ragstone.run.cluster.task import ShardTask, Tables
+from ragstone.run.cluster.worker import Assignment, ShardWorker
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
 
@@ -66,3 +70,19 @@ def test_fields_are_checked_on_the_first_examples_alone(data: Examples) -> None:
     brief, tables = made.make(ShardTask(0, whole(data), check=False))
     assert not brief.unfit
     assert "scores" in tables
+
+
+def test_a_run_that_is_made_anew_has_what_was_added_to_it(tmp_path: Path) -> None:
+    rows = [{"id": f"r{n}", "question": "Q?", "answer": "a", "reference": "a"} for n in range(3)]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    request = Request(str(path), metrics="token_f1", out=None)
+    settings = prepare(request).spec.settings
+    evaluate(path, metrics="token_f1", out=tmp_path / "run")
+    held = rescore(tmp_path / "run", metrics="exact_match").form
+    told = pickle.dumps(replace(request, data=None))
+    data = read(path)
+    assignment = Assignment((), told, settings, data.apart(), {}, held)
+    _, tables = ShardWorker(assignment, None).make(ShardTask(0, whole(data)))
+    scores = pl.read_parquet(tables["scores"].tobytes())
+    assert set(scores["metric"]) == {"token_f1", "exact_match"}

@@ -6,6 +6,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,8 @@ def connected(address: str) -> Iterator[Any]:
 class _Connection:
     """That of this process to a cluster; runs that go on at the same time share it.
 
-    It ends with the last of them, unless the user made it.
+    It ends with the last of them, unless the user made it. What Ray starts on this machine ends
+    with the thread that started it, so that is one of its own, but for the main thread.
     """
 
     def __init__(self) -> None:
@@ -68,15 +70,24 @@ class _Connection:
         self._users = 0
         self._end = ExitStack()
 
+    def _begin(self, ray: Any, address: str) -> None:
+        with ExitStack() as end:
+            if threading.current_thread() is threading.main_thread():
+                _begin(ray, address)
+            else:
+                keeper = end.enter_context(ThreadPoolExecutor(1))
+                keeper.submit(_begin, ray, address).result()
+            end.callback(ray.shutdown)
+            end.enter_context(_untold())
+            self._end = end.pop_all()
+
     @contextmanager
     def used(self, ray: Any, address: str) -> Iterator[None]:
         with self._door:
             if ray.is_initialized():
                 _check_same(ray.get_runtime_context().gcs_address, address)
             else:
-                _begin(ray, address)
-                self._end.callback(ray.shutdown)
-                self._end.enter_context(_untold())
+                self._begin(ray, address)
             self._users += 1
         try:
             yield
@@ -110,7 +121,7 @@ def _begin(ray: Any, address: str) -> None:
 
 @contextmanager
 def _signals_kept() -> Iterator[None]:
-    """Leave SIGTERM what it was: Ray's own code takes it, to print where it was interrupted."""
+    """Leave SIGTERM what it was: Ray takes it, and prints where it was interrupted."""
     kept = signal.getsignal(signal.SIGTERM)
     try:
         yield

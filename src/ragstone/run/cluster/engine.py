@@ -18,7 +18,7 @@ from ragstone.run.calls.asking import Asking
 from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData
 from ragstone.run.evaluation import Evaluation
-from ragstone.run.forms import Counted, ShardForm
+from ragstone.run.forms import Counted, Manifest, ShardForm
 from ragstone.run.limits import USUAL
 from ragstone.run.request import Request
 from ragstone.run.scoring import UnfitFields
@@ -55,6 +55,7 @@ class ClusterEngine:
         asking: Asks models for them; None if no judge is one.
         chat: The judges that are models.
         max_poison: How many examples that end a worker may be set aside.
+        held: The manifest of a finished run that is made anew.
     """
 
     address: str
@@ -65,6 +66,7 @@ class ClusterEngine:
     asking: Asking | None
     chat: ChatJudges
     max_poison: int
+    held: Manifest | None = None
 
     def judge(
         self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
@@ -134,7 +136,9 @@ class ClusterEngine:
             progress=None,
         )
         own = own_files()
-        return Assignment(own, pickled(told), self.spec.settings, self.data.apart(), self.answers)
+        return Assignment(
+            own, pickled(told), self.spec.settings, self.data.apart(), self.answers, self.held
+        )
 
 
 @dataclass(frozen=True, slots=True)

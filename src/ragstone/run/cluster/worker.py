@@ -18,6 +18,7 @@ from ragstone.examples import Examples
 from ragstone.garbage import collect_rarely
 from ragstone.judges.llm.question import Question
 from ragstone.run.chat_judges import able_to_ask
+from ragstone.run.forms import Manifest
 from ragstone.run.request import Request
 from ragstone.run.settings import RunSettings
 from ragstone.run.spec import reopened
@@ -60,6 +61,7 @@ class Assignment:
         settings: Of the run, which the judges that are opened must have.
         data: How records are read.
         answers: The answers of every system, by question, where judges compare them.
+        held: The manifest of a finished run that is made anew, with what was added to it later.
     """
 
     own: tuple[OwnFile, ...]
@@ -67,6 +69,7 @@ class Assignment:
     settings: RunSettings
     data: Examples
     answers: Mapping[str, Mapping[str, str]]
+    held: Manifest | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +124,8 @@ class ShardWorker:
             file.run()
         request: Request = pickle.loads(given.request)
         spec = reopened(request, given.settings)
+        if given.held is not None:
+            spec, _ = spec.also_scoring(given.held)
         if self._relay is None:
             return ShardMaker(spec, given.data, None)
         asking = RemoteAsking(_RelayActor(self._relay))
