@@ -206,7 +206,10 @@ def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
     engine = ("--engine", f"ray:{nodes.address}")
     said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
-    assert said.startswith("1 examples end the workers that judge them, more than --max-poison 0")
+    at = f"({tmp_path / 'rows.jsonl'}:78)"
+    assert said.startswith(
+        f"1 example ends the workers that judge it {at}, more than --max-poison 0 allows."
+    )
     assert kept(tmp_path / "run")
     end(begin(data, tmp_path / "run", *own, *engine))
     assert json.loads((tmp_path / "run.said").read_text()), "nothing of Ray's is among it"
