@@ -18,7 +18,7 @@ demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
 test: $(DEV) $(VENV)/.browser $(VENV)/.postgres ## run all tests
-	@$(BIN)/python -m pytest -n 2 --dist loadfile
+	@$(BIN)/python -m pytest -n 2
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
 

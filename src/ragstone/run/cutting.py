@@ -5,9 +5,10 @@ on at the place where it was, and any process can read a piece. Other data are r
 beginning, and cut as examples.
 """
 
+import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
@@ -30,24 +31,6 @@ FILES_AT_ONCE = 10
 """Files of examples whose ids are read together."""
 
 
-@dataclass(frozen=True, slots=True)
-class BesideExamples:
-    """What the data hold beside examples.
-
-    Args:
-        rejected: Records that were left out, as ``rejected.jsonl`` has them.
-        violations: Labels that break a rule, as ``label_violations.jsonl`` has them.
-    """
-
-    rejected: list[dict[str, Any]] = field(default_factory=list)
-    violations: list[dict[str, Any]] = field(default_factory=list)
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How often each rule is broken."""
-        return dict(Counter(one["rule"] for one in self.violations))
-
-
 class CutData(Protocol):
     """The data of a run in shards."""
 
@@ -60,10 +43,13 @@ class CutData(Protocol):
         """
 
     def piece(self, shard: int) -> PieceForm | None:
-        """What the ledger keeps of the data of a shard that was read."""
+        """What the ledger keeps of the data of a shard that was read, which keeps it from then."""
 
-    def beside(self) -> BesideExamples:
-        """What the data hold beside examples, when all have been read."""
+    def rejected(self) -> Iterator[dict[str, Any]]:
+        """The records that were left out, as ``rejected.jsonl`` has them, when all were read."""
+
+    def violations(self) -> Iterator[dict[str, Any]]:
+        """The labels that break a rule, as ``label_violations.jsonl`` has them, likewise."""
 
 
 def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
@@ -104,9 +90,13 @@ class WholeData:
         """Nothing, for all is read again."""
         return
 
-    def beside(self) -> BesideExamples:
+    def rejected(self) -> Iterator[dict[str, Any]]:
         """As ``CutData``."""
-        return BesideExamples([record_of(one) for one in self._examples.rejected], self._violations)
+        return map(record_of, self._examples.rejected)
+
+    def violations(self) -> Iterator[dict[str, Any]]:
+        """As ``CutData``."""
+        return iter(self._violations)
 
 
 class PiecewiseData:
@@ -160,16 +150,21 @@ class PiecewiseData:
 
     def piece(self, shard: int) -> PieceForm:
         """As ``CutData``."""
-        return self._pieces[shard]
+        return self._pieces.pop(shard)
 
-    def beside(self) -> BesideExamples:
+    def rejected(self) -> Iterator[dict[str, Any]]:
         """As ``CutData``."""
-        kept = {form.shard: form.piece for form in self._done.ledger if form.piece is not None}
-        found = BesideExamples()
-        for _, piece in sorted({**self._pieces, **kept}.items()):
-            found.rejected.extend(piece.rejected)
-            found.violations.extend(piece.violations)
-        return found
+        return (one for piece in self._all_pieces() for one in piece.rejected)
+
+    def violations(self) -> Iterator[dict[str, Any]]:
+        """As ``CutData``."""
+        return (one for piece in self._all_pieces() for one in piece.violations)
+
+    def _all_pieces(self) -> Iterator[PieceForm]:
+        """Those in the ledger and those of which nothing is kept, in order, one in memory."""
+        kept = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
+        both = heapq.merge(kept, sorted(self._pieces.items()), key=itemgetter(0))
+        return (piece for _, piece in both)
 
     def _note(
         self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]

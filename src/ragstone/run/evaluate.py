@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -309,19 +310,18 @@ def _carry_out(
     facts.check()
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
-    beside = data.beside()
-    ties = label_files.ties()
-    write_lines(folder.path / RunEntry.REJECTED, beside.rejected)
-    write_lines(folder.path / RunEntry.VIOLATIONS, beside.violations)
-    write_lines(folder.path / RunEntry.TIES, ties)
+    counts, first = Counter[str](), list[str]()
+    rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(data.rejected(), first))
+    write_lines(folder.path / RunEntry.VIOLATIONS, _counted(data.violations(), counts))
+    ties = write_lines(folder.path / RunEntry.TIES, label_files.ties())
     described = {
         "source": examples.source,
         "format": examples.format,
         "fingerprint": spec.settings.data,
-        "rejected": len(beside.rejected),
-        "rejected_for": [one["faults"][0] for one in beside.rejected[:MOST_NOTED]],
-        "label_violations": beside.counts,
-        "label_ties": len(ties),
+        "rejected": rejected,
+        "rejected_for": first,
+        "label_violations": dict(counts),
+        "label_ties": ties,
         "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
     }
     notes += [*examples.notes, *label_files.notes]
@@ -333,6 +333,21 @@ def _carry_out(
     if batches is not None:
         batches.finished()
     return written
+
+
+def _noted(rejected: Iterator[dict[str, Any]], first: list[str]) -> Iterator[dict[str, Any]]:
+    """The records, with the faults of the first few added to a list."""
+    for one in rejected:
+        if len(first) < MOST_NOTED:
+            first.append(one["faults"][0])
+        yield one
+
+
+def _counted(broken: Iterator[dict[str, Any]], by_rule: Counter[str]) -> Iterator[dict[str, Any]]:
+    """The labels, with the rules that they break counted."""
+    for one in broken:
+        by_rule[one["rule"]] += 1
+        yield one
 
 
 def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatches | None":

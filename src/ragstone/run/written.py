@@ -162,12 +162,17 @@ def signed(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, CHECKSUM: _checksum_of_json(content)}
 
 
-def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines; without any, no file is written."""
+def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
+    """Write JSON lines, and say how many; without any, there is no file."""
+    lines = 0
     path.unlink(missing_ok=True)
-    lines = [json.dumps(record, ensure_ascii=False) + "\n" for record in records]
-    if lines:
-        path.write_text("".join(lines), encoding="utf-8")
+    with path.open("w", encoding="utf-8") as file:
+        for record in records:
+            file.write(json.dumps(record, ensure_ascii=False) + "\n")
+            lines += 1
+    if not lines:
+        path.unlink()
+    return lines
 
 
 def write_json(path: Path, content: object) -> None:
