@@ -10,6 +10,8 @@ import polars as pl
 
 from ragstone.reason import reason
 
+from .distinct import first_of_each
+
 QUESTION = "question_id"
 """What is clustered by, unless the user says otherwise."""
 
@@ -49,7 +51,7 @@ def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
             null where it is not known, and then the id alone counts.
     """
     frame = pl.DataFrame({"id": ids, "text": texts})
-    known = frame.drop_nulls("text").unique("id", keep="first", maintain_order=True)
+    known = first_of_each(frame.drop_nulls("text"), "id")
     count, of = known.height, known["text"].n_unique()
     if count == of or of == 1:
         said = reason("ids_ask_the_same", n=count) if count > of else None
