@@ -1,5 +1,6 @@
 """A cluster that is not there, or unlike this machine, is told in one line."""
 
+import importlib
 import signal
 import socket
 import sys
@@ -9,6 +10,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -120,6 +122,7 @@ class FakeRay:
     def __init__(self) -> None:
         self.made = self.ended = 0
         self.begins: Callable[[], object] = lambda: None
+        self.ends = self.begins
 
     def is_initialized(self) -> bool:
         return self.made > self.ended
@@ -131,6 +134,7 @@ class FakeRay:
             signal.signal(signal.SIGTERM, lambda *_: None)
 
     def shutdown(self) -> None:
+        self.ends()
         self.ended += 1
 
     def get_runtime_context(self) -> SimpleNamespace:
@@ -178,16 +182,26 @@ def test_what_one_thread_began_is_there_for_the_others_when_it_has_ended(ray: Fa
     assert ray.ended == 1
 
 
-def test_a_connection_that_fails_halfway_is_ended(
-    ray: FakeRay, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fails() -> None:
-        raise RuntimeError("no such thing")
+def test_what_nodes_report_is_not_printed_as_long_as_a_connection_lives(ray: FakeRay) -> None:
+    worker: Any = importlib.import_module("ray._private.worker")
+    printed: list[str] = []
+    reports = printed.append
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worker, "print_to_stdstream", reports)
+        ray.begins = lambda: worker.print_to_stdstream("begins")
+        ray.ends = lambda: worker.print_to_stdstream("ends")
+        with connected(""):
+            worker.print_to_stdstream("A worker died.")
+        assert printed == []
+        assert worker.print_to_stdstream == reports
 
-    monkeypatch.setattr("ragstone.run.cluster.connection._untold", fails)
-    with pytest.raises(RuntimeError), connected(""):
-        pass
-    assert (ray.made, ray.ended) == (1, 1)
+        def fails() -> None:
+            raise RuntimeError("no such thing")
+
+        ray.begins = fails
+        with pytest.raises(InputError, match="no such thing"), connected(""):
+            pass
+        assert worker.print_to_stdstream == reports
 
 
 def test_a_connection_of_the_users_own_is_left(ray: FakeRay) -> None:

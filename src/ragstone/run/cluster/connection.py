@@ -72,13 +72,13 @@ class _Connection:
 
     def _begin(self, ray: Any, address: str) -> None:
         with ExitStack() as end:
+            end.enter_context(_untold())
             if threading.current_thread() is threading.main_thread():
                 _begin(ray, address)
             else:
                 keeper = end.enter_context(ThreadPoolExecutor(1))
                 keeper.submit(_begin, ray, address).result()
             end.callback(ray.shutdown)
-            end.enter_context(_untold())
             self._end = end.pop_all()
 
     @contextmanager
@@ -153,7 +153,8 @@ def _unheard() -> Iterator[None]:
 def _untold() -> Iterator[None]:
     """Keep what nodes report, such as a worker that died, off the standard output.
 
-    Ray prints it there whatever the level of its log, among the JSON of a command.
+    Ray prints it there whatever the level of its log, among the JSON of a command, until its
+    connection has ended.
     """
     from ray._private import worker
 
