@@ -6,9 +6,9 @@ place at which the file can be gone on with.
 
 import io
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -61,6 +61,7 @@ class Lines:
         start: Where it begins.
         end: Where the next one begins.
         broken: What is wrong with the file after these lines; then nothing follows.
+        plain: Whether the bytes stand in the file as they are here.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Lines:
     start: LinePlace
     end: LinePlace
     broken: Problem | None = None
+    plain: bool = False
     files: tuple[Path, ...] = ()
     format: str | None = None
     unit: str = "line"
@@ -78,6 +80,14 @@ class Lines:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, text=state["text"].tobytes())
+
+    def without_bytes(self) -> Self:
+        """For who reads them from the file."""
+        return replace(self, text=b"")
+
+    def with_bytes(self, text: bytes) -> Self:
+        """With those that stand in the file between ``start`` and ``end``."""
+        return replace(self, text=_bare(text) if self.start == START else text)
 
     def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
         """As those of the whole file."""
@@ -116,6 +126,7 @@ def pieces(
         with opened(path, meter) as handle:
             if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
                 raise BrokenFileError(problem)
+            cut.plain = isinstance(handle.raw, io.FileIO)
             _pass_over(handle, start.bytes)
             for raw in handle:
                 if (piece := cut.add(raw)) is not None:
@@ -138,6 +149,7 @@ class _Cut:
         if start.encoding == WINDOWS:
             encoding_of(path, NOT_UTF8, meter)
         self.held: list[bytes] = []
+        self.plain = False
         self._records = self._bytes = 0
 
     def add(self, raw: bytes) -> Lines | None:
@@ -161,8 +173,8 @@ class _Cut:
             start.bytes + self._bytes,
             self._encoding,
         )
-        text = b"".join(self.held)
-        piece = Lines(self._name, _bare(text) if start == START else text, start, end, broken)
+        piece = Lines(self._name, b"", start, end, broken, self.plain)
+        piece = piece.with_bytes(b"".join(self.held))
         self.held, self._records, self._bytes, self._start = [], 0, 0, end
         return piece
 

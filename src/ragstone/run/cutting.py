@@ -7,28 +7,24 @@ beginning, and cut as examples.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
-from ragstone.examples import Example, Examples, Rejected
+from ragstone.examples import Examples, Rejected
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
 from ragstone.examples.lines import START, LinePlace, Lines
 from ragstone.examples.records import DEFAULT_SYSTEM
-from ragstone.parquet import scan_parquet
 
 from .blocks import DataShard, shards_of, size_of_a_shard
 from .forms import PieceForm, ShardForm
 from .label_files import LabelFiles
 from .shards import Shards
-from .violations import violation_records
-from .written import collect
-
-FILES_AT_ONCE = 10
-"""Files of examples whose ids are read together."""
+from .violations import Violations
+from .written import as_line, collect
 
 
 class CutData(Protocol):
@@ -45,11 +41,14 @@ class CutData(Protocol):
     def piece(self, shard: int) -> PieceForm | None:
         """What the ledger keeps of the data of a shard that was read, which keeps it from then."""
 
-    def rejected(self) -> Iterator[dict[str, Any]]:
-        """The records that were left out, as ``rejected.jsonl`` has them, when all were read."""
+    def rejected(self) -> Iterator[str]:
+        """The lines of ``rejected.jsonl``, when all was read, in texts of several."""
 
-    def violations(self) -> Iterator[dict[str, Any]]:
-        """The labels that break a rule, as ``label_violations.jsonl`` has them, likewise."""
+    def violations(self) -> Iterator[str]:
+        """The same of ``label_violations.jsonl``."""
+
+    def rules(self) -> Counter[str]:
+        """How often labels break each rule."""
 
 
 def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
@@ -78,25 +77,29 @@ class WholeData:
 
     def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
         self._examples, self._label_files, self._done = examples, label_files, done
-        self._violations: list[dict[str, Any]] = []
+        self._violations = Violations()
 
     def shards(self) -> Iterator[DataShard]:
         """As ``CutData``."""
-        self._violations = []
-        joined = _watched(self._label_files.join(iter(self._examples)), self._violations)
+        self._violations = Violations()
+        joined = self._violations.watch(self._label_files.join(iter(self._examples)))
         return shards_of(joined, self._done.ledger.examples_of)
 
     def piece(self, shard: int) -> None:  # noqa: ARG002
         """Nothing, for all is read again."""
         return
 
-    def rejected(self) -> Iterator[dict[str, Any]]:
+    def rejected(self) -> Iterator[str]:
         """As ``CutData``."""
-        return map(record_of, self._examples.rejected)
+        return map(_line_of, self._examples.rejected)
 
-    def violations(self) -> Iterator[dict[str, Any]]:
+    def violations(self) -> Iterator[str]:
         """As ``CutData``."""
-        return iter(self._violations)
+        return iter([self._violations.lines])
+
+    def rules(self) -> Counter[str]:
+        """As ``CutData``."""
+        return self._violations.rules
 
 
 class PiecewiseData:
@@ -116,11 +119,11 @@ class PiecewiseData:
         seen = SeenIds()
         for number, piece in self.open_pieces(seen):
             facts = ReadFacts()
-            broken: list[dict[str, Any]] = []
+            broken = Violations()
             read = (example for _, example in self.examples.read_part(piece, seen, facts))
-            yield DataShard(number, _watched(read, broken))
+            yield DataShard(number, broken.watch(read))
             self.examples.heard(facts, 0)
-            self._note(number, piece.end, facts, broken)
+            self._note(number, piece.end, facts, broken.lines, broken.rules)
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
@@ -142,23 +145,30 @@ class PiecewiseData:
         return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
 
     def took(
-        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
+        self, shard: int, end: LinePlace, facts: ReadFacts, violations: str, rules: Counter[str]
     ) -> None:
         """Note what was found out about the records of a shard, which were read elsewhere."""
         self.examples.heard(facts, facts.good)
-        self._note(shard, end, facts, violations)
+        self._note(shard, end, facts, violations, rules)
 
     def piece(self, shard: int) -> PieceForm:
         """As ``CutData``."""
         return self._pieces.pop(shard)
 
-    def rejected(self) -> Iterator[dict[str, Any]]:
+    def rejected(self) -> Iterator[str]:
         """As ``CutData``."""
-        return (one for piece in self._all_pieces() for one in piece.rejected)
+        return (piece.rejected for piece in self._all_pieces())
 
-    def violations(self) -> Iterator[dict[str, Any]]:
+    def violations(self) -> Iterator[str]:
         """As ``CutData``."""
-        return (one for piece in self._all_pieces() for one in piece.violations)
+        return (piece.violations for piece in self._all_pieces())
+
+    def rules(self) -> Counter[str]:
+        """As ``CutData``."""
+        counted = Counter[str]()
+        for piece in self._all_pieces():
+            counted.update(piece.rules)
+        return counted
 
     def _all_pieces(self) -> Iterator[PieceForm]:
         """Those in the ledger and those of which nothing is kept, in order, one in memory."""
@@ -167,23 +177,22 @@ class PiecewiseData:
         return (piece for _, piece in both)
 
     def _note(
-        self, shard: int, end: LinePlace, facts: ReadFacts, violations: list[dict[str, Any]]
+        self, shard: int, end: LinePlace, facts: ReadFacts, violations: str, rules: Counter[str]
     ) -> None:
         self._pieces[shard] = PieceForm(
             end=(end.records, end.lines, end.bytes),
             encoding=end.encoding,
-            rejected=[record_of(one) for one in facts.rejected],
+            rejected="".join(map(_line_of, facts.rejected)),
             violations=violations,
+            rules=rules,
             spelled=facts.spelled,
             numbers=facts.numbers,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
         )
 
     def _tell_ids(self, seen: SeenIds) -> None:
-        files = self._done.files_of("examples")
-        for at in range(0, len(files), FILES_AT_ONCE):
-            some = scan_parquet(files[at : at + FILES_AT_ONCE]).select("id", "system")
-            found = collect(some, self._done.path)
+        for some in self._done.scans("examples"):
+            found = collect(some.select("id", "system"), self._done.path)
             systems = found["system"].replace(DEFAULT_SYSTEM, NO_SYSTEM)
             seen.look_up(IdBlock.of(found["id"], systems, np.zeros(found.height, np.int64)))
 
@@ -201,17 +210,7 @@ def facts_of(form: ShardForm) -> ReadFacts:
     )
 
 
-def record_of(one: Rejected) -> dict[str, Any]:
-    """A record that was left out, as ``rejected.jsonl`` has it."""
-    return {
-        "line": one.line,
-        "record": one.record,
-        "faults": [str(fault) for fault in one.faults],
-    }
-
-
-def _watched(examples: Iterable[Example], broken: list[dict[str, Any]]) -> Iterator[Example]:
-    """The examples, unchanged; labels that break a rule are added to a list."""
-    for example in examples:
-        broken.extend(violation_records(example))
-        yield example
+def _line_of(one: Rejected) -> str:
+    """A record that was left out, as a line of ``rejected.jsonl``."""
+    faults = [str(fault) for fault in one.faults]
+    return as_line({"line": one.line, "record": one.record, "faults": faults})

@@ -17,7 +17,7 @@ from .estimate import Estimate
 from .estimates import Columns, Provenance, estimates_of, long_scores
 from .fitting import check_scores, looked_at
 from .forms import STATUS_CODES, AlikeScores
-from .grouping import RunGrouping, grouping, read_facets
+from .grouping import RunGrouping, grouping
 from .groups import ALL, EstimateGroups
 from .manifest import VERSION, RunTally
 from .quick import CITED, DataFacts, candidates, choose
@@ -121,7 +121,8 @@ def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[Sc
             with shards.judged_again(file):
                 check_scores(rows, file, form.examples, there)
         rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
-        facets = read_facets(shards.file("facets", form.shard))
+        file = shards.file("facets", form.shard)
+        facets = collect(scan_parquet(file), file)
         parts = [
             facets.select(value=f"value {one}", status=f"status {one}")
             for one in columns.components

@@ -1,8 +1,8 @@
 """Evaluate: judges and scores examples, and returns a run."""
 
 import asyncio
+import json
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -32,7 +32,7 @@ from .remote_folder import remote_folder
 from .request import Request, with_arguments_of
 from .run import Run
 from .spec import Prepared, RunSpec, prepare
-from .written import write_lines
+from .written import as_line, write_lines
 
 if TYPE_CHECKING:
     from .batches.passes import RunBatches
@@ -310,17 +310,17 @@ def _carry_out(
     facts.check()
     if asking is not None:
         asking.close()  # What it notes then, such as replies that are not kept, is in the run.
-    counts, first = Counter[str](), list[str]()
+    first: list[str] = []
     rejected = write_lines(folder.path / RunEntry.REJECTED, _noted(data.rejected(), first))
-    write_lines(folder.path / RunEntry.VIOLATIONS, _counted(data.violations(), counts))
-    ties = write_lines(folder.path / RunEntry.TIES, label_files.ties())
+    write_lines(folder.path / RunEntry.VIOLATIONS, data.violations())
+    ties = write_lines(folder.path / RunEntry.TIES, map(as_line, label_files.ties()))
     described = {
         "source": examples.source,
         "format": examples.format,
         "fingerprint": spec.settings.data,
         "rejected": rejected,
         "rejected_for": first,
-        "label_violations": dict(counts),
+        "label_violations": dict(data.rules()),
         "label_ties": ties,
         "labels_of_nothing": label_files.unknown_ids[:MOST_NOTED],
     }
@@ -335,19 +335,13 @@ def _carry_out(
     return written
 
 
-def _noted(rejected: Iterator[dict[str, Any]], first: list[str]) -> Iterator[dict[str, Any]]:
-    """The records, with the faults of the first few added to a list."""
-    for one in rejected:
-        if len(first) < MOST_NOTED:
-            first.append(one["faults"][0])
-        yield one
-
-
-def _counted(broken: Iterator[dict[str, Any]], by_rule: Counter[str]) -> Iterator[dict[str, Any]]:
-    """The labels, with the rules that they break counted."""
-    for one in broken:
-        by_rule[one["rule"]] += 1
-        yield one
+def _noted(rejected: Iterator[str], first: list[str]) -> Iterator[str]:
+    """The records, as lines, with the faults of the first few added to a list."""
+    for text in rejected:
+        lacking = MOST_NOTED - len(first)
+        lines = text.split("\n", lacking)[:lacking]
+        first += [json.loads(line)["faults"][0] for line in lines if line]
+        yield text
 
 
 def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatches | None":

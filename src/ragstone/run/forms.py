@@ -150,10 +150,12 @@ class PieceForm(BaseModel):
     """Records, lines and bytes of the file before the next piece."""
     encoding: str = ""
     """Of the file, as told by what is before the next piece; empty while all of that is ASCII."""
-    rejected: Several[dict[str, Any]] = []
-    """As ``rejected.jsonl`` has them."""
-    violations: Several[dict[str, Any]] = []
-    """As ``label_violations.jsonl`` has them."""
+    rejected: str = ""
+    """Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say."""
+    violations: str = ""
+    """The same of ``label_violations.jsonl``."""
+    rules: dict[str, Count] = {}
+    """How often these break each rule."""
     spelled: dict[str, Count] = {}
     numbers: dict[str, Count] = {}
     unread: Several[tuple[str, str, Count]] = []

@@ -1,12 +1,8 @@
 """Grouping: what groups and clusters a run, found before its scores are summed."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
-
-from ragstone.parquet import scan_parquet
 
 from .distinct import Distinct
 from .groups import EstimateGroups, by_column
@@ -37,13 +33,15 @@ class RunGrouping:
 
 
 def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
-    """Look over the facets of a run, shard by shard; a few bytes a question are held."""
+    """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
     names = ["system", *map(by_column, spec.fields)]
     seen = {name: Distinct(name) for name in names}
     clusters, asked, questions = Distinct("cluster"), Distinct("cluster"), Distinct("question")
     retrieved = False
-    for file in shards.files_of("facets"):
-        facets = read_facets(file, [*names, "question", "asked", "cluster", "contexts"])
+    for some in shards.scans("facets"):
+        facets = collect(
+            some.select(*names, "question", "asked", "cluster", "contexts"), shards.path
+        )
         for name, values in seen.items():
             values.add(facets.select(name))
         clusters.add(facets.select("cluster"))
@@ -67,8 +65,3 @@ def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
         questions.rows().height,
         retrieved,
     )
-
-
-def read_facets(file: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """The facets of a shard; by default all columns."""
-    return collect(scan_parquet(file).select(pl.all() if columns is None else columns), file)

@@ -40,6 +40,9 @@ ROWS_AT_ONCE = {"examples": 500}
 FEW_WORDS = 20_000
 """The same of other tables; more would be faster and take more memory."""
 
+FILES_AT_ONCE = 10
+"""Files of which few columns are read together, for each takes longer to open than to read."""
+
 CHOSEN = "chosen"
 """A folder in that of the tables, with what replaces some of them when the run is finished."""
 
@@ -75,6 +78,12 @@ class Shards:
     def files_of(self, name: str) -> list[Path]:
         """The files of a table, in the order of the data."""
         return [self.file(name, form.shard) for form in self.ledger if name in form.files]
+
+    def scans(self, name: str) -> Iterator[pl.LazyFrame]:
+        """A table, a few shards at a time."""
+        files = self.files_of(name)
+        for at in range(0, len(files), FILES_AT_ONCE):
+            yield scan_parquet(files[at : at + FILES_AT_ONCE])
 
     def scan(self, name: str) -> pl.LazyFrame:
         """A table, in the order of the data."""

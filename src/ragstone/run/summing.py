@@ -102,8 +102,9 @@ def summed(
             counted.add(scores, codes, piece.alike)
             buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
         for rows in buckets:
+            valued = [one for one in range(columns) if not np.isnan(rows["values"][:, one]).all()]
             for cells in _cells(rows, groups):
-                for column in range(columns):
+                for column in valued:
                     for group, _, (clusters,) in cells.summed(rows, [column]):
                         there = clusters.of(clusters.counts > 0)
                         _merge(moments, (column, group), there.moments)

@@ -1,19 +1,39 @@
 """Violations: labels of people that break a hard rule, as a file of the run lists them."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
 from ragstone.examples import Example, violations
 
+from .written import as_line
 
-def violation_records(example: Example) -> Iterator[dict[str, Any]]:
-    """One for each rule that is broken; labels are never repaired, but scored as given."""
-    if not example.labels:
-        return
-    for one in violations(example.labels):
-        yield {
-            "example_id": example.id,
-            "rule": one.rule,
-            "severity": one.severity,
-            "where": one.where,
-        }
+
+class Violations:
+    """Those of the examples that passed by; they are never repaired, but scored as given.
+
+    Attributes:
+        rules: How often each rule is broken.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self.rules = Counter[str]()
+
+    @property
+    def lines(self) -> str:
+        """One for each rule that is broken, as ``label_violations.jsonl`` has them."""
+        return "".join(self._lines)
+
+    def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """The examples, unchanged."""
+        for example in examples:
+            for one in violations(example.labels) if example.labels else ():
+                self.rules[one.rule] += 1
+                record = {
+                    "example_id": example.id,
+                    "rule": one.rule,
+                    "severity": one.severity,
+                    "where": one.where,
+                }
+                self._lines.append(as_line(record))
+            yield example

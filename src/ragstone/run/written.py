@@ -162,14 +162,19 @@ def signed(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, CHECKSUM: _checksum_of_json(content)}
 
 
-def write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> int:
-    """Write JSON lines, and say how many; without any, there is no file."""
+def as_line(record: Mapping[str, Any]) -> str:
+    """A record as a line of JSON."""
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+def write_lines(path: Path, texts: Iterable[str]) -> int:
+    """Write lines that come in several texts, and say how many; without any, there is no file."""
     lines = 0
     path.unlink(missing_ok=True)
     with path.open("w", encoding="utf-8") as file:
-        for record in records:
-            file.write(json.dumps(record, ensure_ascii=False) + "\n")
-            lines += 1
+        for text in texts:
+            file.write(text)
+            lines += text.count("\n")
     if not lines:
         path.unlink()
     return lines

@@ -1,5 +1,6 @@
 """A run on a real cluster of three nodes has the bytes of a run in one process, whatever dies."""
 
+import gzip
 import json
 import random
 import subprocess
@@ -191,7 +192,8 @@ def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) 
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     rows = [row | {"id": f"q{number % 100}", "system": "ab"[number // 100]}
             for number, row in enumerate(rows)]  # fmt: skip
-    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    data = tmp_path / "rows.jsonl.gz"  # Which no worker can read in pieces: its lines are sent.
+    data.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
     end(begin(data, tmp_path / "here", "--judge", "human"))
     end(begin(data, tmp_path / "there", "--judge", "human", "--engine", f"ray:{nodes.address}"))
     assert content(tmp_path / "there") == content(tmp_path / "here")

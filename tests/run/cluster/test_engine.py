@@ -70,6 +70,20 @@ def test_shards_are_kept_in_order_and_each_once() -> None:
     assert there.done
 
 
+def test_what_a_worker_could_not_read_is_given_out_first() -> None:
+    there, kept = work()
+    tasks = taken(there)
+    unread = Brief(0, 0, {}, {}, unread=True)
+    there.hear(Made(tasks[0], unread, {}), fetched)
+    assert not kept.shards
+    assert not there.done
+    again = taken(there)
+    assert list(again) == [0]
+    for task in (tasks | again).values():
+        there.hear(made(task), fetched)
+    assert kept.shards == [0, 1, 2, 3, 4]
+
+
 def test_what_died_and_what_was_lost_is_made_again_first() -> None:
     there, kept = work()
     tasks = taken(there)

@@ -82,7 +82,7 @@ def test_a_run_that_is_made_anew_has_what_was_added_to_it(tmp_path: Path) -> Non
     held = rescore(tmp_path / "run", metrics="exact_match").form
     told = pickle.dumps(replace(request, data=None))
     data = read(path)
-    assignment = Assignment((), told, settings, data.apart(), {}, held)
+    assignment = Assignment((), told, settings, data.apart(), None, {}, held)
     _, tables = ShardWorker(assignment, None).make(ShardTask(0, whole(data)))
     scores = pl.read_parquet(tables["scores"].tobytes())
     assert set(scores["metric"]) == {"token_f1", "exact_match"}

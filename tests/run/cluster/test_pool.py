@@ -1,13 +1,16 @@
 """Workers that do not begin are not begun for ever, and what ends the run is said."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ragstone.errors import CannotGoOn
+from ragstone.examples.lines import START, LinePlace, Lines
 from ragstone.run.cluster import pool as pool_file
-from ragstone.run.cluster.pool import TRIES, HeadAway, Pool
+from ragstone.run.cluster.pool import TRIES, HeadAway, Made, Pool
+from ragstone.run.cluster.task import Brief, ShardTask
 from ragstone.run.cluster.worker import Node, this_node
 
 
@@ -22,7 +25,7 @@ class RayTaskError(RayError):
 class Ref:
     """To what comes back, or is raised."""
 
-    def __init__(self, outcome: Node | Exception) -> None:
+    def __init__(self, outcome: Node | Brief | Exception) -> None:
         self.outcome = outcome
 
 
@@ -35,6 +38,7 @@ class Ray:
 
     def __init__(self, *begins: Node | Exception) -> None:
         self.begins, self.begun = list(begins), 0
+        self.made: list[ShardTask] = []
 
     def get_runtime_context(self) -> Any:
         return SimpleNamespace(gcs_address="head:6379")
@@ -49,7 +53,15 @@ class Ray:
         self.begun += 1
         outcome = self.begins.pop(0) if len(self.begins) > 1 else self.begins[0]
         node = SimpleNamespace(remote=lambda: Ref(outcome))
-        return SimpleNamespace(node=node)
+        made = SimpleNamespace(options=lambda **_: SimpleNamespace(remote=self.make))
+        return SimpleNamespace(node=node, make=made)
+
+    def make(self, task: ShardTask) -> tuple[Ref, Ref]:
+        self.made.append(task)
+        brief = Brief(
+            task.shard, 1, {}, {}, unread=isinstance(task.data, Lines) and not task.data.text
+        )
+        return Ref(brief), Ref(brief)
 
     def cluster_resources(self) -> dict[str, float]:
         return {"CPU": 2.0}
@@ -57,7 +69,7 @@ class Ray:
     def wait(self, refs: list[Any], **_: Any) -> Any:
         return refs, []
 
-    def get(self, ref: Ref) -> Node:
+    def get(self, ref: Ref) -> Node | Brief:
         if isinstance(ref.outcome, Exception):
             raise ref.outcome
         return ref.outcome
@@ -128,3 +140,26 @@ def test_a_node_without_a_package_or_with_another_version_is_named() -> None:
     other = Node("far", {**here.versions, "polars": "0.1"})
     with pytest.raises(CannotGoOn, match=r"The node far has polars 0\.1, here"):
         begin(pool_of(Ray(other)), 1)
+
+
+def test_lines_are_sent_to_a_node_that_lacks_their_file_or_finds_another() -> None:
+    plain = Lines("rows.jsonl", b"{}\n", START, LinePlace(1, 1, 3), plain=True)
+    tasks = [ShardTask(0, plain), ShardTask(1, replace(plain, plain=False))]
+
+    def sent(node: Node) -> list[list[bytes]]:
+        ray = Ray(node)
+        ray.cluster_resources = lambda: {"CPU": 1.0}  # type: ignore[method-assign]
+        pool = pool_of(ray)
+        begin(pool, 1)
+        found = []
+        for _ in range(2):
+            for task in tasks:
+                pool.give(task)
+            told = list(pool.events(0))
+            assert [one.task for one in told if isinstance(one, Made)] == tasks
+            found.append([task.data.text for task in ray.made if isinstance(task.data, Lines)])
+            ray.made.clear()
+        return found
+
+    assert sent(this_node()) == [[b"{}\n", b"{}\n"]] * 2
+    assert sent(replace(this_node(), has_file=True)) == [[b"", b"{}\n"], [b"{}\n", b"{}\n"]]

@@ -4,6 +4,7 @@
     engine       hands shards to workers and keeps what they make, in the order of the data
     pool         the workers: begun, lost, begun again
     worker       one of them; maker: what it does with a shard; task: what it gets and gives
+    shared_file  the data, which nodes that have them read themselves
     own_files    the user's own metrics and kinds, which go along; stand_in: models, which do not
     relay        their questions to models, which the process of the run asks for all of them
     poison       examples that end a worker, found by halves

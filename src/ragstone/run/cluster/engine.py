@@ -29,6 +29,7 @@ from .own_files import own_files
 from .poison import Suspects
 from .pool import Died, Made, Pool
 from .relay import PLACES, Clerk, Put, Relay, Ticket
+from .shared_file import SharedFile
 from .stand_in import stand_ins
 from .task import ShardTask, Tables
 from .worker import Assignment
@@ -135,9 +136,14 @@ class ClusterEngine:
             debug=None,
             progress=None,
         )
-        own = own_files()
         return Assignment(
-            own, pickled(told), self.spec.settings, self.data.apart(), self.answers, self.held
+            own_files(),
+            pickled(told),
+            self.spec.settings,
+            self.data.apart(),
+            SharedFile.of(self.data.files),
+            self.answers,
+            self.held,
         )
 
 
@@ -208,6 +214,9 @@ class _Work:
             return
         task = event.task
         self.out.discard((task.shard, task.part))
+        if event.brief.unread:
+            self.again.appendleft(task)
+            return
         if task.part is not None:
             self.again.extend(self.suspects.tried(task))
             return
@@ -257,7 +266,7 @@ class _Work:
             self.again.appendleft(task)
             return False
         if isinstance(task.data, Lines) and isinstance(self.data, PiecewiseData):
-            self.data.took(task.shard, task.data.end, brief.facts, list(brief.violations))
+            self.data.took(task.shard, task.data.end, brief.facts, brief.violations, brief.rules)
         if brief.unfit and not self._faulty:
             raise UnfitFields(brief.unfit)
         if brief.files:

@@ -1,6 +1,6 @@
 """Maker: reads, judges and scores a shard, in the process of a worker."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +27,7 @@ from ragstone.run.scoring import (
 from ragstone.run.shards import write_frame
 from ragstone.run.spec import RunSpec
 from ragstone.run.streaming import StreamedBlock, judged_blocks, prefetched_blocks
-from ragstone.run.violations import violation_records
+from ragstone.run.violations import Violations
 
 from .task import Brief, ShardTask, Tables
 
@@ -78,11 +78,14 @@ class ShardMaker:
 
     def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
         """What was found out about the shard, and its examples by their place."""
-        facts, ids = ReadFacts(), SeenIds()
+        facts, ids, broken = ReadFacts(), SeenIds(), Violations()
         if isinstance(task.data, pl.DataFrame):
             placed = dict(enumerate(from_frame(task.data)))
         else:
             placed = dict(self.data.read_part(task.data, ids, facts, task.refused))
+        for _ in broken.watch(placed.values()):
+            """All pass by."""
+        facts.label_violations = []  # They are in ``broken``.
         brief = Brief(
             task.shard,
             len(placed),
@@ -90,7 +93,8 @@ class ShardMaker:
             {},
             facts,
             None if isinstance(task.data, pl.DataFrame) else ids.all(),
-            tuple(_broken(placed.values())),
+            broken.lines,
+            broken.rules,
         )
         return brief, placed
 
@@ -115,11 +119,6 @@ def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tabl
             files[name] = write_frame(name, tables[name], file)
             content[name] = np.fromfile(file, np.uint8)
     return replace(brief, counted=tally.counted, files=files), content
-
-
-def _broken(examples: Iterable[Example]) -> Iterator[dict[str, object]]:
-    for example in examples:
-        yield from violation_records(example)
 
 
 def _unwatched(done: int, ready: Sequence[Example], judges: Sequence[object]) -> None:

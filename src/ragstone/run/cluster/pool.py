@@ -9,7 +9,7 @@ import pickle
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragstone.errors import CannotGoOn
@@ -140,7 +140,9 @@ class Pool:
         """Give a shard to the worker with the least to do."""
         there = [one for one in self._workers if one.node is not None]
         worker = min(there, key=lambda one: len(one.tasks))
-        brief, tables = worker.handle.make.options(num_returns=2).remote(task)
+        reads = worker.node is not None and worker.node.has_file and task.may_be_read
+        sent = task.without_bytes() if reads else task
+        brief, tables = worker.handle.make.options(num_returns=2).remote(sent)
         worker.tasks.append((brief, tables, task))
 
     def events(self, seconds: float) -> "Iterator[Made | Died]":
@@ -194,6 +196,8 @@ class Pool:
         at = next(place for place, one in enumerate(worker.tasks) if one[0] == ref)
         _, tables, task = worker.tasks[at]
         del worker.tasks[at]
+        if found.unread and worker.node is not None:
+            worker.node = replace(worker.node, has_file=False)
         yield Made(task, found, tables)
 
     def _lost(self, worker: _Worker, error: Exception) -> Died:

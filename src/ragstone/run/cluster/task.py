@@ -1,8 +1,9 @@
 """Task: what a worker is given of a shard, and what it gives back."""
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import polars as pl
@@ -13,6 +14,8 @@ from ragstone.examples.ids import IdBlock
 from ragstone.examples.lines import Lines
 from ragstone.run.forms import AlikeScores
 from ragstone.run.written import File
+
+from .shared_file import SharedFile
 
 PLACES = tuple[int, int]
 """The place of the first example, and the one after the last: lines of a file, or rows of a table;
@@ -42,6 +45,24 @@ class ShardTask:
     part: PLACES | None = None
 
     @property
+    def may_be_read(self) -> bool:
+        """Whether its lines can be read from the file by who has it."""
+        return isinstance(self.data, Lines) and self.data.plain and bool(self.data.text)
+
+    def without_bytes(self) -> Self:
+        """For a worker that reads its lines itself."""
+        assert isinstance(self.data, Lines)
+        return replace(self, data=self.data.without_bytes())
+
+    def read_from(self, file: SharedFile | None) -> Self | None:
+        """The task with the bytes of its lines; None if they cannot be had."""
+        lines = self.data
+        if not isinstance(lines, Lines) or lines.text or lines.end.bytes == lines.start.bytes:
+            return self
+        found = None if file is None else file.read(lines)
+        return None if found is None else replace(self, data=found)
+
+    @property
     def places(self) -> PLACES:
         """Those that it is about."""
         if self.part is not None:
@@ -68,10 +89,12 @@ class Brief:
         files: The record of each of its files.
         facts: What was found out about its records, if these were read here.
         ids: The ids of its examples, if they were read here.
-        violations: Labels that break a rule.
+        violations: Labels that break a rule, as the file of the run lists them.
+        rules: How often each rule is broken.
         alike: Scores that are not in the files, as the ledger keeps them.
         unfit: Why the data cannot be grouped as asked, should this be the first shard; then it was
             not judged.
+        unread: Whether its lines could not be read here, and have to be sent.
     """
 
     shard: int
@@ -80,9 +103,11 @@ class Brief:
     files: Mapping[str, File]
     facts: ReadFacts = field(default_factory=ReadFacts)
     ids: IdBlock | None = None
-    violations: tuple[dict[str, Any], ...] = ()
+    violations: str = ""
+    rules: Counter[str] = field(default_factory=Counter)
     alike: tuple[AlikeScores, ...] = ()
     unfit: str = ""
+    unread: bool = False
 
 
 Tables = dict[str, NDArray[np.uint8]]

@@ -26,6 +26,7 @@ from ragstone.run.spec import reopened
 from .maker import ShardMaker
 from .own_files import OwnFile
 from .relay import RemoteAsking
+from .shared_file import SharedFile
 from .task import Brief, ShardTask, Tables
 
 ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
@@ -39,10 +40,12 @@ class Node:
     Args:
         host: The name of its machine.
         versions: Of Python and of the packages that all nodes need alike.
+        has_file: Whether the file of the data is there.
     """
 
     host: str
     versions: Mapping[str, str]
+    has_file: bool = False
 
 
 def this_node() -> Node:
@@ -60,6 +63,7 @@ class Assignment:
         request: What the user asked for, without what belongs to the process of the run; pickled.
         settings: Of the run, which the judges that are opened must have.
         data: How records are read.
+        file: Where they are, if they are in one file.
         answers: The answers of every system, by question, where judges compare them.
         held: The manifest of a finished run that is made anew, with what was added to it later.
     """
@@ -68,6 +72,7 @@ class Assignment:
     request: bytes
     settings: RunSettings
     data: Examples
+    file: SharedFile | None
     answers: Mapping[str, Mapping[str, str]]
     held: Manifest | None = None
 
@@ -98,7 +103,8 @@ class ShardWorker:
 
     def node(self) -> Node:
         """Where it is."""
-        return this_node()
+        file = self._assignment.file
+        return replace(this_node(), has_file=file is not None and file.is_here())
 
     def make(self, task: ShardTask) -> tuple[Brief, Tables]:
         """Read, judge and score a shard.
@@ -111,7 +117,10 @@ class ShardWorker:
             with self._opening:
                 if self._maker is None:
                     self._maker = self._opened()
-            return self._maker.make(task)
+            whole = task.read_from(self._assignment.file)
+            if whole is None:
+                return Brief(task.shard, 0, {}, {}, unread=True), {}
+            return self._maker.make(whole)
         except RagstoneError as error:
             # What an error has besides its words does not travel between processes. Where the
             # process of the run could open the judges, it is the node that lacks something.
