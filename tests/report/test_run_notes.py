@@ -27,7 +27,8 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 def said(run: Run, lacking: Mapping[str, tuple[int, int]] | None = None, **known: Any) -> str:
-    facts = {name: getattr(summarise(run), name) for name in Summary.__slots__}
+    summary = summarise(run)
+    facts = {name: getattr(summary, name) for name in Summary.__slots__}
     return plain(first_caution(cast("Run", Noted(run, lacking or {})), Summary(**facts | known)))
 
 

@@ -159,18 +159,12 @@ def test_faults_of_the_data_are_those_of_one_process(nodes: Any, tmp_path: Path)
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
-@pytest.mark.parametrize("ending", ["csv", "json"])
-def test_other_data_are_read_by_the_process_of_the_run(
-    nodes: Any, tmp_path: Path, ending: str
-) -> None:
+def test_other_data_are_read_by_the_process_of_the_run(nodes: Any, tmp_path: Path) -> None:
     rows = [{"id": str(number), "question": f"Q{number}?", "answer": "It is so.",
              "system": "ab"[number % 2]} for number in range(120)]  # fmt: skip
-    data = tmp_path / f"rows.{ending}"
-    if ending == "json":
-        data.write_text(json.dumps(rows))
-    else:
-        lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
-        data.write_text("\n".join(lines) + "\n")
+    data = tmp_path / "rows.csv"
+    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
+    data.write_text("\n".join(lines) + "\n")
     more = ("-m", "token_f1", "-m", "abstention")
     end(begin(data, tmp_path / "here", *more))
     end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{nodes.address}"))
@@ -200,15 +194,15 @@ def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) 
 
 
 def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path) -> None:
-    data = write(tmp_path / "rows.jsonl", 120)
+    data = write(tmp_path / "rows.jsonl", 108)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
-    rows[77]["answer"] = "poison"
+    rows[105]["answer"] = "poison"  # In a short shard, for each halving costs a worker.
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "own.py").write_text(OWN)
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
     engine = ("--engine", f"ray:{nodes.address}")
     said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
-    at = f"({tmp_path / 'rows.jsonl'}:78)"
+    at = f"({tmp_path / 'rows.jsonl'}:106)"
     assert said.startswith(
         f"1 example ends the workers that judge it {at}, more than --max-poison 0 allows."
     )
@@ -218,11 +212,11 @@ def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path
     run = Run.open(tmp_path / "run")
     scores = run.scores(["harmless"])
     missing = scores.filter(scores["status"] == "missing")
-    assert missing.select("example_id", "reason").rows() == [("r77", "worker_ended")]
-    assert scores.height == 120
-    assert set(run.examples()["id"]) == {f"r{number}" for number in range(120)}
+    assert missing.select("example_id", "reason").rows() == [("r105", "worker_ended")]
+    assert scores.height == 108
+    assert set(run.examples()["id"]) == {f"r{number}" for number in range(108)}
     (whole,) = (one for one in run.estimate_list if not one.group)
-    assert (whole.n, whole.n_missing, whole.reasons) == (119, 1, {"worker_ended": 1})
+    assert (whole.n, whole.n_missing, whole.reasons) == (107, 1, {"worker_ended": 1})
     assert "examples_set_aside?n=1" in run.form.remarks
 
 
