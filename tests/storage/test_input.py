@@ -4,6 +4,7 @@ import gzip
 import json
 import os
 import socket
+import sys
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -171,6 +172,14 @@ def test_a_path_is_no_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     (tmp_path / "s3:").mkdir()
     (tmp_path / "s3:" / "a.jsonl").write_bytes(lines(ROWS))
     assert len(list(read("s3:/a.jsonl"))) == 3
+
+
+def test_without_fsspec_what_to_install_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "fsspec.core", None)
+    with pytest.raises(MissingDependency, match=r"pip install 'ragstone\[s3\]'"):
+        list(read("s3://bucket/rows.jsonl"))
+    with pytest.raises(InputError, match=r"opens sftp:// for it: .* such as pip install 'ragston"):
+        list(read("sftp://host/rows.jsonl"))
 
 
 def test_a_url_that_nothing_reads_is_said() -> None:

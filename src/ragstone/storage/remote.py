@@ -221,7 +221,9 @@ class Remote:
             if kind in EXTRAS:
                 raise MissingDependency(f"{kind}://", EXTRAS[kind]) from error
             raise InputError(
-                f"{self.name} needs a package that opens {kind}:// for fsspec: {error}"
+                f"{self.name} needs fsspec and a package that opens {kind}:// for it: {error}. For "
+                f"{', '.join(dict.fromkeys(f'{one}://' for one in EXTRAS.values()))} there are "
+                "extras, such as pip install 'ragstone[s3]'."
             ) from error
 
     @contextmanager
