@@ -166,3 +166,16 @@ def test_a_column_that_is_not_there_is_told_at_once(tmp_path: Path) -> None:
     path = write(tmp_path / "rows.jsonl", lines_of())
     with pytest.raises(DataError, match="a column called 'nowhere'"):
         read(path, columns={"answer": "nowhere"}).pieces(PieceSize(3, 10**9))
+
+
+@pytest.mark.parametrize(
+    "first", [b"\xef\xbb\xbf\n", '{"answer": "Käse"}\n\xa0\n'.encode("cp1252")]
+)
+def test_a_line_that_only_seems_to_hold_a_record_counts_as_none(
+    tmp_path: Path, first: bytes
+) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(first + b"".join(b'{"answer": "a"}\n' for _ in range(9)))
+    whole = list(read(path))
+    assert in_pieces(read(path), PieceSize(2, 10**9)) == whole
+    assert [one.id for one in whole] == [str(at + 1) for at in range(len(whole))]

@@ -13,6 +13,7 @@ from ragstone.examples.lines import LinePlace
 from ragstone.run import blocks
 from ragstone.run.evaluate import evaluate as run_of
 from ragstone.run.known_input import FILE, known_file, known_input
+from ragstone.run.spec import prepare
 
 
 def write(path: Path, rows: int, *, systems: bool = False) -> Path:
@@ -136,9 +137,9 @@ def test_a_file_that_changed_is_other_data(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(KeyboardInterrupt):
         run_of(data, out=tmp_path / "run")
     assert (tmp_path / "run" / "parts" / FILE).is_file()
-    assert known_input(tmp_path / "run", [data]) is not None
+    assert known_input(tmp_path / "run", [known_file(data)]) is not None
     data.write_text(data.read_text().replace("It is so.", "It is no."))
-    assert known_input(tmp_path / "run", [data]) is None
+    assert known_input(tmp_path / "run", [known_file(data)]) is None
     with pytest.raises(RunConflict, match="different data"):
         run_of(data, out=tmp_path / "run")
 
@@ -193,3 +194,27 @@ def test_a_file_that_changes_while_it_is_read_makes_no_run(
     with pytest.raises(InputError, match=r"rows\.jsonl changed while the run was reading it"):
         run_of(data, out=tmp_path / "run")
     assert not (tmp_path / "run" / "estimates.json").exists()
+
+
+def test_data_that_change_after_their_fingerprint_was_taken_make_no_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = write(tmp_path / "rows.jsonl", 30)
+    prepared = prepare
+
+    def later(request: object) -> object:
+        found = prepared(request)  # type: ignore[arg-type]
+        with data.open("a") as file:
+            file.write(json.dumps({"id": "more", "question": "Q?", "answer": "It is so."}) + "\n")
+        return found
+
+    monkeypatch.setattr("ragstone.run.evaluate.prepare", later)
+    with pytest.raises(InputError, match="changed while the run was reading it"):
+        run_of(data, out=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_file_whose_name_cannot_be_written_down_is_refused(tmp_path: Path) -> None:
+    data = write(tmp_path / "caf\udce9.jsonl", 3)
+    with pytest.raises(InputError, match=r"the name of this file is not UTF-8\. Rename it\."):
+        run_of(data, out=tmp_path / "run")

@@ -23,10 +23,11 @@ from ragstone.parquet import sink_parquet, write_parquet
 from ragstone.report.export import write_table
 from ragstone.report.words import explain
 from ragstone.result_file import write_result
+from ragstone.run import blocks
 from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.manifest import RunTally
 from ragstone.run.shards import Shards
-from ragstone.run.written import File
+from ragstone.run.written import File, write_json
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
@@ -99,6 +100,29 @@ def test_each_file_that_is_no_table_says_so(
         ragstone.evaluate(rows, **given)
     monkeypatch.undo()
     assert ragstone.evaluate(rows, **given).manifest["data"]["examples"] == len(ROWS)
+
+
+def test_a_quick_run_without_room_at_its_very_end_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What all its examples lack, and it therefore left out of its tables, is still known then."""
+    rows = [{"id": str(at), "question": "Q?", "answer": "A.", "reference": "A."} for at in range(9)]
+    monkeypatch.setattr(blocks, "OF_A_SHARD", 4)
+    whole = ragstone.evaluate(rows, out=tmp_path / "whole", suites="quick")
+    written = write_json
+
+    def full(path: Path, content: object) -> None:
+        if path.name == "estimates.json":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        written(path, content)
+
+    with monkeypatch.context() as filled:
+        filled.setattr("ragstone.run.folder.write_json", full)
+        with pytest.raises(DiskFull):
+            ragstone.evaluate(rows, out=tmp_path / "run", suites="quick")
+    run = ragstone.evaluate(rows, out=tmp_path / "run", suites="quick")
+    assert run.estimates().equals(whole.estimates())
+    assert run.scores().equals(whole.scores())
 
 
 def test_scoring_more_on_a_full_disk_says_so_and_leaves_the_run_as_it_was(disk: Path) -> None:

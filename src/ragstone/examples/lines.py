@@ -154,11 +154,14 @@ class _Cut:
 
     def add(self, raw: bytes) -> Lines | None:
         """Take a line; gives the piece before it where it does not fit into that."""
-        record = raw.startswith(b"{") or not _blank(raw)
+        encoding = self._encoding
+        if not encoding and not raw.isascii():
+            encoding = encoding_of(self._path, _bare(raw), self._meter)
+        first = self._start == START and not self.held
+        record = raw.startswith(b"{") or not _blank(_bare(raw) if first else raw, encoding)
         full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
         before = self.taken() if self._records and full else None
-        if not self._encoding and not raw.isascii():
-            self._encoding = encoding_of(self._path, _bare(raw), self._meter)
+        self._encoding = encoding
         self.held.append(raw)
         self._records += record
         self._bytes += len(raw)
@@ -186,9 +189,11 @@ def _pass_over(handle: io.BufferedReader, size: int) -> None:
         size -= len(handle.read(min(size, BUFFER))) or size
 
 
-def _blank(raw: bytes) -> bool:
+def _blank(raw: bytes, encoding: str) -> bool:
     """Whether a line is none of a record, as ``JsonLines`` sees it."""
-    return raw.isspace() or (len(raw) < HEAD and not raw.decode(errors="replace").strip())
+    if raw.isspace():
+        return True
+    return len(raw) < HEAD and not raw.decode(encoding or "utf-8", errors="replace").strip()
 
 
 def _bare(text: bytes) -> bytes:

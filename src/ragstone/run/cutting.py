@@ -123,7 +123,7 @@ class PiecewiseData:
             read = (example for _, example in self.examples.read_part(piece, seen, facts))
             yield DataShard(number, broken.watch(read))
             self.examples.heard(facts, 0)
-            self._note(number, piece.end, facts, broken.lines, broken.rules)
+            self._note(number, piece, facts, broken.lines, broken.rules)
         self.examples.all_read()
 
     def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
@@ -133,23 +133,25 @@ class PiecewiseData:
             seen: Is told the ids of those that are.
         """
         ledger = self._done.ledger
-        start, first = START, 0
+        start, first, ends = START, 0, False
         for form in ledger:
             if form.shard == first and form.piece is not None:
                 start, first = LinePlace(*form.piece.end, form.piece.encoding), first + 1
+                ends = form.piece.broken
         pieces = self.examples.pieces(size_of_a_shard(), start)
         # One after the other, for a line of the ledger may hold many records.
         for form in ledger:
             self.examples.heard(facts_of(form), form.examples)
         self._tell_ids(seen)
-        return ((at, piece) for at, piece in enumerate(pieces, first) if at not in ledger)
+        left = () if ends else enumerate(pieces, first)
+        return ((at, piece) for at, piece in left if at not in ledger)
 
     def took(
-        self, shard: int, end: LinePlace, facts: ReadFacts, violations: str, rules: Counter[str]
+        self, shard: int, piece: Lines, facts: ReadFacts, violations: str, rules: Counter[str]
     ) -> None:
         """Note what was found out about the records of a shard, which were read elsewhere."""
         self.examples.heard(facts, facts.good)
-        self._note(shard, end, facts, violations, rules)
+        self._note(shard, piece, facts, violations, rules)
 
     def piece(self, shard: int) -> PieceForm:
         """As ``CutData``."""
@@ -177,11 +179,13 @@ class PiecewiseData:
         return (piece for _, piece in both)
 
     def _note(
-        self, shard: int, end: LinePlace, facts: ReadFacts, violations: str, rules: Counter[str]
+        self, shard: int, piece: Lines, facts: ReadFacts, violations: str, rules: Counter[str]
     ) -> None:
+        end = piece.end
         self._pieces[shard] = PieceForm(
             end=(end.records, end.lines, end.bytes),
             encoding=end.encoding,
+            broken=piece.broken is not None,
             rejected="".join(map(_line_of, facts.rejected)),
             violations=violations,
             rules=rules,

@@ -271,8 +271,9 @@ def _carry_out(
         notes += _left_out(left_out)
     evaluation = Evaluation(folder, folder.parts, spec, request.progress)
     address = ray_address(request.engine)
-    facts = InputFacts.of(
+    facts = InputFacts(
         prepared.examples,
+        prepared.files,
         spec.settings.data,
         None if prepared.survey is None else prepared.survey.examples,
     )
@@ -410,6 +411,7 @@ def _on_cluster(
         request,
         spec,
         prepared.examples,
+        prepared.files,
         {} if prepared.survey is None else prepared.survey.answers,
         asking,
         prepared.chat,

@@ -144,7 +144,9 @@ class Folder(RunFiles):
             estimates: The reported numbers.
         """
         chosen = shards.path / CHOSEN
-        final = in_order(Shards(chosen) if chosen.is_dir() else shards)
+        made = Shards(chosen) if chosen.is_dir() else shards
+        chosen.mkdir(exist_ok=True)
+        final = in_order(made, chosen)
         tables: Counter[str] = Counter()
         for form in final.ledger:
             tables.update({name: noted.rows or 0 for name, noted in form.files.items()})

@@ -150,6 +150,8 @@ class PieceForm(BaseModel):
     """Records, lines and bytes of the file before the next piece."""
     encoding: str = ""
     """Of the file, as told by what is before the next piece; empty while all of that is ASCII."""
+    broken: bool = False
+    """Whether the file cannot be read after it."""
     rejected: str = ""
     """Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say."""
     violations: str = ""

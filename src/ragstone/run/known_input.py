@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from typing import Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.argument import argument
 from ragstone.errors import CannotGoOn, InputError
 from ragstone.examples import Examples
+from ragstone.examples.problem import ascii_safe
 
 from .places import PARTS
 from .written import write_json
@@ -62,20 +62,15 @@ class InputFacts:
 
     Args:
         data: The data.
+        files: What their files were recognised by before anything was read of them.
         fingerprint: Of the data.
         examples: How many there are; None if they were not counted.
-        files: What their files were recognised by when the run began or went on.
     """
 
     data: Examples
+    files: tuple[KnownFile, ...]
     fingerprint: str
     examples: int | None
-    files: tuple[KnownFile, ...]
-
-    @classmethod
-    def of(cls, data: Examples, fingerprint: str, examples: int | None) -> Self:
-        """Of data that are going to be read."""
-        return cls(data, fingerprint, examples, tuple(map(known_file, data.files)))
 
     def write(self, parts: Path) -> None:
         """Write it down in the folder of the run's unfinished tables."""
@@ -114,18 +109,28 @@ class InputFacts:
             )
 
 
-def known_input(folder: Path, files: Sequence[Path]) -> KnownInput | None:
+def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
     """What an unfinished run in a folder knows of these files; None if they are not those."""
     try:
         known = KnownInput.model_validate_json((folder / PARTS / FILE).read_bytes())
-        same = bool(files) and known.files == [known_file(file) for file in files]
+        same = bool(files) and known.files == list(files)
     except (OSError, ValidationError):
         return None
     return known if same else None
 
 
 def known_file(file: Path) -> KnownFile:
-    """What a file is recognised by."""
+    """What a file is recognised by.
+
+    Raises:
+        InputError: Its name cannot be written down.
+    """
+    try:
+        str(file).encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"{ascii_safe(str(file))}: the name of this file is not UTF-8. Rename it."
+        ) from error
     digest = blake2b(digest_size=16)
     with file.open("rb") as handle:
         status = os.fstat(handle.fileno())

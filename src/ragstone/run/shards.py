@@ -197,13 +197,18 @@ class Shards:
             raise DamagedRun(error.faults, hint=hint) from error
 
 
-def in_order(shards: Shards) -> Shards:
-    """The same tables with a ledger in the order of the data, however the run came to them."""
-    following = shards.path / f"{LEDGER}{UNFINISHED}"
+def in_order(shards: Shards, into: Path) -> Shards:
+    """The same tables with a ledger in the order of the data, however the run came to them.
+
+    Args:
+        shards: The tables, of which the ledger may be read again, should the run be stopped now.
+        into: The folder for the new ledger.
+    """
+    following = into / f"{LEDGER}{UNFINISHED}"
     left: dict[str, object] = {"piece": None, "alike": []}
     write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))
-    following.replace(shards.path / LEDGER)
-    return Shards(shards.path)
+    following.replace(into / LEDGER)
+    return Shards(into)
 
 
 def write_frame(name: str, frame: pl.DataFrame, file: Path) -> File:

@@ -33,7 +33,7 @@ from .chat_judges import ChatJudges, chat_judges
 from .encoder_names import ModelNames
 from .encoders import Models, local_encoder, open_models
 from .forms import Manifest
-from .known_input import known_input
+from .known_input import KnownFile, known_file, known_input
 from .label_files import LabelFiles
 from .manifest import VERSION
 from .request import Request
@@ -134,6 +134,7 @@ class Prepared:
 
     Args:
         examples: Can be read once.
+        files: What their files were recognised by before anything was read of them.
         label_files: To be joined to them.
         chat: The judges that are chat models.
         survey: The result of reading all data first; None if no server will be asked.
@@ -141,6 +142,7 @@ class Prepared:
 
     spec: RunSpec
     examples: Examples
+    files: tuple[KnownFile, ...]
     label_files: LabelFiles
     chat: ChatJudges
     survey: Survey | None
@@ -174,7 +176,8 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         qrels=request.qrels,
     )
     label_files = LabelFiles(panel.label_files)
-    known = None if request.out is None else known_input(Path(request.out), examples.files)
+    files = tuple(map(known_file, examples.files))
+    known = None if request.out is None else known_input(Path(request.out), files)
     fingerprint = examples.fingerprint() if known is None else known.fingerprint
     if known is not None and known.over_systems is not None:
         examples.told_of_systems(over_systems=known.over_systems)
@@ -189,7 +192,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
     settings = _settings(request, wanted, chat, panel, opened, examples, fingerprint)
     by = grouped_by(*several(request.by))
     spec = RunSpec(settings, wanted, panel.judges, by, opened)
-    return Prepared(spec, examples, label_files, chat, survey)
+    return Prepared(spec, examples, files, label_files, chat, survey)
 
 
 def reopened(request: Request, settings: RunSettings) -> RunSpec:

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.examples.lines import LinePlace, Lines
-from ragstone.run.cluster.poison import PoisonedData, Suspects
+from ragstone.run.cluster.poison import DEATHS, ROUNDS, PoisonedData, Suspects
 from ragstone.run.cluster.task import ShardTask
 
 
@@ -99,3 +99,11 @@ def test_a_shard_that_only_dies_as_a_whole_is_told_and_not_tried_for_ever() -> N
     with pytest.raises(PoisonedData, match="Shard 0 ended its worker"):
         try_all()
     assert deaths <= 8
+
+
+def test_a_shard_without_examples_is_not_forgotten() -> None:
+    suspects, empty = Suspects(10), shard(0)
+    for _ in range(ROUNDS * DEATHS + 1):
+        assert suspects.died(empty, "worker_ended") == [empty]
+    with pytest.raises(PoisonedData, match="Shard 0 ended its worker"):
+        suspects.died(empty, "worker_ended")

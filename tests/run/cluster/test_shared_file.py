@@ -14,6 +14,7 @@ from ragstone.examples.lines import Lines, PieceSize
 from ragstone.run.cluster.shared_file import SharedFile
 from ragstone.run.cluster.task import Brief, ShardTask
 from ragstone.run.cluster.worker import Assignment, ShardWorker
+from ragstone.run.known_input import known_file
 from ragstone.run.request import Request
 from ragstone.run.spec import prepare
 
@@ -33,7 +34,7 @@ def pieces(data: Examples) -> list[Lines]:
 
 
 def shared(data: Examples) -> SharedFile:
-    file = SharedFile.of(data.files)
+    file = SharedFile.of([known_file(one) for one in data.files])
     assert file is not None
     return file
 
@@ -82,7 +83,8 @@ def test_a_file_is_told_from_another_of_its_name(path: Path) -> None:
 
 
 def test_several_files_are_not_shared(path: Path) -> None:
-    assert SharedFile.of([path, path]) is None
+    known = known_file(path)
+    assert SharedFile.of([known, known]) is None
     assert SharedFile.of([]) is None
 
 

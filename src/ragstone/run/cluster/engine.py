@@ -19,6 +19,7 @@ from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData
 from ragstone.run.evaluation import Evaluation
 from ragstone.run.forms import Counted, Manifest, ShardForm
+from ragstone.run.known_input import KnownFile
 from ragstone.run.limits import USUAL
 from ragstone.run.request import Request
 from ragstone.run.scoring import UnfitFields
@@ -52,6 +53,7 @@ class ClusterEngine:
         request: What the user asked for.
         spec: What the run is going to do.
         data: How records are read.
+        files: What their files are recognised by.
         answers: The answers of every system, by question, where judges compare them.
         asking: Asks models for them; None if no judge is one.
         chat: The judges that are models.
@@ -63,6 +65,7 @@ class ClusterEngine:
     request: Request
     spec: RunSpec
     data: Examples
+    files: Sequence[KnownFile]
     answers: Mapping[str, Mapping[str, str]]
     asking: Asking | None
     chat: ChatJudges
@@ -141,7 +144,7 @@ class ClusterEngine:
             pickled(told),
             self.spec.settings,
             self.data.apart(),
-            SharedFile.of(self.data.files),
+            SharedFile.of(self.files),
             self.answers,
             self.held,
         )
@@ -266,10 +269,11 @@ class _Work:
             self.again.appendleft(task)
             return False
         if isinstance(task.data, Lines) and isinstance(self.data, PiecewiseData):
-            self.data.took(task.shard, task.data.end, brief.facts, brief.violations, brief.rules)
+            self.data.took(task.shard, task.data, brief.facts, brief.violations, brief.rules)
         if brief.unfit and not self._faulty:
             raise UnfitFields(brief.unfit)
-        if brief.files:
+        # The ledger knows of no faults, so of data that are going to be refused nothing is kept.
+        if brief.files and not self._faulty:
             form = ShardForm(
                 shard=brief.shard,
                 examples=brief.examples,

@@ -96,8 +96,8 @@ class Suspects:
                 f"Shard {task.shard} ended its worker {ROUNDS * DEATHS} times, though none of its "
                 "examples does so alone: the workers may have too little memory."
             )
-        start, end = task.places
-        return self._halves(suspect, start, end)
+        # What holds no example is only tried again.
+        return self._halves(suspect, *task.places) or [task]
 
     def _halves(self, suspect: Suspect, start: int, end: int) -> list[ShardTask]:
         middle = (start + end + 1) // 2

@@ -26,9 +26,11 @@ class SharedFile:
     known: KnownFile
 
     @classmethod
-    def of(cls, files: Sequence[Path]) -> Self | None:
+    def of(cls, files: Sequence[KnownFile]) -> Self | None:
         """The one file of the data; None if they are several, or none."""
-        return cls(known_file(files[0].absolute())) if len(files) == 1 else None
+        if len(files) != 1:
+            return None
+        return cls(files[0].model_copy(update={"name": str(Path(files[0].name).absolute())}))
 
     def is_here(self) -> bool:
         """Whether this machine has it."""
