@@ -4,9 +4,11 @@ from collections import Counter
 from dataclasses import dataclass, field
 
 from ragstone.errors import Fault
+from ragstone.examples.example import Example
 from ragstone.examples.labels import Severity
 from ragstone.examples.problem import Problem
 from ragstone.examples.records import RecordReader
+from ragstone.examples.systems import has_system
 
 KEPT = 1000
 
@@ -41,6 +43,9 @@ class ReadFacts:
         label_violations: The first 1,000 broken rules between human labels.
         n_label_violations: How many there are, by rule.
         good: How many records are good.
+        own_ids: How many good records name a system beside an id of their own.
+        other_ids: The ids of those that name a system and no id, which are numbers.
+        unread_ids: Ids of records that cannot be read, which occurred there first.
         about_columns: Problems of columns, which are told once.
         rival: A field that two columns claim, with one of them.
         spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.
@@ -52,6 +57,9 @@ class ReadFacts:
     label_violations: list[LabelViolation] = field(default_factory=list)
     n_label_violations: Counter[str] = field(default_factory=Counter)
     good: int = 0
+    own_ids: int = 0
+    other_ids: list[str] = field(default_factory=list)
+    unread_ids: list[str] = field(default_factory=list)
     about_columns: set[Problem] = field(default_factory=set)
     rival: dict[str, str] = field(default_factory=dict)
     spelled: Counter[str] = field(default_factory=Counter)
@@ -64,6 +72,12 @@ class ReadFacts:
         if len(self.faults) < KEPT:
             self.faults.append(fault)
 
+    def heard_id(self, example: Example, *, own: bool) -> None:
+        """Note a good record; ``own``: it names a system beside an id of its own."""
+        self.own_ids += own
+        if not own and has_system(example):
+            self.other_ids.append(example.id)
+
     def count(self, reader: RecordReader) -> None:
         """Add what a reader counted."""
         self.spelled += reader.spelled
@@ -71,7 +85,7 @@ class ReadFacts:
         self.numbers += reader.numbers
 
     def join(self, other: "ReadFacts") -> None:
-        """Add those of a later piece."""
+        """Add those of a later piece, without its ids."""
         told = {
             (one.field, one.expected, one.got) for one in other.about_columns & self.about_columns
         }

@@ -264,10 +264,13 @@ class Examples:
             if how.refused:
                 known = zip(whose, places, strict=True)
                 repeated |= {at: how.refused[place] for at, place in known if place in how.refused}
+            told = {index: at for at, index in enumerate(whose)}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:
                     self._reject(facts, one, one.problems)
+                    if index in told and index not in repeated:
+                        facts.unread_ids.append(ids[told[index]])
                     continue
                 given = example.id
                 if questions is not None:
@@ -282,6 +285,7 @@ class Examples:
                 if example.labels:
                     _flag(facts, example)
                 facts.good += 1
+                facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1

@@ -12,6 +12,7 @@ from operator import itemgetter
 from typing import Protocol
 
 import numpy as np
+import polars as pl
 
 from ragstone.examples import Examples, Rejected
 from ragstone.examples.facts import ReadFacts
@@ -192,13 +193,27 @@ class PiecewiseData:
             spelled=facts.spelled,
             numbers=facts.numbers,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
+            own_ids=facts.own_ids > 0,
+            other_ids=facts.other_ids if facts.own_ids else [],
+            unread_ids=facts.unread_ids,
         )
 
     def _tell_ids(self, seen: SeenIds) -> None:
+        """Tell what was found of ids as if the shards that are done were read again."""
+        alone, others, unread = list[int](), list[str](), list[str]()
+        for form in self._done.ledger:
+            if form.piece is not None:
+                alone += [] if form.piece.own_ids else [form.shard]
+                others += form.piece.other_ids
+                unread += form.piece.unread_ids
+        named = ~(pl.col("shard").is_in(alone) | pl.col("id").is_in(others))
+        named &= pl.col("system") != DEFAULT_SYSTEM
+        system = pl.when(named).then("system").otherwise(pl.lit(NO_SYSTEM))
         for some in self._done.scans("examples"):
-            found = collect(some.select("id", "system"), self._done.path)
-            systems = found["system"].replace(DEFAULT_SYSTEM, NO_SYSTEM)
-            seen.look_up(IdBlock.of(found["id"], systems, np.zeros(found.height, np.int64)))
+            found = collect(some.select("id", system.alias("system")), self._done.path)
+            nowhere = np.zeros(found.height, np.int64)
+            seen.look_up(IdBlock.of(found["id"], found["system"], nowhere))
+        seen.look_up(IdBlock.of(unread, [NO_SYSTEM] * len(unread), [0] * len(unread)))
 
 
 def facts_of(form: ShardForm) -> ReadFacts:

@@ -162,6 +162,12 @@ class PieceForm(BaseModel):
     numbers: dict[str, Count] = {}
     unread: Several[tuple[str, str, Count]] = []
     """As in ``RecordReader``, and likewise the two before."""
+    own_ids: bool = True
+    """Whether any record names a system beside an id of its own."""
+    other_ids: Several[str] = []
+    """If so, the ids of records that name a system alone."""
+    unread_ids: Several[str] = []
+    """As in ``ReadFacts``."""
 
 
 class AlikeScores(BaseModel):

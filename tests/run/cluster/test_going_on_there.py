@@ -7,7 +7,7 @@ import gzip
 import json
 import pickle
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,3 +133,52 @@ def test_a_file_that_is_broken_at_its_end_is_told_once(tmp_path: Path, engine: s
     run = evaluate(data, out=tmp_path / "run", metrics="exact_match", **how)
     assert content(run) == content(whole)
     assert run.form.data == whole.form.data
+
+
+def a_record_that_cannot_be_read(records: list[dict[str, Any]]) -> None:
+    """Its id is taken all the same."""
+    records[3]["answer"] = {"no": 1}
+    records[24]["id"] = "r3"
+
+
+def numbers_as_ids(records: list[dict[str, Any]]) -> None:
+    """What names a system and no id is known by its number, which is an id of no question."""
+    for at, record in enumerate(records):
+        del record["id"]
+        record["system"] = "ab"[at % 2]
+    records[24] |= {"id": "3", "system": "b"}
+
+
+def some_numbers_as_ids(records: list[dict[str, Any]]) -> None:
+    numbers_as_ids(records)
+    records[1]["id"] = "one"
+
+
+def an_id_of_two_systems(records: list[dict[str, Any]]) -> None:
+    """It turns out to be that of a question when the second comes."""
+    records[3]["system"] = "a"
+    records[24] |= {"id": "r3", "system": "b"}
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "change",
+    [a_record_that_cannot_be_read, numbers_as_ids, some_numbers_as_ids, an_id_of_two_systems],
+)
+def test_ids_are_taken_in_a_run_that_goes_on_as_in_one_that_was_not_stopped(
+    tmp_path: Path, engine: str, change: Callable[[list[dict[str, Any]]], None]
+) -> None:
+    records = rows(45)
+    change(records)
+    data = write(tmp_path / "rows.jsonl", records)
+    how: dict[str, Any] = {"engine": engine, "skip_bad": True}
+    whole = evaluate(data, out=tmp_path / "whole", metrics="exact_match", **how)
+    for shards in range(1, 5):
+        out = tmp_path / f"run{shards}"
+        stopped(data, out, shards, **how)
+        run = evaluate(data, out=out, metrics="exact_match", **how)
+        assert run.form.data.rejected == whole.form.data.rejected
+        ours, theirs = content(run), content(whole)
+        for files in (ours, theirs):
+            files.pop("rejected.jsonl", None)  # It says where an id was before, or only that.
+        assert ours == theirs
