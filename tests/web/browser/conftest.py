@@ -4,6 +4,7 @@ import shutil
 import socket
 import threading
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -40,14 +41,24 @@ def chromium() -> Iterator[Browser]:
 
 expect.set_options(timeout=PATIENCE)
 
+
+def widths(*, dark: bool) -> tuple[int, ...]:
+    """The windows in which a page is looked at.
+
+    Of the dark theme one, for a theme changes nothing but colours, and a width none of them.
+    """
+    return (WIDE,) if dark else (WIDE, NARROW)
+
+
 Serve = Callable[[Path], str]
 
 
 @pytest.fixture(scope="session")
 def serve() -> Iterator[Serve]:
-    """Serves a folder of runs; gives the address."""
+    """Serves a folder of runs, each by one server; gives the address."""
     servers: list[tuple[uvicorn.Server, threading.Thread]] = []
 
+    @cache
     def start(folder: Path) -> str:
         taken = socket.create_server(("127.0.0.1", 0))
         host = f"127.0.0.1:{taken.getsockname()[1]}"

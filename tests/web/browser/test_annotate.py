@@ -24,7 +24,7 @@ from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 
-from .conftest import NARROW, PATIENCE, WIDE, Watched
+from .conftest import NARROW, PATIENCE, Watched, widths
 
 Watch = Callable[..., Watched]
 YES_NO = ("yes", "no")
@@ -732,7 +732,7 @@ def test_a_desk_has_no_barrier_and_fits(make: Make, watch: Watch, look: str, dar
     asked, one_item = LOOKS[look]
     desks = make(asked, [one_item], guidelines=GUIDELINES, instructions=EVIL)
     link = desks.link()
-    for wide in (1600, WIDE, NARROW):
+    for wide in (*widths(dark=dark), *(() if dark else (1600,))):
         one = watch(wide=wide, dark=dark)
         page = one.page
         page.goto(link)

@@ -11,7 +11,7 @@ from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueF
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.tags import QueueTags
 
-from .conftest import NARROW, WIDE, Serve, Watched
+from .conftest import Serve, Watched, widths
 
 Watch = Callable[..., Watched]
 YES_NO = ("yes", "no")
@@ -67,7 +67,7 @@ def queue(tmp_path: Path) -> Queue:
 
 
 def looked_at(address: str, watch: Watch, *, dark: bool) -> None:
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         one = watch(wide=wide, dark=dark)
         one.page.goto(address)
         assert one.barriers() == []

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import ragstone
 from ragstone.examples import Context, Example
 
-from .conftest import NARROW, WIDE, Serve, Watched
+from .conftest import NARROW, WIDE, Serve, Watched, widths
 
 Watch = Callable[..., Watched]
 EXAMPLE = "/runs/cornwall/examples/lands-end-local_search"
@@ -116,7 +116,7 @@ def test_hostile_text_does_nothing_and_nothing_overflows(
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("query", ["", "?part=over&about=support/claim%232", "?part=calls"])
 def test_an_example_has_no_barrier_and_fits(app: str, watch: Watch, dark: bool, query: str) -> None:
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         one = watch(wide=wide, dark=dark)
         one.page.goto(app + EXAMPLE + query)
         assert one.barriers() == []

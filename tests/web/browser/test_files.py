@@ -8,7 +8,7 @@ import pytest
 import ragstone
 from ragstone.web.static_files import write_static
 
-from .conftest import NARROW, WIDE, Watched
+from .conftest import Watched, widths
 
 
 @pytest.fixture(scope="module")
@@ -16,8 +16,9 @@ def report(runs: Path) -> str:
     return ragstone.write_report(runs / "cornwall", runs.parent / "report.html").path.as_uri()
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-@pytest.mark.parametrize("wide", [WIDE, NARROW])
+@pytest.mark.parametrize(
+    ("wide", "dark"), [(wide, dark) for dark in (False, True) for wide in widths(dark=dark)]
+)
 def test_the_report_has_no_barrier_and_fits(
     watch: Callable[..., Watched], report: str, wide: int, dark: bool
 ) -> None:

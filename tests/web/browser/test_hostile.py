@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.web.asked import run_path
 
-from .conftest import NARROW, WIDE, Serve, Watched
+from .conftest import NARROW, WIDE, Serve, Watched, widths
 
 Watch = Callable[..., Watched]
 EVIL = (
@@ -117,7 +117,7 @@ def test_extremes_fit_and_have_no_barrier(
 ) -> None:
     folder = request.getfixturevalue(data)
     address = serve(folder)
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         one = watch(wide=wide, dark=dark)
         for path in ("/", f"/runs/{data}", f"/runs/{data}?by=side", f"/runs/{data}/judge"):
             answer = one.page.goto(address + path)

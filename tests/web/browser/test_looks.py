@@ -13,7 +13,7 @@ from ragstone.labels.queue.queue import Queue
 from ragstone.testing import ScriptedEncoder
 from ragstone.web.asked import queue_path
 
-from .conftest import NARROW, WIDE, Serve, Watched
+from .conftest import Serve, Watched, widths
 
 PAGES = {
     "runs": "/",
@@ -95,7 +95,7 @@ def test_a_page_of_queues_has_no_barrier_and_fits(
 def test_a_new_link_and_what_its_owner_does_not_reach_have_no_barrier(
     serve: Serve, watch: Callable[..., Watched], queues: Path, dark: bool
 ) -> None:
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         one = watch(wide=wide, dark=dark)
         one.page.goto(serve(queues) + queue_path("nobody yet", "progress"))
         one.page.fill("#person", "W" * 80)
@@ -115,7 +115,7 @@ def test_a_new_link_and_what_its_owner_does_not_reach_have_no_barrier(
 
 
 def looked_at(address: str, watch: Callable[..., Watched], *, dark: bool) -> None:
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         one = watch(wide=wide, dark=dark)
         one.page.goto(address)
         one.page.wait_for_selector("#waits, #soon", state="detached")

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.web.production import a_day
 
-from .conftest import NARROW, WIDE, Serve, Watched
+from .conftest import NARROW, WIDE, Serve, Watched, widths
 
 PAGES = {
     "the first screen": "/monitor",
@@ -54,7 +54,7 @@ def looked_at(one: Watched, address: str) -> None:
 def test_a_screen_has_no_barrier_and_fits(
     serve: Serve, watch: Callable[..., Watched], day: Path, path: str, dark: bool
 ) -> None:
-    for wide in (WIDE, NARROW):
+    for wide in widths(dark=dark):
         looked_at(watch(wide=wide, dark=dark), serve(day) + path)
 
 
