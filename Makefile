@@ -12,19 +12,25 @@ DEMO := runs/demo
 DATA := src/ragstone/data/cornwall.jsonl
 
 .DEFAULT_GOAL := help
-.PHONY: demo test peers check lint lock clean help
+.PHONY: demo test peers programs check lint types rooms lock clean help
 
 demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
-test: $(DEV) $(VENV)/.browser $(VENV)/.postgres ## run all tests
+test: programs ## run all tests
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
 
-check: lint ## style, types and the order of the rooms
+programs: $(DEV) $(VENV)/.browser $(VENV)/.postgres ## what the tests start besides: chromium and PostgreSQL
+
+check: lint types rooms ## style, types and the order of the rooms
+
+types: $(DEV) ## types alone
 	@$(BIN)/mypy
+
+rooms: $(DEV) ## the order of the rooms alone
 	@$(BIN)/lint-imports
 
 lint: $(DEV) ## style alone
@@ -41,7 +47,7 @@ clean: ## remove the environment, the demo's run and all caches
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
@@ -69,7 +75,8 @@ $(VENV)/.browser: $(DEV)
 	@touch $@
 
 # Tests of labels in PostgreSQL start a server of their own; without it they are skipped, and say so.
-$(VENV)/.postgres: $(DEV)
+# After the browser, for two of apt-get keep each other out.
+$(VENV)/.postgres: $(DEV) | $(VENV)/.browser
 	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing PostgreSQL, which tests of labels start ..." && \
 	  { apt-get install -yqq --no-install-recommends postgresql >/dev/null 2>&1 || \

@@ -1,6 +1,6 @@
 """A monitor in use keeps all that it is sent, and needs no more memory with time.
 
-RAGSTONE_SOAK says for how many seconds; continuous integration takes 60, as .ci/run has it.
+RAGSTONE_SOAK says for how many seconds; benchmarks/soak.py takes minutes.
 """
 
 import os
