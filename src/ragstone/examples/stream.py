@@ -258,9 +258,11 @@ class Examples:
             found = how.seen.look_up(IdBlock.of(ids, systems, places))
             if found.over_systems:
                 raise IdsOfSystems
-            repeated = {
-                whose[at]: int(found.places[at]) for at in np.flatnonzero(found.places >= 0)
-            }
+            repeats = [
+                (whose[at], int(found.places[at])) for at in np.flatnonzero(found.places >= 0)
+            ]
+            # Where it was first in this piece, it may be refused for an earlier one.
+            repeated = {at: how.refused.get(place, place) for at, place in repeats}
             if how.refused:
                 known = zip(whose, places, strict=True)
                 repeated |= {at: how.refused[place] for at, place in known if place in how.refused}

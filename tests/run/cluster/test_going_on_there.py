@@ -182,3 +182,17 @@ def test_ids_are_taken_in_a_run_that_goes_on_as_in_one_that_was_not_stopped(
         for files in (ours, theirs):
             files.pop("rejected.jsonl", None)  # It says where an id was before, or only that.
         assert ours == theirs
+
+
+def test_of_every_repeat_the_first_is_named_whoever_reads(tmp_path: Path) -> None:
+    records = rows(45)
+    for at in (24, 26, 41):
+        records[at]["id"] = "r3"
+    data = write(tmp_path / "rows.jsonl", records)
+    told = []
+    for engine in ENGINES:
+        out = tmp_path / engine
+        evaluate(data, out=out, metrics="exact_match", engine=engine, skip_bad=True)
+        told.append((out / "rejected.jsonl").read_text())
+    assert told[0] == told[1]
+    assert told[0].count("as in line 4") == 3
