@@ -60,9 +60,10 @@ $(BASE): pyproject.toml requirements.lock | $(BIN)/pip
 	@$(PIP) install -qq --no-deps -e .
 	@touch $@
 
+# Not compiled ahead, which takes a minute: most of it is never imported.
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
-	@$(PIP) install -qq -r requirements-dev.lock
+	@$(PIP) install -qq --no-compile -r requirements-dev.lock
 	@touch $@
 
 # Tests of the local app drive a real browser; without it they are skipped, and say so.
@@ -87,8 +88,8 @@ $(VENV)/.postgres: $(DEV) | $(VENV)/.browser
 # Not in the lock file: the wheel of torch is another one on every system.
 $(VENV)/.peers-installed: $(DEV)
 	@echo "Installing torch, sentence-transformers, bert-score and sacrebleu, which some tests compare with ..."
-	@$(PIP) install -qq torch==2.13.0
-	@$(PIP) install -qq sentence-transformers bert-score sacrebleu
+	@$(PIP) install -qq --no-compile torch==2.13.0
+	@$(PIP) install -qq --no-compile sentence-transformers bert-score sacrebleu
 	@touch $@
 
 # A run that older code or other data made is not gone on with but made anew.

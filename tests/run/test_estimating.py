@@ -274,7 +274,7 @@ tables = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(tables, st.integers(4, 30), st.integers(1, 30))
 def test_estimates_are_those_of_a_whole_table(rows: list[Row], shard: int, bucket: int) -> None:
     found = estimated(rows, shard=shard, bucket=bucket)
