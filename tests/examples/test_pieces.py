@@ -179,3 +179,17 @@ def test_a_line_that_only_seems_to_hold_a_record_counts_as_none(
     whole = list(read(path))
     assert in_pieces(read(path), PieceSize(2, 10**9)) == whole
     assert [one.id for one in whole] == [str(at + 1) for at in range(len(whole))]
+
+
+def test_ids_are_kept_of_a_piece_and_not_of_all_data(tmp_path: Path) -> None:
+    """Those of all data would be more than memory should hold."""
+    rows = [{"question": f"q {at}?", "answer": "a", "system": "s"} for at in range(9)]
+    path = write(tmp_path / "rows.jsonl", [*map(json.dumps, rows), '{"id": "x", "answer": {}}'])
+    whole = read(path, skip_bad=True)
+    assert len(list(whole)) == 9
+    assert (whole.facts.own_ids, whole.facts.other_ids, whole.facts.unread_ids) == (0, [], [])
+    (piece,) = read(path, skip_bad=True).pieces(PieceSize(100, 10**9))
+    facts = ReadFacts()
+    list(read(path, skip_bad=True).read_part(piece, SeenIds(), facts))
+    numbers = [str(at + 1) for at in range(9)]
+    assert (facts.own_ids, facts.other_ids, facts.unread_ids) == (0, numbers, ["x"])

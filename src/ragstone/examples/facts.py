@@ -43,9 +43,9 @@ class ReadFacts:
         label_violations: The first 1,000 broken rules between human labels.
         n_label_violations: How many there are, by rule.
         good: How many records are good.
-        own_ids: How many good records name a system beside an id of their own.
-        other_ids: The ids of those that name a system and no id, which are numbers.
-        unread_ids: Ids of records that cannot be read, which occurred there first.
+        own_ids: Of a piece, how many good records name a system beside an id of their own.
+        other_ids: Of a piece, ids of those that name a system and no id, which are numbers.
+        unread_ids: Of a piece, ids of records that cannot be read, which occurred there first.
         about_columns: Problems of columns, which are told once.
         rival: A field that two columns claim, with one of them.
         spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.

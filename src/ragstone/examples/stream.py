@@ -67,6 +67,7 @@ class _Reading:
         refused: As in ``Examples.read_part``.
         questions: Hears of the questions if ids are those of questions.
         alone: Whether it is known that no id is that of a question of several systems.
+        in_piece: Whether the rows are those of a piece, whose ids are gone on with.
     """
 
     reader: RecordReader
@@ -75,6 +76,7 @@ class _Reading:
     refused: Mapping[int, int]
     questions: Questions | None = None
     alone: bool = True
+    in_piece: bool = False
 
 
 class Examples:
@@ -193,7 +195,7 @@ class Examples:
         """
         reader = RecordReader(self._columns, layout=self._laid_out())
         alone = self._repeat is False
-        how = _Reading(reader, seen, facts, refused, alone=alone)
+        how = _Reading(reader, seen, facts, refused, alone=alone, in_piece=True)
         yield from self._read(piece.rows(self._meter), piece.start.records, how)
         facts.count(reader)
 
@@ -266,7 +268,7 @@ class Examples:
             if how.refused:
                 known = zip(whose, places, strict=True)
                 repeated |= {at: how.refused[place] for at, place in known if place in how.refused}
-            told = {index: at for at, index in enumerate(whose)}
+            told = {index: at for at, index in enumerate(whose)} if how.in_piece else {}
             for index, one in enumerate(some):
                 example = one.example
                 if example is None:
@@ -287,7 +289,8 @@ class Examples:
                 if example.labels:
                     _flag(facts, example)
                 facts.good += 1
-                facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
+                if how.in_piece:
+                    facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
