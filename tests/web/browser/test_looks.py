@@ -122,3 +122,13 @@ def looked_at(address: str, watch: Callable[..., Watched], *, dark: bool) -> Non
         assert one.barriers() == []
         assert one.overflow() == 0
         one.wrong = [said for said in one.wrong if "404" not in said]
+
+
+def test_the_list_of_runs_has_the_width_of_the_page(
+    serve: Serve, watch: Callable[..., Watched], runs: Path
+) -> None:
+    page = watch().page
+    page.goto(serve(runs))
+    widths = "[document.querySelector('#runs'), document.querySelector('main')]"
+    listed, main = page.evaluate(f"{widths}.map(one => one.offsetWidth)")
+    assert listed >= main - 60
