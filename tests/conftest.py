@@ -13,6 +13,7 @@ from ragstone.errors import MissingDependency, ModelError
 from ragstone.models.builtin import PLACE, fetch_builtin
 from ragstone.models.fetch import to_stderr
 from ragstone.models.store import checked
+from tests.registries import registered, registries_restored
 from tests.scripts import script
 
 if TYPE_CHECKING:
@@ -43,6 +44,23 @@ def cache_of_these_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[P
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RAGSTONE_CACHE", str(folder))
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def no_registry_changes() -> Iterator[None]:
+    """Fail a test after which a later one would find other kinds, metrics or files of a user."""
+    before = registered()
+    with registries_restored():
+        yield
+        after = registered()[: len(before)]
+    assert after == before, "it registers kinds or metrics: let it use the fixture `registries`"
+
+
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """A test may register kinds and metrics, which are taken back after it."""
+    with registries_restored():
+        yield
 
 
 @contextmanager

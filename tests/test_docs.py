@@ -93,6 +93,7 @@ def test_no_document_names_a_place_on_one_machine(path: Path) -> None:
     assert not re.findall(r"(?<![\w./])/(?:work|root|tmp|home|Users)\b|[A-Z]:\\\w", text)
 
 
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("name", ["README.md", "docs/own-metric.md", "docs/run-folder.md"])
 def test_python_snippets_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One after the other, as a reader would type them."""

@@ -8,13 +8,55 @@ from contextlib import contextmanager
 from pathlib import Path
 from traceback import extract_tb
 from types import ModuleType
+from typing import Any, TypeVar
 
 from ragstone.errors import InputError
 
-GIVEN: dict[str, str] = {}
+_Table = TypeVar("_Table", dict[Any, Any], list[Any])
+
+REGISTRIES: list[Any] = []
+"""Every table that a user's file may add to when it runs, such as that of all kinds."""
+
+
+def registry(table: _Table) -> _Table:
+    """List a table among the registries, so that a refused file leaves nothing in it.
+
+    Args:
+        table: A dictionary or a list that lives as long as the process. Its values are not copied:
+            a dictionary inside it is a registry of its own.
+
+    Returns:
+        The same table.
+    """
+    REGISTRIES.append(table)
+    return table
+
+
+GIVEN: dict[str, str] = registry({})
 """How the user named each module that ran: a file or a dotted name."""
 
 
+@contextmanager
+def nothing_if_refused() -> Iterator[None]:
+    """Undo what a user's file has registered if this block raises an error.
+
+    Otherwise every later run in the same process would carry the refused file to its workers.
+    """
+    before = [(table, table.copy()) for table in REGISTRIES]
+    modules = set(sys.modules)
+    try:
+        yield
+    except BaseException:
+        loaded = GIVEN.keys() - modules
+        for table, entries in before:
+            table.clear()
+            (table.extend if isinstance(table, list) else table.update)(entries)
+        for name in loaded:
+            sys.modules.pop(name, None)
+        raise
+
+
+@nothing_if_refused()
 def own_module(name: str | Path) -> ModuleType:
     """Import a Python file, or a module given by its dotted name; it is run only once.
 
@@ -38,12 +80,8 @@ def own_module(name: str | Path) -> ModuleType:
         raise InputError(f"{path}: not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[known] = module
-    try:
-        with _as_input_error(name):
-            spec.loader.exec_module(module)
-    except InputError:
-        del sys.modules[known]
-        raise
+    with _as_input_error(name):
+        spec.loader.exec_module(module)
     return module
 
 

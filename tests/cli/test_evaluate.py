@@ -214,6 +214,7 @@ def test_the_suite_for_embeddings_has_all_its_values(
     assert recall[0]["n"] == 6
 
 
+@pytest.mark.usefixtures("registries")
 def test_values_outside_of_the_range_of_a_metric_are_said_to_be_missing(
     ragstone: Command, data: Path, tmp_path: Path
 ) -> None:
@@ -232,6 +233,7 @@ def test_values_outside_of_the_range_of_a_metric_are_said_to_be_missing(
     assert said in " ".join(outcome.err.split())
 
 
+@pytest.mark.usefixtures("registries")
 def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.py"
     own.write_text(OWN, encoding="utf-8")
@@ -242,6 +244,7 @@ def test_metrics_of_ones_own_are_scored(ragstone: Command, data: Path, tmp_path:
     assert found == {"token_f1", "share_of_factual_claims"}
 
 
+@pytest.mark.usefixtures("registries")
 def test_what_a_metric_of_ones_own_prints_is_none_of_the_results(
     ragstone: Command, data: Path, tmp_path: Path
 ) -> None:

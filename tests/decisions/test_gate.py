@@ -502,6 +502,7 @@ def test_a_composite_of_means_is_decided_on_its_components_redrawn_together(run:
     assert (one.decision, one.n) == ("pass", 40)
 
 
+@pytest.mark.usefixtures("registries")
 def test_a_missing_component_without_an_end_of_its_range_cannot_be_filled(run: Make) -> None:
     @metric(over=References, range=Range(0, inf), empty=Undefined("no_reference"))
     def words_over() -> pl.Expr:

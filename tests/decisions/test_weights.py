@@ -1,5 +1,6 @@
 import json
 import random
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -156,15 +157,17 @@ def test_ratings_are_fitted_by_squares(scored: Scored) -> None:
     assert found.fitted.low < found.fitted.concordance
 
 
+@pytest.mark.usefixtures("registries")
 def test_metrics_of_which_less_is_better_make_a_composite_of_their_own(
-    scored: Scored, run: ragstone.Run
+    scored: Scored, run: ragstone.Run, tmp_path: Path
 ) -> None:
     @metric(over=References, range=Range(0, 1, better="-"), empty=Undefined("no_reference"))
     def off_by() -> pl.Expr:
         return 1 - References.rouge_l.max()
 
     register(off_by)
-    again = Scored(rescore(run.path, metrics=[off_by]))
+    copy = shutil.copytree(run.path, tmp_path / "run")
+    again = Scored(rescore(copy, metrics=[off_by]))
     people = preferring(scored, {"rouge_l": 1.0})
     found = fit_weights(again, people, metrics=["off_by"])
     assert found.weights[0].fitted == 1

@@ -286,6 +286,7 @@ def test_preference_is_ones_own_where_no_cell_is_a_win_loss_or_tie(tmp_path: Pat
     assert table.columns == (("own", "preference"),)
 
 
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize(
     ("low", "high", "expected"),
     [

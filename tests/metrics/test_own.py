@@ -21,7 +21,11 @@ from ragstone.metrics import (
     parse_metric,
     score,
 )
+from ragstone.run.cluster.own_files import own_files
 from ragstone.testing import Given, claims, contexts, rows, score_all, score_frame, score_one
+from tests.registries import registered
+
+pytestmark = pytest.mark.usefixtures("registries")
 
 FILE = '''
 from ragstone.judgements import Claims
@@ -337,3 +341,30 @@ def test_an_unknown_name_is_refused_with_own_metrics_among_the_known(tmp_path: P
         parse_metric("longest_steak")
     with pytest.raises(InputError, match="no parameter k"):
         parse_metric("longest_streak(k=2)")
+
+
+@pytest.mark.usefixtures("registries")
+@pytest.mark.parametrize(
+    "content",
+    [
+        FILE.replace("longest_run", "faithfulness"),
+        FILE.replace("def contradicted_share", "def faithfulness"),
+        FILE + "\n1 / 0\n",
+        "from ragstone.judgements import Kind\n\n\nclass Tone(Kind):\n    pass\n",
+    ],
+    ids=["its last name is taken", "its first name is taken", "it fails to run", "a faulty kind"],
+)
+def test_a_refused_file_leaves_nothing_behind_and_can_be_mended(
+    tmp_path: Path, content: str
+) -> None:
+    """Else every later run of the process takes it along to its workers, and is refused too."""
+    path = tmp_path / "mended.py"
+    path.write_text(content)
+    before = registered()
+    with pytest.raises(InputError):
+        load_metrics(path)
+    assert registered() == before
+    assert own_files() == ()
+    path.write_text(FILE)
+    assert [metric.name for metric in load_metrics(path)] == ["contradicted_share", "longest_run"]
+    assert [file.name for file in own_files()] == ["mended.py"]

@@ -13,6 +13,8 @@ from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric
 from ragstone.testing.encoder import ScriptedEncoder
 
+pytestmark = pytest.mark.usefixtures("registries")
+
 ROWS = [
     {"question": "How long is the pier?", "question_id": "q", "system": system, "answer": answer,
      "contexts": contexts, "reference": ["It is 90 m long.", "90 m"]}

@@ -65,7 +65,7 @@ def reply(request: ChatRequest) -> dict[str, Any]:
     return reply_to(request, said)
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_model_is_asked_about_each_claim_that_it_made(tmp_path: Path) -> None:
     (tmp_path / "vague.py").write_text(KIND)
     (tmp_path / "vague_metrics.py").write_text(METRIC)
@@ -121,7 +121,7 @@ def loudness() -> pl.Expr:
 '''
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD)
     (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
@@ -140,7 +140,7 @@ def test_of_contexts_a_judge_speaks_for_those_that_people_left_open(tmp_path: Pa
     assert labelled_in_part(example) == {"loud"}
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_each_system_is_judged_by_the_contexts_that_it_retrieved(tmp_path: Path) -> None:
     (tmp_path / "loud.py").write_text(LOUD.replace("asks", "shows = ('question',)\n    asks"))
     (tmp_path / "loud_metrics.py").write_text(LOUDNESS)
@@ -163,7 +163,7 @@ def test_each_system_is_judged_by_the_contexts_that_it_retrieved(tmp_path: Path)
     assert found.scores().sort("example_id")["value"].to_list() == [1, 0]
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize(
     ("said", "expected", "reason"),
     [
@@ -202,7 +202,7 @@ def test_of_the_parts_of_a_context_the_strongest_verdict_counts_where_no_part_co
         assert (row.get("loud"), row["reason"]) == (None, "not_in_reply")
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_of_grades_a_model_is_named_the_highest_first() -> None:
     class Depth(Kind):
         name = "depth"
@@ -215,7 +215,7 @@ def test_of_grades_a_model_is_named_the_highest_first() -> None:
     assert item_of(Depth).verdicts() == ("2", "1", "0")
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> None:
     class Style(Kind):
         name = "style"
@@ -245,7 +245,7 @@ def test_a_prompt_says_how_a_kind_without_a_format_of_its_own_is_answered() -> N
     assert item_of(Style).shown == ("brief: yes", "depth: 1", "ease: 0")
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_kind_has_a_prompt_where_a_model_answers_one_of_its_asks() -> None:
     class Mixed(Kind):
         name = "mixed"
@@ -265,7 +265,7 @@ def test_a_kind_has_a_prompt_where_a_model_answers_one_of_its_asks() -> None:
     assert {"mixed", "known"} & {*asked_kinds()} == {"mixed"}
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_kind_is_put_without_texts_of_contexts_where_one_of_its_asks_needs_none() -> None:
     class Fluent(Kind):
         name = "fluent"
@@ -279,7 +279,7 @@ def test_a_kind_is_put_without_texts_of_contexts_where_one_of_its_asks_needs_non
     assert KindTask(Fluent).lacks(Example("1", "q", "s", contexts=(Context("c", None, 1),))) is None
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_people_do_not_label_units_that_labels_have_no_place_for() -> None:
     class Terse(Kind):
         name = "terse"

@@ -357,7 +357,7 @@ def test_disagreement_in_a_panel_draws_what_people_should_see(
         ),
     ],
 )
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_file_without_a_kind_that_can_be_judged_is_refused(
     text: str, fault: str, tmp_path: Path
 ) -> None:
@@ -383,7 +383,7 @@ DECLARED = (
         (b"# Own\n{own} {no} {own.no}", "a placeholder {no}.*a placeholder {own.no}"),
     ],
 )
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_kind_without_a_guideline_to_be_told_is_refused(
     guideline: bytes | None, fault: str, tmp_path: Path
 ) -> None:
@@ -395,7 +395,7 @@ def test_a_kind_without_a_guideline_to_be_told_is_refused(
         load_kinds(file)
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_a_kind_that_was_refused_can_be_declared_again(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     good = DECLARED.replace(", after=('taste',)", "")
@@ -408,7 +408,7 @@ def test_a_kind_that_was_refused_can_be_declared_again(tmp_path: Path) -> None:
     assert kind.name == "own_kind"
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
     """Else a kind had the guideline, and a metric the kind, of the file that came last."""
     good = DECLARED.replace(", after=('taste',)", "")
@@ -430,7 +430,7 @@ def test_files_of_the_same_name_are_told_apart(tmp_path: Path) -> None:
     assert metric.name == "casual"
 
 
-@pytest.mark.usefixtures("nothing_stays")
+@pytest.mark.usefixtures("registries")
 def test_braces_in_a_meaning_are_no_placeholder(tmp_path: Path) -> None:
     file = tmp_path / "own.py"
     file.write_text(

@@ -272,6 +272,7 @@ def test_one_name_stands_for_a_list_of_one() -> None:
     assert [judge["name"] for judge in run.manifest["judges"]] == ["human", "ids", "rules"]
 
 
+@pytest.mark.usefixtures("registries")
 def test_a_changed_definition_of_an_own_metric_is_another_run(tmp_path: Path) -> None:
     def made(source: str) -> Metric:
         path = tmp_path / "own.py"
@@ -287,6 +288,7 @@ def test_a_changed_definition_of_an_own_metric_is_another_run(tmp_path: Path) ->
         evaluate(rows(), metrics=made("rows[0]['token_f1'] / 2"), out=tmp_path / "run")
 
 
+@pytest.mark.usefixtures("registries")
 def test_an_expression_that_calls_a_function_is_known_by_its_source(tmp_path: Path) -> None:
     def made(factor: int) -> Metric:
         path = tmp_path / "own.py"
@@ -313,6 +315,7 @@ def scaled(factor: float, identity: str = "") -> Metric:
     return my_factor
 
 
+@pytest.mark.usefixtures("registries")
 def test_a_metric_whose_source_does_not_show_all_of_it_needs_an_identity(tmp_path: Path) -> None:
     with pytest.raises(InputError) as caught:
         evaluate(rows(), metrics=scaled(0.5), out=tmp_path / "run")
@@ -323,6 +326,7 @@ def test_a_metric_whose_source_does_not_show_all_of_it_needs_an_identity(tmp_pat
     )
 
 
+@pytest.mark.usefixtures("registries")
 def test_a_metric_with_another_identity_is_another_run(tmp_path: Path) -> None:
     first = evaluate(rows(), metrics=scaled(0.5, "half"), out=tmp_path / "run")
     again = evaluate(rows(), metrics=scaled(0.5, "half"), out=tmp_path / "run")
@@ -348,6 +352,7 @@ def test_bad_data_in_an_empty_folder_can_be_mended_and_run_again(tmp_path: Path)
     assert evaluate(rows(), out=out).manifest["finished"]
 
 
+@pytest.mark.usefixtures("registries")
 def test_an_own_metric_that_is_handed_over_can_stand_in_a_composite_and_be_rescored(
     tmp_path: Path,
 ) -> None:

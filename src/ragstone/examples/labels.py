@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 from ragstone.examples.problem import Problem, shown
+from ragstone.own_file import registry
 
 Unit = Literal[
     "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
@@ -61,6 +62,9 @@ LABELS: dict[Unit, dict[str, Values]] = {
 }
 """The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""
 
+for _labels_of_unit in LABELS.values():
+    registry(_labels_of_unit)
+
 OF_ANSWER = frozenset(LABELS["answer"])
 """The labels of an answer, under their own names."""
 
@@ -82,7 +86,7 @@ class Rule:
     says: bool
 
 
-RULES = {
+RULES = registry({
     rule.name: rule
     for rule in (
         Rule("evidence_requires_relevance", "block", "context",
@@ -94,7 +98,7 @@ RULES = {
         Rule("fabricated_requires_cited", "block", "answer",
              "fabricated_source", "source_cited", True),
     )
-}  # fmt: skip
+})  # fmt: skip
 """By name; kinds of a user's own add theirs."""
 
 FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}

@@ -10,6 +10,7 @@ from typing import Literal, cast
 import polars as pl
 
 from ragstone.examples.labels import YES_NO, Unit, Values
+from ragstone.own_file import registry
 from ragstone.reason import reason
 
 from .column import Column
@@ -67,10 +68,10 @@ class Ask:
         return reason("not_judged", kind=self.kind, by=",".join(self.by))
 
 
-ASKS: dict[str, Ask] = {}
+ASKS: dict[str, Ask] = registry({})
 """Every ask, in dependency order: each one follows the asks named in its ``after``."""
 
-WAITING: list[tuple[Ask, ...]] = []
+WAITING: list[tuple[Ask, ...]] = registry([])
 """The asks of kinds that depend on an ask which no kind has defined yet."""
 
 

@@ -10,13 +10,14 @@ import polars as pl
 
 from ragstone.errors import InputError
 from ragstone.examples.labels import LABELS, RULES, Rule, know_label
+from ragstone.own_file import registry
 
 from .ask import ASKS, Ask, Filler, enter, values_of
 from .column import SAID, Column, Role
 from .declared import faults_of
 from .view import ABOUT, About
 
-KINDS: "dict[str, type[Kind]]" = {}
+KINDS: "dict[str, type[Kind]]" = registry({})
 
 
 class Kind:

@@ -4,13 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ragstone.errors import InputError
-from ragstone.own_file import own_module
+from ragstone.own_file import nothing_if_refused, own_module
 
 from .ask import WAITING
 from .guideline import filled, guideline_file, places
 from .kind import KINDS, Kind
 
 
+@nothing_if_refused()
 def load_kinds(name: str | Path) -> list[type[Kind]]:
     """Load and register the kinds that a Python file, or a module given by name, defines.
 

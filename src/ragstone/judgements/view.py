@@ -12,6 +12,7 @@ from typing import ClassVar, Literal, Protocol
 import polars as pl
 
 from ragstone.examples.labels import Unit
+from ragstone.own_file import registry
 
 from .column import Column
 
@@ -104,8 +105,9 @@ class View(metaclass=_Columns):
 
     def __init_subclass__(cls) -> None:
         cls.name = cls.__name__.lower()
-        cls.columns = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
-        cls.taken = {}
+        own = {key: value for key, value in vars(cls).items() if isinstance(value, Fact)}
+        cls.columns = registry(own)
+        cls.taken = registry({})
         VIEWS[cls.name] = cls
 
     @classmethod
@@ -174,4 +176,4 @@ class View(metaclass=_Columns):
         return frame
 
 
-VIEWS: dict[str, type[View]] = {}
+VIEWS: dict[str, type[View]] = registry({})

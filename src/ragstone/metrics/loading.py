@@ -6,12 +6,12 @@ from pathlib import Path
 from types import ModuleType
 
 from ragstone.errors import InputError
-from ragstone.own_file import own_module
+from ragstone.own_file import nothing_if_refused, own_module, registry
 
 from .aliases import ALIASES, EVERYDAY
 from .core import BUILT_IN, Metric
 
-_OWN: dict[str, Metric] = {}
+_OWN: dict[str, Metric] = registry({})
 
 
 def own_metrics() -> dict[str, Metric]:
@@ -30,6 +30,7 @@ def own_metrics() -> dict[str, Metric]:
     return dict(_OWN)
 
 
+@nothing_if_refused()
 def load_metrics(path: Path) -> list[Metric]:
     """Read the metrics that a Python file defines with ``@metric`` or as classes.
 

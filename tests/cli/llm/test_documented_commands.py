@@ -208,6 +208,7 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(listening, "_take", lambda host, _: socket.create_server((host, 0)))
 
 
+@pytest.mark.usefixtures("registries")
 @pytest.mark.usefixtures("at_once")
 @pytest.mark.parametrize("line", list(documented()))
 def test_it_does_what_it_says(

@@ -59,6 +59,7 @@ def own_files() -> tuple[OwnFile, ...]:
             continue
         file = Path(module.__file__)
         guidelines = [guideline_file(kind) for kind in KINDS.values() if kind.__module__ == known]
-        beside = {one.name: one.read_bytes() for one in (file, *guidelines) if one is not None}
+        files = [file, *(path for path in guidelines if path is not None and path.is_file())]
+        beside = {path.name: path.read_bytes() for path in files}
         found.append(OwnFile(file.name, beside, defines_metrics(module)))
     return tuple(found)

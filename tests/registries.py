@@ -1,0 +1,28 @@
+"""What a user's file registers, taken back after a test."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ragstone.own_file import GIVEN, REGISTRIES
+
+
+@contextmanager
+def registries_restored() -> Iterator[None]:
+    """Take back what this block registers, and forget the modules that registered it."""
+    before = [(table, table.copy()) for table in REGISTRIES]
+    modules = set(GIVEN)
+    try:
+        yield
+    finally:
+        for name in GIVEN.keys() - modules:
+            sys.modules.pop(name, None)
+        for table, entries in before:
+            table.clear()
+            (table.extend if isinstance(table, list) else table.update)(entries)
+
+
+def registered() -> list[list[Any]]:
+    """The names in every registry; a view that a test defines adds registries at the end."""
+    return [list(table) for table in REGISTRIES]
