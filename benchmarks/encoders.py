@@ -26,7 +26,7 @@ from statistics import median
 import numpy as np
 
 import ragstone
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import bert, builtin
 from ragstone.models.bert_weights import sizes_of
 from ragstone.models.encoder import Encoder

@@ -40,9 +40,9 @@ from pathlib import Path
 import polars as pl
 
 from ragstone import evaluate
+from ragstone.core.errors import RagstoneError
 from ragstone.data import cornwall
 from ragstone.decisions.weighing.opinions import read_opinions
-from ragstone.errors import RagstoneError
 from ragstone.examples import as_record, read, to_frame, write
 from ragstone.examples.json_text import is_storable
 from ragstone.judges.llm.rubrics import load_rubrics

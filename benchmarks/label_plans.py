@@ -33,8 +33,8 @@ from correction import (
 )
 from numpy.typing import NDArray
 
+from ragstone.core.errors import InputError
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, label_size
-from ragstone.errors import InputError
 from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.poststratified import poststratify
 from ragstone.stats.correcting.ppi import prediction_powered

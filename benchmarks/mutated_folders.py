@@ -404,7 +404,7 @@ def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
 def _go_on(run: Path, seeds: Path) -> None:
     """The same call as made the run of a model."""
     import ragstone
-    from ragstone.errors import RagstoneError
+    from ragstone.core.errors import RagstoneError
 
     _tell("begin evaluate (Python)")
     try:

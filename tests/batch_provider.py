@@ -15,8 +15,8 @@ from typing import Any
 
 from aiohttp import web
 
+from ragstone.core.files import RunEntry
 from ragstone.models.chat import ChatRequest
-from ragstone.run_entry import RunEntry
 from ragstone.testing import asked, reply_to
 
 Body = dict[str, Any]

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.builtin import PLACE, fetch_builtin
 from ragstone.models.fetch import to_stderr
 from ragstone.models.store import checked
+from tests.project import ROOT
 from tests.registries import registered, registries_restored
 from tests.scripts import script
 
@@ -31,7 +32,7 @@ USERS_CACHE = os.environ.get("RAGSTONE_CACHE")
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The folder of golden vectors and human-labelled data beside the project."""
-    folder = Path(__file__).parents[2] / "shared"
+    folder = ROOT.parent / "shared"
     if not (folder / "data").is_dir():
         pytest.skip("needs the human-labelled data in ../shared, which is not part of the project")
     return folder

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ragstone.own_file import GIVEN, REGISTRIES
+from ragstone.core.user_code import GIVEN, REGISTRIES
 
 
 @contextmanager

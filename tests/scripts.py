@@ -2,10 +2,11 @@
 
 import importlib
 import sys
-from pathlib import Path
 from types import ModuleType
 
-FOLDER = Path(__file__).parents[1] / "benchmarks"
+from tests.project import ROOT
+
+FOLDER = ROOT / "benchmarks"
 
 
 def script(name: str) -> ModuleType:

@@ -28,8 +28,8 @@ from ragstone.metrics import (
     needed_asks,
     parse_metric,
 )
+from tests.project import ROOT
 
-ROOT = Path(__file__).parents[1]
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
 COMMANDS: Any = typer.main.get_command(app)
 

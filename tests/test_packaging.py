@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.project import ROOT
+
 MOST_BASE_PACKAGES = 25
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.sqlite import SqliteLayout, explained, is_damaged, open_file, open_to_read
+from ragstone.core.sqlite import SqliteLayout, explained, is_damaged, open_file, open_to_read
 
 LAYOUT = SqliteLayout(
     owner=0x1234, version=3, tables=("CREATE TABLE notes (text TEXT)",), synchronous="FULL"
@@ -21,7 +21,7 @@ LAYOUT = SqliteLayout(
 OPENER = """
 import sys
 from pathlib import Path
-from ragstone.sqlite import SqliteLayout, open_file
+from ragstone.core.sqlite import SqliteLayout, open_file
 layout = SqliteLayout(0x1234, 3, ("CREATE TABLE notes (text TEXT)",), "FULL")
 sys.stdin.readline()
 with open_file(Path(sys.argv[1]), layout) as connection:
@@ -53,8 +53,12 @@ def facts(connection: sqlite3.Connection, *names: str) -> list[object]:
 def test_no_other_file_opens_a_database() -> None:
     source = Path(ragstone.__file__).parent
     opening = re.compile(r"sqlite3\.connect|from sqlite3 import")
-    found = [file.name for file in source.rglob("*.py") if opening.search(file.read_text("utf-8"))]
-    assert found == ["sqlite.py"]
+    found = [
+        file.relative_to(source).as_posix()
+        for file in source.rglob("*.py")
+        if opening.search(file.read_text("utf-8"))
+    ]
+    assert found == ["core/sqlite.py"]
 
 
 def test_a_file_is_made_for_this_user_alone_and_written_ahead(tmp_path: Path) -> None:
@@ -188,7 +192,7 @@ def test_a_file_that_another_process_is_just_making_is_not_taken_for_a_foreign_o
     def connect(*given: object, **options: object) -> sqlite3.Connection:
         return real(*given, **{"factory": OvertakenConnection} | options)  # type: ignore[call-overload,no-any-return]
 
-    monkeypatch.setattr("ragstone.sqlite.sqlite3.connect", connect)
+    monkeypatch.setattr("ragstone.core.sqlite.sqlite3.connect", connect)
     OvertakenConnection.overtaking = True
     with closing(open_file(tmp_path / "notes.sqlite", LAYOUT)) as connection:
         connection.execute("INSERT INTO notes VALUES ('here')")

@@ -11,13 +11,12 @@ Names are loaded when they are first used, so that importing Ragstone is cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.has_page import rendered_by
-from ragstone.wording import register_wording
+from ragstone.core.messages import register_wording, rendered_by
 
 if TYPE_CHECKING:
     from ragstone import guard, monitor
+    from ragstone.core.errors import BatchesWaiting, DataError, InputError, RagstoneError
     from ragstone.decisions import calibrate, compare, conversations, failures, gate
-    from ragstone.errors import BatchesWaiting, DataError, InputError, RagstoneError
     from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
     from ragstone.labels import agreement
@@ -42,17 +41,17 @@ if TYPE_CHECKING:
     __version__: str
 
 _ROOMS = {
-    "BatchesWaiting": "errors",
+    "BatchesWaiting": "core.errors",
     "Context": "examples",
-    "DataError": "errors",
+    "DataError": "core.errors",
     "Estimate": "run",
     "Example": "examples",
-    "InputError": "errors",
+    "InputError": "core.errors",
     "Instructions": "run",
     "Limits": "run",
     "Metric": "metrics",
     "Missing": "metrics",
-    "RagstoneError": "errors",
+    "RagstoneError": "core.errors",
     "Range": "metrics",
     "Run": "run",
     "Undefined": "metrics",

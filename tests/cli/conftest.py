@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
+from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.data import cornwall
 
 ROWS: list[dict[str, Any]] = [

@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ragstone.cli.agreement import agreement
-from ragstone.errors import DataError, InputError, UnknownName
+from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.labels.read import read_label_table
 
 APP = typer.Typer()

@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 import pytest
 
 from ragstone import Run, read
-from ragstone.argument import BETWEEN, CLOSE, OPEN
 from ragstone.cli import app
+from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.decisions import annotate
 from ragstone.labels import read_label_table
 from ragstone.labels.queue.form import AskedLabel

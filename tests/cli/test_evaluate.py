@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.cli.evaluate import _sides, _why_taken
-from ragstone.errors import RunConflict
+from ragstone.core.errors import RunConflict
 from ragstone.report.run_notes import notes_on_data
 from ragstone.run.forms import NO_DATA
 

@@ -15,7 +15,7 @@ from ragstone.cli import main
 from ragstone.cli.evaluate import run_name
 from ragstone.cli.failures import guarded
 from ragstone.cli.output import print_json
-from ragstone.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError, MissingDependency
 
 COMMAND = [sys.executable, "-c", "from ragstone.cli import main; main()"]
 

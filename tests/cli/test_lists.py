@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,11 +18,12 @@ from ragstone.models.chat.anthropic import ANTHROPIC
 from ragstone.models.chat.gemini import GEMINI
 from ragstone.models.chat.names import FORMS
 from ragstone.models.chat.openai import AZURE, OPENAI
+from tests.project import ROOT
 
 Command = Callable[..., Any]
 doctor: Any = import_module("ragstone.cli.doctor")
 """The module, where the package has its command."""
-PROJECT = Path(__file__).parents[2] / "pyproject.toml"
+PROJECT = ROOT / "pyproject.toml"
 
 
 def test_metrics_lists_every_metric(ragstone: Command) -> None:

@@ -13,8 +13,9 @@ from ragstone.monitor.settings import read_settings
 from ragstone.monitor.store.raised import add_alarm
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.store.telling import end_telling, queue_tellings, take_telling
+from tests.project import ROOT
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "monitor-rules.md"
+DOCUMENT = ROOT / "docs" / "monitor-rules.md"
 FACTS = {"metric": "faithfulness", "better": "+", "mean": 0.62, "answers": 117, "bar": 0.75}
 
 

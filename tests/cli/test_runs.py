@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.report.pages.runs import runs_page
 from ragstone.report.render.terminal import as_text
 from ragstone.run.heartbeat import Beat

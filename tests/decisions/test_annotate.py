@@ -8,12 +8,12 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.sampling.annotate import annotate, more_examples
 from ragstone.decisions.sampling.asked_labels import labels_asked, task_labels
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.label_sheet import label_sheet, write_sheet
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.labels import read_label_table
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, QueueItem

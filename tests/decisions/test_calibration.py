@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions import calibrate, corrected_quantities, read_passport
 from ragstone.decisions.calibrating.repeats import order_sensitivity
-from ragstone.errors import InputError, UnknownName
 from ragstone.report.words import explain
 from ragstone.run import Run
 from ragstone.stats.correcting.poststratified import poststratified_rate

@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ragstone.core.errors import UnknownName
 from ragstone.decisions.comparing.changes import question_changes
-from ragstone.errors import UnknownName
 
 from .conftest import MISSING, MadeRun, Make
 

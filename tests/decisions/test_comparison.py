@@ -12,16 +12,16 @@ import pytest
 from scipy import stats
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
 from ragstone.data import cornwall
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.sameness import other_texts
 from ragstone.decisions.comparing.verdict import Verdict, verdict_of, winner
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
-from ragstone.reason import reason
 from ragstone.report.words import explain, words
 from ragstone.run import Estimate, Run
 from ragstone.run.encoder_names import ModelNames

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions import Conversations, conversations
 from ragstone.decisions.summing_up.conversations import ConversationFigure
 from ragstone.decisions.summing_up.summary import summarise
-from ragstone.errors import InputError, UnknownName
 from ragstone.report.notebook import page_of
 from ragstone.report.page import plain
 from ragstone.report.pages.conversations import conversations_page, sentence

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError
 from ragstone.decisions.quantity import reasons_of
 from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.sampling.draw import draw_sample
@@ -16,7 +17,6 @@ from ragstone.decisions.sampling.expected_width import expected_errors
 from ragstone.decisions.sampling.label_sheet import label_sheet
 from ragstone.decisions.sampling.strata import deviations
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.labels.queue.form import AskedLabel
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.expected_width import expected_errors, expected_width
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.report.words import explain
 
 Z = 1.959963984540054

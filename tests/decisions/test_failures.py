@@ -7,10 +7,10 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions import Failures, Scored
 from ragstone.decisions.summing_up.failures import GroupFailures, StageFailures, group_failures
 from ragstone.decisions.summing_up.stages import METRICS, STAGES, Faults, laid
-from ragstone.errors import InputError, UnknownName
 from ragstone.stats.clusters import cluster_wilson
 
 Said = dict[str, float | str]

@@ -9,6 +9,7 @@ import pytest
 from scipy.stats import binomtest
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.comparing.sides import matches_within
 from ragstone.decisions.gating.checks import Check
 from ragstone.decisions.gating.gate import Decided, GateResult, gate
@@ -18,7 +19,6 @@ from ragstone.decisions.gating.requirement import Bound, Op, read_number, read_r
 from ragstone.decisions.gating.standing import standings
 from ragstone.decisions.quantity import Quantity
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
 from ragstone.report.words import explain, words

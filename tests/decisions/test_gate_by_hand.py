@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.comparing.sides import matches_within
 from ragstone.decisions.gating.checks import Check
 from ragstone.decisions.gating.no_worse import gain, read_no_worse
@@ -15,7 +16,6 @@ from ragstone.decisions.gating.requirement import Bound, Op
 from ragstone.decisions.gating.standing import p_beyond, standings, turned_by_missing
 from ragstone.decisions.quantity import End, Quantity
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError
 from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
 from ragstone.decisions.sampling.draw import draw_sample
 from ragstone.decisions.sampling.example_items import sample_items
 from ragstone.decisions.sampling.make_queue import make_queue
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.judgements import KINDS
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemPart, Order, QueueForm, QueueItem

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from ragstone.core.errors import UnknownName
 from ragstone.decisions.comparing.common_components import has_gaps
 from ragstone.decisions.comparing.sides import matches_within
 from ragstone.decisions.scored import Scored
-from ragstone.errors import UnknownName
 
 from .conftest import MISSING, MadeRun, Score
 

@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import differences, mean_sizes, paired_sizes, rate_size
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.labels.read import labels_of
 from ragstone.report.pages.plan import mean_page
 from ragstone.report.render.terminal import as_text

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.comparing.ranking import Met, Ranked, ranking
 from ragstone.decisions.comparing.sides import Values
 from ragstone.decisions.comparing.verdict import Better, verdict_of, winner
@@ -16,7 +17,6 @@ from ragstone.decisions.gating.requirement import Bound, Op, metric_in, read_num
 from ragstone.decisions.known import known_metric, known_system, metric_among, some
 from ragstone.decisions.quantity import Quantity, mean_quantity, owing
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.stats import Interval
 
 from .conftest import MISSING, MadeRun, Make, Score

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.sampling.annotators import shared_out
 from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.sampling.disagreement import among_votes
@@ -19,7 +20,6 @@ from ragstone.decisions.sampling.label_sheet import (
 )
 from ragstone.decisions.sampling.strata import verdicts
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import Quality, guideline_of
 from ragstone.labels.queue.form import AskedLabel
 from ragstone.labels.read import read_label_table

@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import Reason
 from ragstone.decisions.comparing.sides import (
     ComparedQuestions,
     Side,
@@ -17,8 +19,6 @@ from ragstone.decisions.comparing.sides import (
     unpaired,
 )
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
-from ragstone.reason import Reason
 
 from .conftest import MadeRun
 

@@ -7,6 +7,7 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 import ragstone
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.planning.label_sizes import Accuracy, known_of_run, label_size
 from ragstone.decisions.planning.sizes import (
@@ -18,7 +19,6 @@ from ragstone.decisions.planning.sizes import (
     rate_size,
 )
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.labels.read import labels_of
 from ragstone.report.words import explain
 from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.calibrating.random_draw import not_random
 from ragstone.decisions.sampling.annotators import shared_out
 from ragstone.decisions.sampling.disagreement import between_runs
 from ragstone.decisions.sampling.strata import check_threshold, stratum_names, verdicts
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.report.words import explain
 
 from .conftest import MISSING, MadeRun, Make, Score, Scores

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.core.messages import Reason
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.self_reference import SelfReference
 from ragstone.decisions.summing_up.failures import failures
 from ragstone.decisions.summing_up.stages import Faults
 from ragstone.decisions.summing_up.summary import Lead, _leaders, summarise
 from ragstone.metrics import parse_metric
-from ragstone.reason import Reason
 
 GOLD = "The pier at Hayle is ninety metres long."
 

@@ -6,9 +6,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.core.errors import InputError
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.judgements import KINDS
 
 RATING = 'rating(criterion="tone")'

@@ -9,10 +9,10 @@ import pytest
 
 import ragstone
 from ragstone import rescore
+from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort, judged_of, read_opinions
 from ragstone.decisions.weighing.weights import fit_weights
-from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Range, Undefined, metric, parse_metric, register
 from ragstone.metrics.composite import Composite

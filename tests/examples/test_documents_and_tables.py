@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, formats, read
 from ragstone.examples.json_list import WINDOW
 

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, read
 
 EXPORTS = Path(__file__).parent / "exports"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError, Fault, InputError
+from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.examples import Examples, read
 
 GOOD = '{"id": "%s", "answer": "a"}\n'

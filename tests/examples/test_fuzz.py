@@ -7,12 +7,14 @@ from types import ModuleType
 
 import pytest
 
+from tests.project import ROOT
+
 SEED = 7
 FILES = 8
 
 
 def the_script() -> ModuleType:
-    path = Path(__file__).parents[2] / "benchmarks" / "fuzz_readers.py"
+    path = ROOT / "benchmarks" / "fuzz_readers.py"
     spec = importlib.util.spec_from_file_location("fuzz_readers", path)
     assert spec is not None
     assert spec.loader is not None

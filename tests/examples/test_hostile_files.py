@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ragstone.errors import DataError, InputError
+from ragstone.core.errors import DataError, InputError
 from ragstone.examples import read
 from ragstone.examples.files import MAX_UNPACKED, most_unpacked
 from ragstone.judges.llm.rubrics import load_rubrics

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Example, read
 from ragstone.report.words import explain
 from ragstone.run import Run

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.argument import in_shell
-from ragstone.errors import DataError, UnknownName
+from ragstone.core.errors import DataError, UnknownName
+from ragstone.core.messages import in_shell
 from ragstone.examples import Context, Example, Turn, formats, read
 
 

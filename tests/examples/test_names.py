@@ -1,7 +1,6 @@
 """Names: every name that docs/formats.md gives a field is read as that field, and no other is."""
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,8 +8,9 @@ import pytest
 from ragstone.examples import Context, Example, read
 from ragstone.examples.fields import NAMES
 from ragstone.examples.labels import LABELS, YES_NO, label_problems
+from tests.project import ROOT
 
-PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 VALUES: dict[str, Any] = {
     "id": "x", "question_id": "x", "system": "x", "question": "x", "contexts": ["x"],
     "context_ids": ["x"], "answer": "x", "reference": "x", "history": ["x"], "policy": "x",

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pytest
 
 from ragstone import evaluate
-from ragstone.argument import in_shell
+from ragstone.core.errors import DataError
+from ragstone.core.messages import in_shell
 from ragstone.data import cornwall
-from ragstone.errors import DataError
 from ragstone.examples import Example, read
 from ragstone.report.words import explain, words
 

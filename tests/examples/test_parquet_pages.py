@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import read
 from ragstone.examples.files import MAX_UNPACKED
 from ragstone.examples.parquet_pages import FOOTER, PAGE, Compact, check_pages

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Example, Examples, read
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.files import Meter

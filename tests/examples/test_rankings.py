@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, read, read_trec
 
 RUN = """\

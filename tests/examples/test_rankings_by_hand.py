@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, read, read_trec
 from ragstone.examples.trec import looks_like_qrels, looks_like_run
 

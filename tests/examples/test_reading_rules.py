@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, Turn, question_hash, read
 
 

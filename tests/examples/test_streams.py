@@ -16,8 +16,8 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.core.errors import DataError
 from ragstone.decisions.weighing.opinions import read_opinions
-from ragstone.errors import DataError
 from ragstone.examples import fingerprint_files, read
 from ragstone.examples.streams import on_disk
 from ragstone.judges.llm.rubrics import load_rubrics

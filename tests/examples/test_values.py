@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, Turn, read
 from ragstone.examples.cells import parse_cell
 from ragstone.examples.problem import Problem, shown

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import read
 from ragstone.examples.windows import words_of_windows
 from ragstone.labels import read_label_table

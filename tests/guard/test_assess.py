@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Context
 from ragstone.guard import Assessment, Checks, Guard, assess
 from ragstone.guard.assessment import WayOut

@@ -5,7 +5,7 @@ from threading import Thread
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard.judging.circuit import Circuit
 from ragstone.report.words import explain
 

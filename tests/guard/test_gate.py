@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from ragstone import explain
-from ragstone.errors import DataError, InputError, PromiseRefused
+from ragstone.core.errors import DataError, InputError, PromiseRefused
 from ragstone.guard import Gate, Guard
 from ragstone.guard.gating.calibrating import calibrate_gate
 from ragstone.guard.gating.gate_judge import GateJudge

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard import Checks, Guard, Revision, aimprove, improve
 from ragstone.report.words import SENTENCES
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard import Guard, assess
 from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimVerdict

@@ -7,7 +7,6 @@ are tried on a panel that votes, a person who labels, a model that replies and t
 import json
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -41,9 +40,10 @@ from ragstone.judges.llm.panel import vote
 from ragstone.judges.rules import RulesJudge
 from ragstone.labels import labels_of
 from ragstone.run.judging import judge_block
+from tests.project import ROOT
 
-FORMATS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
-JUDGES = (Path(__file__).parents[2] / "docs" / "judges.md").read_text(encoding="utf-8")
+FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
+JUDGES = (ROOT / "docs" / "judges.md").read_text(encoding="utf-8")
 
 ABOUT_AN_ANSWER = ("quality", "grounding")
 LABEL_OF = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import ASKS, answered_by
 from ragstone.judges.llm.tasks import all_tasks
 from ragstone.judges.local.judge import LocalJudge

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.examples import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
 from ragstone.judges.local.judge import LocalJudge

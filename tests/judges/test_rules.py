@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Context, Example
 from ragstone.judgements import AnswerSentences, Tables
 from ragstone.judges.human import HumanJudge

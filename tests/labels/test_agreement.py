@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.labels.agreement import ColumnAgreement, agreement_of, coincidences
 from ragstone.labels.clusters import clusters_of
 from ragstone.labels.read import labels_of, read_label_table

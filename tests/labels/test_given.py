@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping
 from math import inf, nan
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,8 +11,9 @@ from hypothesis import strategies as st
 
 from ragstone.examples.problem import Problem
 from ragstone.labels.given import GivenRow, header_of, row_of, system_named, unit_kind
+from tests.project import ROOT
 
-FORMATS = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")
 FIELDS = FORMATS.partition("## Fields and their names")[2].partition("Three names")[0]
 BIG = 10**400
 

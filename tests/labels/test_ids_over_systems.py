@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.core.errors import DataError
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
-from ragstone.errors import DataError
 from ragstone.examples import Example
 from ragstone.labels import clusters_of, read_label_table
 from ragstone.run import Run

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
+from ragstone.core.messages import Reason
 from ragstone.examples import Context, Example
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
-from ragstone.reason import Reason
 from ragstone.report.words import explain
 
 PAIR = Example("q1", "q1", "s", contexts=(Context("d7", "t", 1), Context("d9", "u", 2)))

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels import LabelTable, read_label_table, write_labels
 from ragstone.labels.write import Layout
 

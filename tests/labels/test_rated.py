@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.argument import in_shell
-from ragstone.errors import DataError, InputError
+from ragstone.core.errors import DataError, InputError
+from ragstone.core.messages import in_shell
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.report.words import explain, words

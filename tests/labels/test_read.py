@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
+from ragstone.core.messages import Reason
 from ragstone.examples import Context, Example, read
 from ragstone.judgements import Claims
 from ragstone.labels.names import NoLabel, label, named
@@ -18,7 +19,6 @@ from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable
 from ragstone.labels.words import in_words
 from ragstone.metrics import Range, metric, register
-from ragstone.reason import Reason
 from ragstone.report.words import explain
 
 

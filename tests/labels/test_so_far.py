@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import Reason
 from ragstone.labels.agreement import agreement_of
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.so_far import FigureSoFar, LabelSoFar, labels_so_far
 from ragstone.labels.table import LabelTable
-from ragstone.reason import Reason
 from ragstone.report.words import explain
 from ragstone.stats.agreement.cohen import cohen_kappa
 from ragstone.stats.agreement.fleiss import fleiss_kappa

@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example
 from ragstone.labels import LabelTable, labels_of, read_label_table
 from ragstone.labels.adjudicate import Tie

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.labels.names import NoLabel, label, named
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import SCHEMA, LabelTable

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
 from ragstone.metrics import Missing, Score, Undefined, parse_metric, score

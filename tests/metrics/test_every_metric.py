@@ -11,7 +11,7 @@ import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import (
     ASKS,
     Answers,

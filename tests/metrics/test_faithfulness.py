@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import SUPPORT_VERDICTS, AnswerSentences, Sentences
 from ragstone.metrics import Missing, Score, Undefined, parse_metric
 from ragstone.testing import claims, rows, score_one

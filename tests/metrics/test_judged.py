@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Preference, Preferences, Probes, Ratings, Tables, Topic, Votes
 from ragstone.metrics import Missing, Score, Undefined, parse_metric, wanted_topics
 from ragstone.testing import Rows, rows, score_frame, score_one

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Claims, Topic
 from ragstone.judges.llm.aspects import ASPECTS
 from ragstone.judges.llm.rubrics import load_rubrics

@@ -5,7 +5,7 @@ from typing import Literal
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import ClaimsAgainstReferences
 from ragstone.metrics import Missing, Score, Undefined, parse_metric
 from ragstone.testing import rows, score_one

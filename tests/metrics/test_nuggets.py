@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Statements
 from ragstone.metrics import Missing, NuggetScore, Score, Undefined, parse_metric
 from ragstone.testing import rows, score_one

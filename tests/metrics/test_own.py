@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Claims, Contexts, Statements, View
 from ragstone.metrics import (
     Metric,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError
 from ragstone.decisions.comparing.compare import compare
-from ragstone.errors import InputError
 from ragstone.examples import Example
 from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.metrics import parse_metric
 from ragstone.metrics.parse import split_form
 from ragstone.metrics.suites import suite_named

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.examples import Context, Example, majority, read, violations
 from ragstone.examples.labels import RULES
 from ragstone.judgements import (

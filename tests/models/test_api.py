@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from aiohttp import web
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import bert
 from ragstone.models.api import ApiEncoder, Patience, Server, server
 from ragstone.testing import tiny_bert

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.bert import load
 from ragstone.models.reading import FolderEncoder
 from ragstone.testing import tiny_bert

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.models.bert import load
 from ragstone.testing import tiny_bert
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import TokenVectors, Vectors, clear, kept
 from ragstone.models.cache import CachedEncoder
 from ragstone.models.kept_vectors import _sealed, embeddings_file

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import MissingDependency, ModelError, ModelFailure, UnknownName
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure, UnknownName
 from ragstone.models import BUILTIN
 from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encoder
 from ragstone.models.pairs import Pair, TokenizedPair

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.models import builtin, open_encoder
 from ragstone.models.builtin import PINNED, Provider, fetch_builtin, hub, wheel
 from ragstone.models.fetch import fetch, instead, megabytes

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import Fault, ModelError
+from ragstone.core.errors import Fault, ModelError
 from ragstone.models.folder import ModelFolder
 from ragstone.testing import tiny_bert
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.models import bert, cross_encoder_bert
 from ragstone.testing import tiny_bert
 

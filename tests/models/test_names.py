@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.errors import ModelError, UnknownName
+from ragstone.core.errors import ModelError, UnknownName
 from ragstone.models import available, open_encoder, pull, stored
 from ragstone.models.names import NEEDS, Place, in_store, place_of
 from ragstone.models.store import Origin, find, keep, models_folder
 from ragstone.testing.models import tiny_bert
+from tests.project import ROOT
 
 TEXTS = ["the old bridge opened in 1932", "a copper mine"]
 
@@ -114,7 +115,7 @@ def test_why_a_folder_cannot_be_looked_up_is_told_in_few_words(name: str, reason
 
 
 def test_a_back_end_needs_the_packages_of_its_extra() -> None:
-    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     extras = project["project"]["optional-dependencies"]
     assert {back_end: extra for back_end, (extra, _) in NEEDS.items()} == {
         "numpy": "local", "onnx": "onnx", "torch": "torch",

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import bert
 from ragstone.models.onnx import load
 from ragstone.models.onnx_session import even_batches

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.models.server import key_from, scrubbed
 
 KEY = "sk-proj-0123456789abcdef"

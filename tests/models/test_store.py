@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
+from ragstone.core.files import cache_folder
 from ragstone.models.store import (
     Origin,
     Stored,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import bert
 from ragstone.models.torch import TorchEncoder, load
 from ragstone.testing import tiny_bert

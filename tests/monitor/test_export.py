@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor import export
 from ragstone.monitor.store import exported
 from ragstone.monitor.store.store import MonitorStore

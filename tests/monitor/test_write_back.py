@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.core.messages import reason
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.write_back import (
     NotTaken,
@@ -16,7 +17,6 @@ from ragstone.monitor.write_back import (
     post,
     write_back,
 )
-from ragstone.reason import reason
 
 from .stored import put_example, put_score
 
@@ -71,7 +71,7 @@ def test_a_score_is_an_event_with_the_ids_of_its_span(store: MonitorStore) -> No
         "ragstone.example": "a",
         "ragstone.status": "value",
         "ragstone.evaluator.version": "local/1",
-        "ragstone.source": "sample",
+        "ragstone.core.user_code": "sample",
         "ragstone.probability": 0.25,
         "ragstone.window.mean": 0.8,
         "ragstone.window.low": 0.7,

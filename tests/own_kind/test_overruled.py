@@ -7,7 +7,7 @@ import pytest
 
 import ragstone
 from ragstone import Run
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Kind
 from ragstone.metrics import load_metrics, loading
 from ragstone.models.chat import ChatRequest

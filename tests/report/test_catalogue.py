@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.metrics import SUITES, Bands, Limit, metric_types
 from ragstone.report import catalogue
 from ragstone.report.groups import FAMILIES

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.examples import Context, Example, Turn, to_frame
 from ragstone.judgements import KINDS
 from ragstone.report.dossier import dossier, dossiers

@@ -8,8 +8,8 @@ from xml.etree import ElementTree
 import pytest
 
 import ragstone
+from ragstone.core.errors import MissingDependency
 from ragstone.data import cornwall
-from ragstone.errors import MissingDependency
 from ragstone.report.alone import alone, as_png
 from ragstone.report.drawings import drawings, over_runs, write_charts
 from ragstone.report.page import (

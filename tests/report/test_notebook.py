@@ -8,9 +8,9 @@ import pytest
 
 import ragstone
 from ragstone import evaluate
+from ragstone.core.messages import HasPage
 from ragstone.decisions import calibrate
 from ragstone.decisions.comparing.compare import compare
-from ragstone.has_page import HasPage
 from ragstone.report.brief import brief
 from ragstone.report.notebook import notebook_html, page_of
 from ragstone.report.page import (

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.report import (
     as_bytes,
     dossier,

@@ -7,10 +7,9 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.argument import in_shell
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import Reason, in_shell, reason
 from ragstone.judgements import ASKS
-from ragstone.reason import Reason, reason
 from ragstone.report.words import (
     FIRST,
     SENTENCES,

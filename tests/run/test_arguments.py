@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 ROWS = [
     {"question": "How long?", "answer": "90 m", "reference": "90 m", "system": name}

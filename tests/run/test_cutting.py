@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import CannotGoOn, InputError, RunConflict
+from ragstone.core.errors import CannotGoOn, InputError, RunConflict
 from ragstone.examples import Examples
 from ragstone.examples.lines import LinePlace
 from ragstone.run import blocks

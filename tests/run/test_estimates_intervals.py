@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone import evaluate, rescore
-from ragstone.argument import in_python
+from ragstone.core.messages import in_python
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run
 from ragstone.run.remarks import of_sizes

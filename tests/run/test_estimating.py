@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragstone.errors import DamagedRun
+from ragstone.core.errors import DamagedRun
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.metrics import parse_metric
 from ragstone.run import buckets

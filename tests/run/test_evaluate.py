@@ -10,8 +10,8 @@ import pytest
 
 import ragstone
 from ragstone import evaluate, rescore
+from ragstone.core.errors import DataError, InputError, RunConflict, UnknownName
 from ragstone.data import cornwall
-from ragstone.errors import DataError, InputError, RunConflict, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Metric, load_metrics, metric, metric_types
 from ragstone.run import Estimate, Progress, Run

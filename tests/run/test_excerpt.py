@@ -9,8 +9,8 @@ import pytest
 
 import ragstone
 from ragstone import Run
+from ragstone.core.parquet import read_parquet, scan_parquet, write_parquet
 from ragstone.judgements import KINDS
-from ragstone.parquet import read_parquet, scan_parquet, write_parquet
 from ragstone.run.folder import Folder
 from ragstone.run.shard_ledger import write_ledger
 from ragstone.run.written import described, signed, write_json

@@ -14,15 +14,15 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.core.errors import DiskFull, ModelError, room_for
+from ragstone.core.files import write_result
+from ragstone.core.parquet import sink_parquet, write_parquet
 from ragstone.decisions.sampling.label_sheet import LabelSheet, write_sheet
-from ragstone.errors import DiskFull, ModelError, room_for
 from ragstone.labels.table import LabelTable
 from ragstone.labels.write import write_labels
 from ragstone.models.chat import ChatReply
-from ragstone.parquet import sink_parquet, write_parquet
 from ragstone.report.export import write_table
 from ragstone.report.words import explain
-from ragstone.result_file import write_result
 from ragstone.run import blocks
 from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.manifest import RunTally

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import ragstone
 from ragstone import evaluate, rescore
-from ragstone.errors import DamagedRun
+from ragstone.core.errors import DamagedRun
 from ragstone.run import Run, blocks, streaming
 from ragstone.run.places import LEDGER
 from ragstone.run.progress import Progress

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
 from ragstone.cli import app
-from ragstone.errors import DamagedRun
+from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.run.manifest import VERSION
 from ragstone.run.written import CHECKSUM, signed

@@ -2,9 +2,10 @@
 
 import subprocess
 import sys
-from pathlib import Path
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "mutated_folders.py"
+from tests.project import ROOT
+
+SCRIPT = ROOT / "benchmarks" / "mutated_folders.py"
 
 
 FEW = (0, 1, 2, 4, 6, 8, 9, 10, 13, 15, 17, 22, 23)

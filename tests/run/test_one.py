@@ -10,8 +10,8 @@ import pytest
 
 import ragstone
 from ragstone import evaluate, evaluate_one
+from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.data import cornwall
-from ragstone.errors import DataError, InputError, UnknownName
 from ragstone.judgements import Claims
 from ragstone.metrics import Range, metric
 from ragstone.testing import ScriptedEncoder

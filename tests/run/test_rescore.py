@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ragstone import evaluate, rescore
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.data import cornwall
-from ragstone.errors import InputError, UnknownName
 from ragstone.run import Run
 
 

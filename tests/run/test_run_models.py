@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone import evaluate, evaluate_one, rescore
-from ragstone.argument import in_python
-from ragstone.errors import InputError, ModelError, RunConflict, UnknownName
+from ragstone.core.errors import InputError, ModelError, RunConflict, UnknownName
+from ragstone.core.messages import in_python
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models import open_encoder
 from ragstone.models.builtin import PLACE

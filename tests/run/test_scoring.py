@@ -5,7 +5,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example, read
 from ragstone.metrics import parse_metric
 from ragstone.run.judging import judge_block

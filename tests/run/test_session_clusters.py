@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone import compare, evaluate, rescore
-from ragstone.argument import in_python
+from ragstone.core.messages import in_python
 from ragstone.examples import Example
 from ragstone.report.words import words
 from ragstone.run import Run

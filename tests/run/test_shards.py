@@ -5,7 +5,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ragstone.errors import DamagedRun
+from ragstone.core.errors import DamagedRun
 from ragstone.judgements import KINDS
 from ragstone.run.forms import Counted, ShardForm, columns_of
 from ragstone.run.shard_ledger import ShardLedger, write_ledger

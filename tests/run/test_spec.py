@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.errors import CannotGoOn, DamagedRun, InputError
+from ragstone.core.errors import CannotGoOn, DamagedRun, InputError
 from ragstone.models.chat import CallableChat, ChatRequest
 from ragstone.run import blocks
 from ragstone.run.evaluate import Cancellation

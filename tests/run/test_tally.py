@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.core.messages import Reason
 from ragstone.judges import LEDGER
 from ragstone.metrics import EmbeddingHallucination, parse_metric
-from ragstone.reason import Reason
 from ragstone.run.calls.counts import CallTally, Counts
 from ragstone.run.encoder_names import ModelNames
 from ragstone.run.estimate import Estimate

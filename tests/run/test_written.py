@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate, rescore
+from ragstone.core.errors import DamagedRun
 from ragstone.data import cornwall
-from ragstone.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.run.folder import Folder
 from ragstone.run.forms import ShardForm

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.multitest import multipletests
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import AgreementCoefficient, cohen_kappa, krippendorff_alpha, percent_agreement
 
 LABELS = st.sampled_from([0, 1, 2])

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.agreement.coefficients import CoefficientName, Scale, agreement_coefficients
 from ragstone.stats.agreement.cohen import kappa_with_interval, light_kappa, quadratic_kappa
 from ragstone.stats.agreement.fleiss import fleiss_kappa

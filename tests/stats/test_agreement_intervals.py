@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
 from ragstone.stats.agreement.fleiss import fleiss_kappa
 from ragstone.stats.agreement.ratings import AgreementCoefficient

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.agreement.cohen import mean_kappa
 from ragstone.stats.agreement.fleiss import fleiss
 from ragstone.stats.agreement.krippendorff import alpha

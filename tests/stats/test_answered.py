@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.answered import answered_from
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import auroc
 
 ROWS = st.lists(st.tuples(st.integers(-4, 4), st.booleans()), min_size=1, max_size=60)

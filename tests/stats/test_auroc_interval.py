@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.judging.auroc_interval import auroc_interval, delong_variance
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import cluster_t_mean
 from ragstone.stats.judging.bias import bias_along, bias_by_group
 

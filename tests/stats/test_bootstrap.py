@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from threadpoolctl import threadpool_limits
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval, bounded_wilson, cluster_bootstrap, cluster_t_mean
 from ragstone.stats.bootstrap import bootstrap_mean, percentile_interval
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import worst_best
 
 

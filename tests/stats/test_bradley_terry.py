@@ -9,7 +9,7 @@ from scipy import stats
 from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.bradley_terry import BradleyTerry, bradley_terry
 
 

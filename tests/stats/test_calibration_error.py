@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import wilson
 from ragstone.stats.bins import equal_mass_bins
 from ragstone.stats.correcting.verdict_strata import strata_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, t_quantile, wilson
 from ragstone.stats.clusters import bounded_wilson, effective_rows, read_clusters
 from ragstone.stats.wilson import wilson_ends

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
 from ragstone.stats.judging.confusion import confusion
 

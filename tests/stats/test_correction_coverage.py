@@ -6,7 +6,6 @@ with sensitivity = specificity.
 
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ import pytest
 
 from ragstone.stats.correcting.poststratified import poststratified_rate
 from ragstone.stats.correcting.ppi import ppi_mean
+from tests.project import ROOT
 
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)
 ACCURACIES = (0.8, 0.9, 0.98)
@@ -21,7 +21,7 @@ ACCURACIES = (0.8, 0.9, 0.98)
 
 @pytest.fixture(scope="module")
 def benchmark() -> Any:
-    path = Path(__file__).parents[2] / "benchmarks" / "correction.py"
+    path = ROOT / "benchmarks" / "correction.py"
     spec = spec_from_file_location("benchmark_correction", path)
     assert spec is not None
     assert spec.loader is not None

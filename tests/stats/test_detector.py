@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.watching.bets import bets_against
 from ragstone.stats.watching.detector import Detected, Detector, DetectorState
 from ragstone.stats.watching.limit import limit_of_gap, promised_limit

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
 
 

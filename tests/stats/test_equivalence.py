@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.planning.equivalence import equivalence_margin
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import lambertw
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.every_look import FIRST, look_quantile
 
 

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import binom, binomtest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.exact_bound import (
     is_kept,
     lower_bound,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.exact_rate import ExactRate, exact_rate
 from ragstone.stats.one_sided import LEAST_P, Side
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.watching.detector import Detector
 from ragstone.stats.watching.expected_delay import expected_delay
 from ragstone.stats.watching.limit import promised_limit

@@ -1,7 +1,7 @@
 import pytest
 from scipy.stats import chi2, f
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.f_distribution import f_quantile
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
 from ragstone.stats.judging.bias import bias_by_group
 from ragstone.stats.student import t_quantile

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import wilson
 from ragstone.stats.agreement.cohen import Disagreement, kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.kish import kish_df, kish_size
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chi2, f
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.ppi import prediction_powered
 from ragstone.stats.planning.labels_needed import (
     labels_for_mean,

@@ -5,7 +5,7 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.linked import linked_clusters
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
 
 

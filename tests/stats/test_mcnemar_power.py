@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
 from ragstone.stats.planning.mcnemar_power import (
     mcnemar_detectable,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import MeanEstimate, cluster_t_mean, cluster_wilson, mean_interval, wilson
 from ragstone.stats.clusters import bounded_wilson
 from ragstone.stats.student import t_quantile

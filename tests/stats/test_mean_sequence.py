@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.labels_only import labels_only_mean
 from ragstone.stats.correcting.mean_sequence import mean_sequence
 from ragstone.stats.every_look import look_quantile

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, mean_interval, wilson
 from ragstone.stats.one_sided import LEAST_P, Side, one_sided_p
 from ragstone.stats.planning.needed_n import needed_n

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval
 from ragstone.stats.comparing.newcombe import newcombe_paired
 from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, paired_difference

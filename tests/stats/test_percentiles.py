@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.percentiles import ValueCounts
 
 SHARES = (1, 50, 90, 99, 100)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta, chi2, norm
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size
 from ragstone.stats.planning.pilot_doubt import (
     NODES,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.poststratified import (

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import nct, t
 from statsmodels.stats.power import TTestPower
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.planning.power import detectable_difference, paired_power, paired_sample_size
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.labels_only import labels_only_mean
 from ragstone.stats.correcting.ppi import PredictionPowered, ppi_mean, prediction_powered

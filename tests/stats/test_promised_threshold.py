@@ -8,7 +8,7 @@ from mapie.risk_control import BinaryClassificationController
 from numpy.typing import NDArray
 from scipy.stats import binom
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.highest import highest_of_clusters
 from ragstone.stats.promising.threshold import PromisedThreshold, promised_threshold
 

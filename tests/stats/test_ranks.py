@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
 from ragstone.stats.mean_ranks import mean_ranks
 

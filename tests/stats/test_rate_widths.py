@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.by_design import favoured
 from ragstone.stats.correcting.poststratified import poststratify
 from ragstone.stats.correcting.ppi import prediction_powered

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, t_quantile
 from ragstone.stats.clusters import bounded_wilson
 from ragstone.stats.ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums

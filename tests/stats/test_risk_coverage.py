@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_recall_curve
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.risk_coverage import risk_coverage
 
 

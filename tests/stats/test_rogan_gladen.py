@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.rogan_gladen import CountedRate, adjusted_ends, rogan_gladen
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.row_weights import row_weights
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.mean import mean_interval
 from ragstone.stats.planning.sample_size import (
     mean_sample_size,

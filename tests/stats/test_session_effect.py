@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.watching.session_effect import session_effect
 
 

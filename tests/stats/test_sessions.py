@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import bounded_wilson, ratio_of_sums, wilson
 from ragstone.stats.sessions import Sessions, SessionValues, TurnScores
 

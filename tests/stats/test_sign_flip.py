@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.comparing.adjusted import holm
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
 from ragstone.stats.comparing.sign_flip import SignFlip, sign_flip_test

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize, nnls
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.simplex import (
     log_loss,
     nonnegative_least_squares,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import t_quantile
 from ragstone.stats.beta import beta_cdf, beta_quantile
 

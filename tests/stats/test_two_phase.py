@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.correcting.corrected import Corrected
 from ragstone.stats.correcting.ppi import ppi_mean
 from ragstone.stats.correcting.two_phase import two_phase_mean

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import ks_2samp
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.promising.two_samples import MOST_POINTS, thinned, two_samples
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.watching.weighted_sums import WeightedSums
 
 X = np.array([0.0, 1.0, 0.5, 1.0])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from statsmodels.stats.proportion import proportion_confint
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats import Interval, clopper_pearson, wilson
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.watching.weighted_sums import WeightedSums
 from ragstone.stats.watching.window_sequences import HALVINGS, STAKES, window_sequences
 

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ragstone.core.database import Sql
+from ragstone.core.messages import reason
 from ragstone.data import cornwall
-from ragstone.database.database import Sql
 from ragstone.examples import as_record, read
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.log import log
 from ragstone.monitor.store.received import insert_malformed
 from ragstone.monitor.store.store import open_store
-from ragstone.reason import reason
 
 DAY, HOUR = 86_400.0, 3_600.0
 DEPLOYED, WORSE, FIRED = 3.2 * HOUR, 2.6 * HOUR, 1.4 * HOUR

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import make_app

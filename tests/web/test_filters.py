@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.web.filters import ExampleFilter
 
 ROWS = pl.DataFrame({

@@ -15,7 +15,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.settings import read_settings
 from ragstone.monitor.settings.starting import check_start
 from ragstone.monitor.store.log import last_lines

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.errors import DamagedRun
+from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.web.calm import Calm
 from ragstone.web.example_rows import example_rows

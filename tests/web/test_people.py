@@ -9,9 +9,9 @@ import pytest
 from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
+from ragstone.core.errors import InputError, StoreAway
 from ragstone.decisions.sampling.annotate import annotate
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, StoreAway
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem, Role
 from ragstone.labels.queue.queue import Queue

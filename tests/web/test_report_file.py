@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone import Run
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.data import cornwall as demo_data
-from ragstone.errors import InputError, UnknownName
 from ragstone.web.parts.worst import anchor_of
 from ragstone.web.report_file import LARGEST, ROOMS, report_file
 

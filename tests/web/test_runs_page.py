@@ -12,8 +12,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError
 from ragstone.data import cornwall
-from ragstone.errors import InputError
 from ragstone.report import charts
 from ragstone.report.page import Series
 from ragstone.run import heartbeat

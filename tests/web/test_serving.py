@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 import uvicorn
 
-from ragstone.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError, MissingDependency
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import QueueForm
 from ragstone.labels.queue.queue import Queue

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli import app
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.web import static_files
 from ragstone.web.static_files import write_static
 from ragstone.web.static_page import static_page

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import ragstone
-from ragstone.garbage import collect_rarely
+from ragstone.core.python_runtime import collect_rarely
 
 from .agreement import agreement
 from .annotate import annotate

@@ -386,7 +386,7 @@ def export(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.database.postgres_address import POSTGRES
+    from ragstone.core.database import POSTGRES
     from ragstone.labels.queue.tags import QueueTags
 
     from .labels import labels as write
@@ -427,7 +427,7 @@ def _filtered(path: Path, only: str) -> tuple[list[str], str]:
     Raises:
         InputError: It finds none, or cannot be read.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.run import Run
     from ragstone.web.example_rows import example_rows
     from ragstone.web.extra import require_ui
@@ -456,7 +456,7 @@ def _text(file: Path) -> str:
     Raises:
         InputError: It is no text in UTF-8.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
 
     try:
         return file.read_text(encoding="utf-8")
@@ -492,7 +492,7 @@ def _folder_for(place: str) -> Iterator[None]:
 
 def _queues_in(place: str) -> set[str]:
     """The names of the queues of a store; none if there is no store yet."""
-    from ragstone.database.postgres_address import POSTGRES
+    from ragstone.core.database import POSTGRES
     from ragstone.labels.queue.queue import queues
 
     is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
@@ -505,7 +505,7 @@ def _there_already(name: str, place: str) -> "Queue":
     Raises:
         InputError: There is none of this name, and no file or folder either.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.labels.queue.queue import Queue
 
     known = _queues_in(place)
@@ -531,8 +531,8 @@ def _there(store: str, wanted: str = "") -> Any:
     Raises:
         InputError: It is not, so ``wanted`` is not either.
     """
-    from ragstone.database.postgres_address import POSTGRES
-    from ragstone.errors import InputError
+    from ragstone.core.database import POSTGRES
+    from ragstone.core.errors import InputError
     from ragstone.labels.queue.database import open_labels
 
     place = store or str(RUNS)
@@ -619,7 +619,7 @@ def _open(
     *,
     start: str,
 ) -> None:
-    from ragstone.database.postgres_address import POSTGRES
+    from ragstone.core.database import POSTGRES
     from ragstone.web.serving import view
 
     folder = Path(place)

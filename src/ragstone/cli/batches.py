@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from ragstone.argument import in_shell
+from ragstone.core.messages import in_shell
 
 from . import options
 from .output import print_page, say
 
 if TYPE_CHECKING:
-    from ragstone.errors import BatchesWaiting
+    from ragstone.core.errors import BatchesWaiting
 
 WAITING = 5
 """The exit status of a run that waits for batches."""

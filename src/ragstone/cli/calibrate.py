@@ -119,9 +119,9 @@ def calibrate(
     Exit status: 0 done, 1 the passport is void, 2 invalid input.
     """
     from ragstone import decisions, report
+    from ragstone.core.files import write_result
     from ragstone.report.pages.calibration import calibration_page, passport_page
     from ragstone.report.render.markdown import as_markdown
-    from ragstone.result_file import write_result
     from ragstone.run import Run
 
     load_own(metrics_from or ())

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.argument import in_shell
+from ragstone.core.messages import in_shell
 
 from . import model_options as models
 from . import options
@@ -21,7 +21,7 @@ from .progress import bar
 from .results import defined, finish, load_own, requested
 
 if TYPE_CHECKING:
-    from ragstone.errors import RunConflict
+    from ragstone.core.errors import RunConflict
     from ragstone.run import Live, Progress, Run
     from ragstone.run.progress import Report
     from ragstone.run.request import Request
@@ -160,7 +160,7 @@ def evaluate(
     Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
     are missing, 5 waiting for batches.
     """
-    from ragstone.errors import BatchesWaiting
+    from ragstone.core.errors import BatchesWaiting
     from ragstone.judges import MARKERS
     from ragstone.run import Instructions, Limits
     from ragstone.run.request import Request
@@ -213,7 +213,7 @@ def evaluate(
 
 def _check_kept(out: str | None) -> None:
     """Refuse a place that is gone when the command ends."""
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
 
     if out is not None and out.lower().startswith("memory://"):
         raise InputError(
@@ -224,7 +224,7 @@ def _check_kept(out: str | None) -> None:
 
 def _suite_to_export(suites: Sequence[str], file: Path) -> str:
     """The one suite that has a report, checked before anything is judged."""
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.report.layouts import LAYOUTS, check_target
 
     check_target(file)
@@ -286,7 +286,7 @@ def run_name(data: str) -> str:
     >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
     ('answers', 'nq')
     """
-    from ragstone.storage import is_url
+    from ragstone.core.remote_files import is_url
 
     path = Path("stdin" if data == "-" else data.partition("?")[0] if is_url(data) else data)
     name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
@@ -295,7 +295,7 @@ def run_name(data: str) -> str:
 
 def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
     """The first of NAME, NAME-2, … that is not a run of other data or settings."""
-    from ragstone.errors import RunConflict
+    from ragstone.core.errors import RunConflict
 
     name, taken = folder.name, list[str]()
     while True:

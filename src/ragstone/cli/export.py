@@ -61,9 +61,9 @@ def export(
 
     An undefined or missing value becomes an empty cell, never 0.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
+    from ragstone.core.files import write_result
     from ragstone.report import as_bytes, export_table
-    from ragstone.result_file import write_result
 
     if to is As.parquet and out is None and sys.stdout.isatty():
         raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
@@ -101,7 +101,7 @@ def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = (
 
 
 def _print(content: bytes) -> None:
-    from ragstone.inert import seen
+    from ragstone.core.escape import seen
 
     if sys.stdout.isatty():
         content = seen(content.decode()).encode()

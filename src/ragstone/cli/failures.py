@@ -10,8 +10,8 @@ from typing import NoReturn, ParamSpec, TypeVar
 
 import typer
 
-from ragstone.argument import in_shell
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
+from ragstone.core.messages import in_shell
 
 from .output import say
 

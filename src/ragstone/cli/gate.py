@@ -139,9 +139,9 @@ def gate(
 
 def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
     """Write the page to the files that were asked for, and to the summary of a CI step."""
+    from ragstone.core.files import write_result
     from ragstone.report.render.junit import as_junit
     from ragstone.report.render.markdown import as_markdown
-    from ragstone.result_file import write_result
 
     if junit is not None:
         write_result(junit, as_junit(page))

@@ -123,13 +123,13 @@ def assess_file(
     Exit status: 0 all answers are ok, 1 a check failed, 2 invalid input, 3 not all
     could be judged.
     """
-    from ragstone.argument import argument
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
+    from ragstone.core.files import result_lines
+    from ragstone.core.messages import argument
     from ragstone.examples import read
     from ragstone.guard import Gate
     from ragstone.guard.over_data import AssessedData, assess_data
     from ragstone.report.pages.guard import guard_page, row_of
-    from ragstone.result_file import result_lines
     from ragstone.run.progress import Progress
 
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):

@@ -72,7 +72,7 @@ def calibrate_file(
 
     Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
     """
-    from ragstone.errors import PromiseRefused
+    from ragstone.core.errors import PromiseRefused
     from ragstone.guard.gating.calibrating import calibrate_gate
     from ragstone.report.pages.promise import gate_calibration_page, gate_refusal_page
 

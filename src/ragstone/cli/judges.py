@@ -65,7 +65,7 @@ def _of_kind(kind: "type[Kind]") -> "Page":
 
 
 def _kind_named(name: str) -> "type[Kind]":
-    from ragstone.errors import UnknownName
+    from ragstone.core.errors import UnknownName
     from ragstone.judgements import KINDS
 
     if name not in KINDS:

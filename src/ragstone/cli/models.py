@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Self
 
 import typer
 
-from ragstone.argument import in_shell
+from ragstone.core.messages import in_shell
 
 from . import options
 from .failures import BAD_INPUT
@@ -28,7 +28,7 @@ class ModelFacts:
     @classmethod
     def of(cls, model: "Stored") -> Self:
         """The model with what its folder says."""
-        from ragstone.errors import RagstoneError
+        from ragstone.core.errors import RagstoneError
         from ragstone.models.folder import ModelFolder
 
         try:
@@ -107,7 +107,7 @@ def _list(json: bool) -> None:
 
 def _embeddings() -> tuple[str, dict[str, Any]]:
     """What is kept of texts, in words and as JSON has it."""
-    from ragstone.errors import ModelError
+    from ragstone.core.errors import ModelError
     from ragstone.models import kept
 
     try:
@@ -129,7 +129,7 @@ def _pull(name: str | None, json: bool) -> None:
 
 
 def _verify(name: str | None, json: bool) -> None:
-    from ragstone.errors import ModelError
+    from ragstone.core.errors import ModelError
     from ragstone.models import damage, stored
     from ragstone.report.page import Outline, OutlineItem, Page, Paragraphs, section, strong
 

@@ -101,7 +101,7 @@ def silence(
 
     Exit status: 0 done, 2 no such rule or store.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.monitor.alarms.lifecycle import silence_rule
     from ragstone.monitor.moment import LENGTH, SECONDS
 
@@ -133,7 +133,7 @@ def rules(
 
     Exit status: 0 it is right, 2 it has faults: all of them are told, each with its line.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.monitor.settings import FaultySettings, read_settings
     from ragstone.monitor.settings.starting import (
         closed_judges,

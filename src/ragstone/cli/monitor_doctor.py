@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import typer
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 
 from . import options
 from .monitor_standing import length

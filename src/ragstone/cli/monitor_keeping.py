@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ragstone.inert import on_one_line
+from ragstone.core.escape import on_one_line
 
 from . import options
 from .asking import agreed

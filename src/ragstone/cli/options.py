@@ -29,8 +29,8 @@ def run_folder(run: Path | None) -> Path | None:
 
 def read_place(given: str) -> Path:
     """The folder at a path; of a run at a URL, which a path would take a slash out of, a copy."""
+    from ragstone.core.remote_files import is_url
     from ragstone.run.remote_folder import mirrored
-    from ragstone.storage import is_url
 
     return guarded(mirrored)(given) if is_url(given) else Path(given)
 

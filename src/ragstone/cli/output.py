@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from ragstone.argument import in_shell, throughout
-from ragstone.inert import json_text, seen
+from ragstone.core.escape import json_text, seen
+from ragstone.core.messages import in_shell, throughout
 
 if TYPE_CHECKING:
     from ragstone.report.page import Page

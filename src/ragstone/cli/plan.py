@@ -225,8 +225,8 @@ def labels(
     """
     from dataclasses import replace
 
+    from ragstone.core.errors import InputError
     from ragstone.decisions.planning.label_sizes import Accuracy, known_of_run, label_size
-    from ragstone.errors import InputError
     from ragstone.report.pages.plan import labels_page
 
     load_own(metrics_from or ())

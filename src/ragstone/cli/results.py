@@ -32,7 +32,7 @@ def requested(
     Metrics of the user's own files come with any others. With ``quick``, that
     suite stands in where neither a metric nor a suite is named.
     """
-    from ragstone.errors import each
+    from ragstone.core.errors import each
     from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note, suite_named
 
     looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
@@ -51,7 +51,7 @@ def defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
     Raises:
         InputError: A sentence is empty, which would mean another metric.
     """
-    from ragstone.errors import InputError
+    from ragstone.core.errors import InputError
     from ragstone.metrics.critique import AspectVerdict
     from ragstone.metrics.rating import RubricScore
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from . import options
 from .output import print_page

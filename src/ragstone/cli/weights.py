@@ -51,11 +51,11 @@ def weights(
     """
     from json import dumps
 
+    from ragstone.core.files import write_result
     from ragstone.decisions.scored import Scored
     from ragstone.decisions.weighing.opinions import read_opinions
     from ragstone.decisions.weighing.weights import fit_weights
     from ragstone.report.pages.weights import weights_page
-    from ragstone.result_file import write_result
     from ragstone.run import Run
 
     load_own(metrics_from or ())

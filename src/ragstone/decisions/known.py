@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragstone.argument import argument, call
-from ragstone.errors import RagstoneError, UnknownName
+from ragstone.core.errors import RagstoneError, UnknownName
+from ragstone.core.messages import argument, call
 from ragstone.metrics import parse_metric
 
 from .scored import Scored

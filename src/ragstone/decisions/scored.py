@@ -8,9 +8,9 @@ from typing import Literal
 
 import polars as pl
 
-from ragstone.errors import InputError, RagstoneError, UnknownName
+from ragstone.core.errors import InputError, RagstoneError, UnknownName
+from ragstone.core.messages import Reason
 from ragstone.metrics import Metric, read_metric
-from ragstone.reason import Reason
 from ragstone.run import Run
 from ragstone.run.looked_up import looked_up
 from ragstone.run.remarks import NOT_INDEPENDENT

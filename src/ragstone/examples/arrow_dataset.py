@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
 from ragstone.examples.files import BrokenFileError, Meter, opened
 from ragstone.examples.in_memory import plain_rows
 from ragstone.examples.parquet import UNREADABLE, unreadable

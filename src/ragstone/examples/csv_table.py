@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragstone.core.escape import cell_read
 from ragstone.examples.files import Meter, text_lines
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
-from ragstone.inert import cell_read
 
 LONGEST_CELL = 2**31 - 1
 SHOWN, LONGEST_SHOWN = 5, 40

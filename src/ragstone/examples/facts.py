@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 
-from ragstone.errors import Fault
+from ragstone.core.errors import Fault
 from ragstone.examples.example import Example
 from ragstone.examples.labels import Severity
 from ragstone.examples.problem import Problem

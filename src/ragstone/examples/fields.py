@@ -16,7 +16,7 @@ Names are compared without case, spaces, hyphens and underscores, so
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.examples.problem import Problem, ascii_safe
 
 ABSENT = "\0absent"

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.windows import WINDOWS, words_of_windows
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.example import Example
 from ragstone.examples.files import Meter
 from ragstone.examples.json_text import MAX_DEPTH, depth_exceeds, surrogate_in, too_deep

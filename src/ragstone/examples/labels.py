@@ -19,8 +19,8 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
+from ragstone.core.user_code import registry
 from ragstone.examples.problem import Problem, shown
-from ragstone.own_file import registry
 
 Unit = Literal[
     "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"

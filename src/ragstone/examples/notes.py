@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
+from ragstone.core.messages import reason
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.fields import NESTED
 from ragstone.examples.files import Meter
 from ragstone.examples.problem import ascii_safe
-from ragstone.reason import reason
 
 MOST_COLUMNS = 5
 

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from ragstone.core.parquet import scan_parquet
 from ragstone.examples.files import Meter
 from ragstone.examples.in_memory import plain_rows
 from ragstone.examples.parquet_pages import check_pages
 from ragstone.examples.problem import BadRow, Problem
 from ragstone.examples.source import FileSource, Row
-from ragstone.parquet import scan_parquet
 
 ROWS_AT_ONCE = 10_000
 UNREADABLE = (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError)

@@ -6,8 +6,10 @@ from difflib import get_close_matches
 from os import PathLike, fspath
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.messages import argument
+from ragstone.core.remote_files import is_url
+from ragstone.core.remote_files import shown as shown_url
 from ragstone.examples.arrow_dataset import ArrowDataset, is_dataset, open_dataset
 from ragstone.examples.beir import Beir, find_beir
 from ragstone.examples.csv_table import CsvTable
@@ -22,8 +24,6 @@ from ragstone.examples.source import Source
 from ragstone.examples.stream import Examples
 from ragstone.examples.streams import on_disk
 from ragstone.examples.trec import TrecRuns, looks_like_qrels, looks_like_run
-from ragstone.storage import is_url
-from ragstone.storage import shown as shown_url
 
 FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
 BY_ENDING = {

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragstone.argument import argument
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import argument
 from ragstone.examples.example import Example
 from ragstone.examples.facts import KEPT, LabelViolation, ReadFacts, Rejected
 from ragstone.examples.fields import NO_FIELD, ONE_COLUMN

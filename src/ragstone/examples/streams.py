@@ -13,8 +13,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
-from ragstone.errors import DataError, Fault
-from ragstone.storage import copy_of, is_url
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.remote_files import copy_of, is_url
 
 STDIN = "-"
 """What names standard input; a file of this name is ``./-``, given by its whole path."""

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 
+from ragstone.core.messages import reason
 from ragstone.examples.example import Example
 from ragstone.examples.ids import IdBlock, SeenIds
 from ragstone.examples.records import DEFAULT_SYSTEM, question_hash
-from ragstone.reason import reason
 
 LOOKED_UP, MOST_LOOKED_UP = 16, 4096
 """Ids that are looked up together: few at first, for ids that repeat mostly do so early."""

@@ -5,7 +5,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.streams import on_disk
 
 

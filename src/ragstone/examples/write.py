@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.escape import cell
+from ragstone.core.parquet import write_parquet
 from ragstone.examples.example import Context, Example
 from ragstone.examples.table import to_frame
-from ragstone.inert import cell
-from ragstone.parquet import write_parquet
 
 WRITTEN = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from ragstone.has_page import HasPage
+from ragstone.core.messages import HasPage
 
 CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
 """``not_judged``: it applies, and there was no time, no text or no judge for it."""

@@ -7,7 +7,7 @@ from math import isfinite
 from numbers import Real
 from typing import TypeGuard
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judges import MARKERS
 from ragstone.judges.local.support import SUPPORTED
 

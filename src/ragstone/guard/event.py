@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from logging import INFO, WARNING, NullHandler, getLogger
 from typing import Any
 
-from ragstone.inert import on_one_line
+from ragstone.core.escape import on_one_line
 
 from .assessment import Assessment
 

@@ -3,7 +3,7 @@
 import re
 from math import fsum
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .answered import MOST_BRACKETS, Answered
 from .assessment import (

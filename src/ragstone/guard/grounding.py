@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+from ragstone.core.messages import reason
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.local.support import SupportVerdict
 from ragstone.judges.local.words import as_written, stem_or_none, terms, tokens
 from ragstone.judges.names import STRINGS
-from ragstone.reason import reason
 
 from .answered import Answered
 from .assessment import (

@@ -5,13 +5,13 @@ from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any
 
+from ragstone.core.messages import reason
 from ragstone.examples import Context
 from ragstone.examples.contexts import ContextReader
 from ragstone.examples.problem import Problem
 from ragstone.judges.local.alignment import Alignment
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import SupportVerdict, support
-from ragstone.reason import reason
 
 from .checks import is_finite
 from .deadline import Deadline

@@ -8,10 +8,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.names import STRINGS
-from ragstone.reason import reason
 
 from . import form, grounding
 from .answered import Answered

@@ -8,10 +8,8 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-from ragstone.errors import InputError
-from ragstone.has_page import HasPage
-from ragstone.reason import reason
-from ragstone.wording import worded
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, reason, worded
 
 from .answered import as_text
 from .assessment import Assessment

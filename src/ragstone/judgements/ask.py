@@ -9,9 +9,9 @@ from typing import Literal, cast
 
 import polars as pl
 
+from ragstone.core.messages import reason
+from ragstone.core.user_code import registry
 from ragstone.examples.labels import YES_NO, Unit, Values
-from ragstone.own_file import registry
-from ragstone.reason import reason
 
 from .column import Column
 from .view import ABOUT, View

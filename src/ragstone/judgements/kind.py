@@ -8,9 +8,9 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.user_code import registry
 from ragstone.examples.labels import LABELS, RULES, Rule, know_label
-from ragstone.own_file import registry
 
 from .ask import ASKS, Ask, Filler, enter, values_of
 from .column import SAID, Column, Role

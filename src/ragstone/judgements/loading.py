@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragstone.errors import InputError
-from ragstone.own_file import nothing_if_refused, own_module
+from ragstone.core.errors import InputError
+from ragstone.core.user_code import nothing_if_refused, own_module
 
 from .ask import WAITING
 from .guideline import filled, guideline_file, places

@@ -11,8 +11,8 @@ from typing import ClassVar, Literal, Protocol
 
 import polars as pl
 
+from ragstone.core.user_code import registry
 from ragstone.examples.labels import Unit
-from ragstone.own_file import registry
 
 from .column import Column
 

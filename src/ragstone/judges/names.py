@@ -6,8 +6,8 @@ from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.examples.streams import on_disk
 from ragstone.judgements import answered_by
 from ragstone.models import Encoder

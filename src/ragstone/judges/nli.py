@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
+from ragstone.core.messages import reason
 from ragstone.judgements import ASKS, ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.store import Note
-from ragstone.reason import reason
 
 from .earlier_turns import block_with_turns
 from .judge import Block, Filled, Proposition, Sheet, fingerprint

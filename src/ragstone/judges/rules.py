@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.judgements import (
     ASKS,
     KINDS,
@@ -25,7 +26,6 @@ from ragstone.judgements import (
     Support,
     kind_of,
 )
-from ragstone.reason import reason
 
 from .entities import entities, held_by
 from .judge import LEDGER, Block, Filled, Sheet, fingerprint

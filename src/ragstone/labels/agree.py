@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from os import PathLike
 from typing import Any
 
-from ragstone.has_page import HasPage
+from ragstone.core.messages import HasPage
 
 from .agreement import ColumnAgreement, agreement_of
 from .broken_rules import BrokenRule

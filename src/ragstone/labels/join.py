@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import reason
 from ragstone.examples import Example
 from ragstone.examples.labels import LABELS
 from ragstone.judgements import KINDS
-from ragstone.reason import reason
 
 from .adjudicate import Settled, Vote, settle
 from .given import unit_kind

@@ -7,11 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.argument import argument
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import Reason, argument, reason
 from ragstone.examples.problem import ascii_safe
 from ragstone.examples.systems import id_of
-from ragstone.reason import Reason, reason
 
 from .completeness import UNIT
 from .given import GivenRow, header_of

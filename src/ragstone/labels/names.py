@@ -14,14 +14,14 @@ from typing import Literal
 
 import polars as pl
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
+from ragstone.core.messages import reason
 from ragstone.examples.fields import squash
 from ragstone.examples.labels import Values
 from ragstone.examples.problem import shown
 from ragstone.judgements import KINDS, Column, Kind, values_of
 from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES
-from ragstone.reason import reason
 
 from .given import kinds_of_labels, named_by_user, unit_kind
 from .words import LabelValue, in_words, number_in_words, number_of, yes_or_no

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.examples.problem import shown
 from ragstone.metrics import Metric
-from ragstone.reason import reason
 
 from .names import Name, NoLabel, fits, metric_named
 from .words import LabelValue, number_in_words, number_of

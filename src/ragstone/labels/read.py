@@ -17,7 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.remote_files import is_url, shown
 from ragstone.examples import Example, read
 from ragstone.examples.csv_table import CsvTable
 from ragstone.examples.files import Meter, binary_format, first_text
@@ -28,7 +29,6 @@ from ragstone.examples.parquet import Parquet
 from ragstone.examples.problem import BadRow, Problem, ascii_safe
 from ragstone.examples.source import Source
 from ragstone.examples.streams import on_disk
-from ragstone.storage import is_url, shown
 
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 from ragstone.stats.agreement.coefficients import CoefficientName
 from ragstone.stats.agreement.cohen import mean_kappa
 from ragstone.stats.agreement.fleiss import fleiss

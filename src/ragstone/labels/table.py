@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import Fault
+from ragstone.core.errors import Fault
 from ragstone.examples import Example
 from ragstone.examples.systems import id_of
 

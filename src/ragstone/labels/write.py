@@ -10,11 +10,11 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.escape import cell
+from ragstone.core.files import write_result
+from ragstone.core.parquet import as_parquet
 from ragstone.examples.fields import squash
-from ragstone.inert import cell
-from ragstone.parquet import as_parquet
-from ragstone.result_file import write_result
 
 from .given import OF_EXAMPLES, PARTS, unit_kind
 from .judged import no_labels

@@ -7,7 +7,7 @@ from math import isnan
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Judged, View
 
 from .core import Metric, Part

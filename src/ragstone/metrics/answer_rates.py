@@ -8,7 +8,7 @@ from typing import ClassVar, Literal, get_args
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Answers, View
 
 from .core import Metric

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Topic, View
 
 from .outcome import Range, Undefined

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements, View
 
 from .answer_rates import Abstained, abstained, check_abstained

@@ -6,9 +6,9 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.judgements import Topic, View, Votes, name_for
-from ragstone.reason import reason
 
 from .core import Metric
 from .outcome import Range, Undefined

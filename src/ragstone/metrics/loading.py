@@ -5,8 +5,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from types import ModuleType
 
-from ragstone.errors import InputError
-from ragstone.own_file import nothing_if_refused, own_module, registry
+from ragstone.core.errors import InputError
+from ragstone.core.user_code import nothing_if_refused, own_module, registry
 
 from .aliases import ALIASES, EVERYDAY
 from .core import BUILT_IN, Metric

@@ -6,7 +6,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, KnownContexts, weight
 
 from .core import Part

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Statements, View
 
 from .core import share

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, cast
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.table import from_frame
 from ragstone.judgements import ExampleTexts, View

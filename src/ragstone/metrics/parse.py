@@ -8,9 +8,8 @@ from threading import RLock
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
-from ragstone.reason import reason
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
 
 from .aliases import ALIASES
 from .core import BUILT_IN, Metric

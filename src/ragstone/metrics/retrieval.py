@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
 
 from .core import Metric, share

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import Preferences, Topic, View
 
 from .core import Metric

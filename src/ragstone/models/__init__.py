@@ -7,7 +7,7 @@ stored, damage  list the downloaded models; check their files
 kept, clear     size of the embedding cache on disk; empty it
 """
 
-from ragstone.cache_folder import cache_folder
+from ragstone.core.files import cache_folder
 
 from .builtin import BUILTIN
 from .cache import CachedEncoder

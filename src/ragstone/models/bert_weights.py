@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import Fault, MissingDependency
+from ragstone.core.errors import Fault, MissingDependency
 
 from .encoder import Vectors
 from .folder import is_count, refused

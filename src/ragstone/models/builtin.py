@@ -18,8 +18,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import MissingDependency, ModelError
-from ragstone.private import private_folder
+from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.files import private_folder
 
 from . import fetch, store
 from .lock import locked

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelFailure
+from ragstone.core.errors import ModelFailure
 
 from .encoder import Encoder, TokenVectors, Vectors
 from .kept_vectors import KeptVectors

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.errors import Fault
+from ragstone.core.errors import Fault
 
 from .batches import BATCH_TOKENS, batches
 from .bert_forward import Workspace, hidden_states

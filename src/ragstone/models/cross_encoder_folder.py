@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from ragstone.errors import Fault, ModelError
+from ragstone.core.errors import Fault, ModelError
 
 from .folder import COUNTED_FROM_PADDING, NO_LENGTH, SHORTEST, hash_of, is_count
 from .folder import refused as refused_as

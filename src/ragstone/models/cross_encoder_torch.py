@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
 from .batches import batches
 from .cross_encoder_folder import KINDS

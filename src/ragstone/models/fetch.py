@@ -13,8 +13,8 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.argument import argument
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.messages import argument
 
 from . import store
 from .store import Note, Origin, Stored

@@ -7,7 +7,7 @@ from hashlib import blake2b, file_digest
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Self, TypeGuard
 
-from ragstone.errors import Fault, ModelError
+from ragstone.core.errors import Fault, ModelError
 
 from .small_file import small_file
 from .tokenizer import TextTokenizer, UnusableTokenizer

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import ModelError
-from ragstone.private import private_folder
-from ragstone.sqlite import UNREADABLE, SqliteLayout, is_damaged, open_file
+from ragstone.core.errors import ModelError
+from ragstone.core.files import cache_folder, private_folder
+from ragstone.core.sqlite import UNREADABLE, SqliteLayout, is_damaged, open_file
 
 from .encoder import Vectors
 from .lock import locked

@@ -14,8 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
-from ragstone.argument import argument
-from ragstone.errors import MissingDependency, ModelError, UnknownName
+from ragstone.core.errors import MissingDependency, ModelError, UnknownName
+from ragstone.core.messages import argument
 
 from . import api, store
 from .builtin import BUILTIN, REPOSITORY, fetch_builtin

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import Fault, ModelError
+from ragstone.core.errors import Fault, ModelError
 
 from . import onnx_file
 from .folder import ModelFolder, is_count

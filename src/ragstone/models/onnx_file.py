@@ -7,7 +7,7 @@ from shlex import quote
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 
 from .encoder import Vectors
 from .onnx_session import Session

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 
 from .batches import distinct
 from .encoder import Encoder, TokenVectors, Vectors

@@ -12,7 +12,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 
 OPENAI = "https://api.openai.com/v1"
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}

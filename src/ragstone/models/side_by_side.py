@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from functools import cache
 from typing import Any, TypeVar
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -18,9 +18,8 @@ from datetime import UTC, datetime
 from hashlib import file_digest
 from pathlib import Path
 
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import ModelError
-from ragstone.private import private_folder
+from ragstone.core.errors import ModelError
+from ragstone.core.files import cache_folder, private_folder
 
 from .small_file import small_file
 

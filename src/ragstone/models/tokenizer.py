@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 
 from .small_file import small_file
 

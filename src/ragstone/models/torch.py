@@ -12,7 +12,7 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
 from .batches import batches, distinct
 from .encoder import TokenVectors, Vectors

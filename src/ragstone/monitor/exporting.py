@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import InputError
-from ragstone.result_file import result_lines
+from ragstone.core.errors import InputError
+from ragstone.core.files import result_lines
 
 from .moment import LAST
 from .store.exported import StoredExample, stored_between

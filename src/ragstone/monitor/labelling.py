@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.sampling.asked_labels import (
     instructions_of,
     labels_settling,
@@ -23,7 +24,6 @@ from ragstone.decisions.sampling.asked_labels import (
 )
 from ragstone.decisions.sampling.example_items import Propositions, data_items
 from ragstone.decisions.sampling.make_queue import make_queue, placed
-from ragstone.errors import InputError, UnknownName
 from ragstone.examples.labels import FIELDS, PROPOSITIONS
 from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase

@@ -4,8 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ragstone.database.postgres_address import POSTGRES
-from ragstone.database.postgres_database import connect
+from ragstone.core.database import POSTGRES, connect
 from ragstone.models.lock import locked
 
 from .store.store import MonitorStore

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from http.client import HTTPException
 from typing import TYPE_CHECKING, Any
 
-from ragstone.errors import RagstoneError
-from ragstone.wording import worded
+from ragstone.core.errors import RagstoneError
+from ragstone.core.messages import worded
 
 from .store.kept import keep, remembered
 from .store.scored import WRITTEN_BACK, ScoredAnswer, last_score, scored_after
@@ -131,7 +131,7 @@ def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
         "ragstone.example": one.example,
         "ragstone.status": one.status,
         "ragstone.evaluator.version": one.judge,
-        "ragstone.source": one.source,
+        "ragstone.core.user_code": one.source,
         "ragstone.probability": one.probability,
     }
     if mean is not None:

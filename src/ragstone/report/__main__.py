@@ -4,11 +4,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ragstone.argument import in_shell
-from ragstone.errors import InputError, RagstoneError
-from ragstone.inert import seen
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.escape import seen
+from ragstone.core.files import write_result
+from ragstone.core.messages import in_shell
 from ragstone.judgements import load_kinds
-from ragstone.result_file import write_result
 from ragstone.run import Run
 
 from .notebook import page_of

@@ -4,8 +4,8 @@ import re
 from functools import cache
 from importlib.resources import as_file, files
 
-from ragstone.errors import MissingDependency
-from ragstone.inert import html, seen
+from ragstone.core.errors import MissingDependency
+from ragstone.core.escape import html, seen
 
 from .charts import chart
 from .page import Chart

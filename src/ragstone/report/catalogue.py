@@ -6,7 +6,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from math import isfinite
 from typing import Any, Literal
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import ASKS
 from ragstone.metrics import (
     ALIASES,

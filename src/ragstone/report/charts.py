@@ -8,7 +8,7 @@ decorative elements are hidden from screen readers.
 
 from collections.abc import Iterable, Sequence
 
-from ragstone.inert import html
+from ragstone.core.escape import html
 
 from .figures import ends, number, signed
 from .page import (

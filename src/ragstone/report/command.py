@@ -3,9 +3,9 @@
 import shlex
 from collections.abc import Iterator
 
+from ragstone.core.user_code import GIVEN
 from ragstone.judgements import KINDS
 from ragstone.metrics import read_metric
-from ragstone.own_file import GIVEN
 
 
 def command(*words: object, metric: str | None = None) -> str:

@@ -8,7 +8,7 @@ from typing import TextIO
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from ragstone.inert import seen
+from ragstone.core.escape import seen
 
 from .page import Page
 from .render.terminal import Shown

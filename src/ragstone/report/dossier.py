@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.examples import Example
 from ragstone.examples.labels import FIELDS, Unit
 from ragstone.examples.table import from_frame

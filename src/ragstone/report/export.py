@@ -7,11 +7,11 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
-from ragstone.errors import InputError, UnknownName
-from ragstone.inert import csv_table
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.escape import csv_table
+from ragstone.core.files import write_result
+from ragstone.core.parquet import as_parquet
 from ragstone.judgements import KINDS
-from ragstone.parquet import as_parquet
-from ragstone.result_file import write_result
 
 from .numbered import numbered, numbered_table
 from .stored import StoredRun

@@ -6,7 +6,7 @@ from math import isfinite
 
 import polars as pl
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.judgements import Lexical
 from ragstone.metrics import parse_metric
 from ragstone.run.estimate import Estimate

@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import Reason
 from ragstone.examples.labels import RULES
-from ragstone.reason import Reason
 from ragstone.run import Run
 from ragstone.run.forms import Data
 from ragstone.run.remarks import of_sizes
-from ragstone.run_entry import RunEntry
 
 from .figures import counted, short_name
 from .page import Phrase, Words, strong

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.examples.labels import Unit
 from ragstone.judgements import ASKS, KINDS, Response, kind_of
 from ragstone.metrics import Composite, Metric, read_metric

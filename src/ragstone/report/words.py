@@ -3,13 +3,12 @@
 Most sentences are in ``sentences/``, one file for each sort; those that contain the words of
 another reason are here.
 
-The names of arguments in a sentence are adapted to the caller later, see ``ragstone.argument``.
+The names of arguments in a sentence are adapted to the caller later, see ``core.messages``.
 """
 
 from collections.abc import Callable, Mapping
 
-from ragstone.argument import argument, call, in_python, marked
-from ragstone.reason import SAID, Reason
+from ragstone.core.messages import SAID, Reason, argument, call, in_python, marked
 
 from .sentences import alarms, data, decisions, evidence, guard, labels, monitor, requests, runs
 from .sentences.facts import Facts, Sentence

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.problem import shown
 
 P = ParamSpec("P")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import room_for
+from ragstone.core.errors import room_for
 from ragstone.stats.join_clusters import part_of
 
 EXAMPLES = 50_000

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.judgements import Rating, Topic
 from ragstone.judges import Judge, fingerprint
 from ragstone.models.chat import ChatModel
-from ragstone.reason import reason
 
 from .instructions import PLAIN, Instructions
 from .limits import USUAL, Limits

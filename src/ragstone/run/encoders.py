@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ragstone.errors import MissingDependency, ModelError, ModelFailure
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 from ragstone.judgements import ASKS, Agreement, ConversationSupport, Relevance, Support
 from ragstone.judges import Judge
 from ragstone.judges.names import LOCAL

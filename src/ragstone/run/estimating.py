@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
+from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric
 from ragstone.metrics.compose import weight_coverage
-from ragstone.parquet import scan_parquet
 
 from .encoder_names import ModelNames
 from .estimate import Estimate

@@ -11,13 +11,12 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
-from ragstone.argument import argument
-from ragstone.errors import CannotGoOn, DamagedRun, InputError, room_for
+from ragstone.core.errors import CannotGoOn, DamagedRun, InputError, room_for
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument, reason
+from ragstone.core.remote_files import is_url
 from ragstone.examples.stream import IdsOfSystems
 from ragstone.judges.similarity import BertscoreOptions
-from ragstone.reason import reason
-from ragstone.run_entry import RunEntry
-from ragstone.storage import is_url
 
 from .chat_judges import able_to_ask
 from .cluster.connection import ray_address

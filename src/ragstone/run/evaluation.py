@@ -14,12 +14,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import marked
+from ragstone.core.messages import marked
+from ragstone.core.parquet import scan_parquet
 from ragstone.examples import Example
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric
-from ragstone.parquet import scan_parquet
 
 from .alike_scores import parted, put_back
 from .cutting import CutData

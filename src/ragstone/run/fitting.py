@@ -15,10 +15,10 @@ from typing import get_args
 
 import polars as pl
 
-from ragstone.errors import DamagedRun, Fault
+from ragstone.core.errors import DamagedRun, Fault
+from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import ASKS, KINDS, VALUE
 from ragstone.judges.judge import LedgerStatus
-from ragstone.parquet import scan_parquet
 
 from .estimate import Estimate
 from .forms import STATUS_NAMES, Manifest

@@ -29,8 +29,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import InputError, RunConflict
-from ragstone.run_entry import RunEntry
+from ragstone.core.errors import InputError, RunConflict
+from ragstone.core.files import RunEntry
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate

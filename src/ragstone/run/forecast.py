@@ -14,6 +14,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ragstone.core.messages import reason
+from ragstone.core.sqlite import UNREADABLE, open_to_read
 from ragstone.examples import Example
 from ragstone.judgements import KINDS, Tables, answered_by
 from ragstone.judges.llm.asker import Outcome
@@ -23,8 +25,6 @@ from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
-from ragstone.reason import reason
-from ragstone.sqlite import UNREADABLE, open_to_read
 
 from .blocks import shards_of
 from .calls.entries import FILE

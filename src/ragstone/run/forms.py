@@ -10,12 +10,12 @@ from typing import Annotated, Any, Self
 import polars as pl
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 
-from ragstone.argument import argument, noticed
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument, noticed
 from ragstone.examples.table import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
-from ragstone.run_entry import RunEntry
 
 from .calls.entries import Totals
 from .encoder_names import ModelNames

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ragstone.run_entry import RunEntry
+from ragstone.core.files import RunEntry
 
 from .lock import is_held
 from .progress import Progress

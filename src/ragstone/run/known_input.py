@@ -12,8 +12,8 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ragstone.argument import argument
-from ragstone.errors import CannotGoOn, InputError
+from ragstone.core.errors import CannotGoOn, InputError
+from ragstone.core.messages import argument
 from ragstone.examples import Examples
 from ragstone.examples.problem import ascii_safe
 

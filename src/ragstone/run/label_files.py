@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
 from ragstone.examples import Example
 from ragstone.labels.join import is_joined
 from ragstone.labels.read import read_label_table

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 if TYPE_CHECKING:
     from .calls.model_client import CallLimits

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.errors import RunConflict
-from ragstone.run_entry import RunEntry
+from ragstone.core.errors import RunConflict
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument
 
 from .calls.entries import FILE as JOURNAL
 from .overrules.store import FILE as OVERRULES

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from logging import DEBUG, INFO, getLogger
 
-from ragstone.inert import on_one_line
+from ragstone.core.escape import on_one_line
 
 from .run import Run
 

@@ -10,12 +10,12 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.core.messages import Reason
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity.units import NO_TEXT
-from ragstone.reason import Reason
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatModel
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from inspect import signature
 from threading import Lock
 from typing import Any, cast
 
-from ragstone.argument import argument, call
-from ragstone.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.messages import argument, call
 from ragstone.examples import Example, read, to_frame
 from ragstone.examples.fields import NAMES, squash
 from ragstone.examples.labels import unread_labels

@@ -1,7 +1,7 @@
 """Places: the paths of files in a run's folder."""
 
+from ragstone.core.files import RunEntry
 from ragstone.judgements import KINDS
-from ragstone.run_entry import RunEntry
 
 MANIFEST = RunEntry.MANIFEST
 ESTIMATES = RunEntry.ESTIMATES

@@ -24,9 +24,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import uuid4
 
-from ragstone.argument import argument, call
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import (
+from ragstone.core.errors import (
     DamagedRun,
     InputError,
     NothingThere,
@@ -34,10 +32,10 @@ from ragstone.errors import (
     StorageAway,
     room_for,
 )
-from ragstone.private import private_folder
-from ragstone.run_entry import RunEntry
-from ragstone.sqlite import copy_database
-from ragstone.storage import Remote, shown
+from ragstone.core.files import RunEntry, cache_folder, private_folder
+from ragstone.core.messages import argument, call
+from ragstone.core.remote_files import Remote, shown
+from ragstone.core.sqlite import copy_database
 
 from .estimate import Estimate
 from .folder import Folder

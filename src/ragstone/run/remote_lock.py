@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from threading import Event, Thread
 
-from ragstone.argument import argument
-from ragstone.errors import NothingThere, RagstoneError, RunConflict
-from ragstone.run_entry import RunEntry
-from ragstone.storage import Remote
+from ragstone.core.errors import NothingThere, RagstoneError, RunConflict
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument
+from ragstone.core.remote_files import Remote
 
 RENEWED = 60.0
 """Seconds between two renewals."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .distinct import first_of_each
 

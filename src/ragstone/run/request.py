@@ -6,7 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judges import MARKERS
 from ragstone.metrics import Metric
 from ragstone.models import Encoder

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from ragstone.errors import each
+from ragstone.core.errors import each
+from ragstone.core.user_code import source
 from ragstone.judges import fingerprint
 from ragstone.metrics import QUICK, Metric, metric_types, parse_metric, register, suite_named
-from ragstone.source import source
 
 from .quick import candidates
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument, marked, throughout
-from ragstone.errors import InputError, MissingDependency, RunConflict, room_for
+from ragstone.core.errors import InputError, MissingDependency, RunConflict, room_for
+from ragstone.core.messages import argument, marked, throughout
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
 from ragstone.judges.similarity import (

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from ragstone.argument import argument, call, noticed, throughout
-from ragstone.errors import InputError, MissingDependency, UnknownName
-from ragstone.has_page import HasPage
+from ragstone.core.errors import InputError, MissingDependency, UnknownName
+from ragstone.core.messages import HasPage, argument, call, noticed, throughout
+from ragstone.core.remote_files import is_url
 from ragstone.judgements import KINDS, Tables
-from ragstone.storage import is_url
 
 from .calls.entries import Entry
 from .estimate import Estimate

@@ -13,10 +13,10 @@ from typing import Any, TypeVar
 
 import polars as pl
 
-from ragstone.argument import argument, call
-from ragstone.errors import DamagedRun, Fault, InputError
+from ragstone.core.errors import DamagedRun, Fault, InputError
+from ragstone.core.messages import argument, call
+from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import KINDS
-from ragstone.parquet import scan_parquet
 
 from .calls.entries import FILE as JOURNAL
 from .estimate import Estimate

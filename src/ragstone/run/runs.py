@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from ragstone.argument import argument, call
-from ragstone.errors import DamagedRun, InputError
+from ragstone.core.errors import DamagedRun, InputError
+from ragstone.core.messages import argument, call
 
 from .forms import Manifest
 from .heartbeat import Beat, goes_on, last_beat

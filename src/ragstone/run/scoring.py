@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING
 from ragstone.judges import LEDGER

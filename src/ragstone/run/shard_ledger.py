@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
-from ragstone.errors import DamagedRun, Fault
+from ragstone.core.errors import DamagedRun, Fault
 
 from .forms import ShardForm
 from .written import CHECKSUM, DIGITS, faults_of, reading

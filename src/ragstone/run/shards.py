@@ -18,8 +18,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.errors import DamagedRun, Fault
-from ragstone.parquet import scan_parquet, sink_parquet
+from ragstone.core.errors import DamagedRun, Fault
+from ragstone.core.parquet import scan_parquet, sink_parquet
 
 from .forms import ShardForm, columns_of
 from .places import LEDGER, place

@@ -10,8 +10,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.examples import Example, Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
 from ragstone.judges import Judge

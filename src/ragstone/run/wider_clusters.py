@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone.core.parquet import scan_parquet
 from ragstone.examples import Example
 from ragstone.examples.example import SESSION
-from ragstone.parquet import scan_parquet
 
 from .distinct import Distinct
 from .written import collect

@@ -16,9 +16,9 @@ from typing import Annotated, Any, TypeVar
 import polars as pl
 from pydantic import BaseModel, FailFast, Field, TypeAdapter, ValidationError
 
-from ragstone.argument import noticed
-from ragstone.errors import DamagedRun, Fault
-from ragstone.parquet import scan_parquet
+from ragstone.core.errors import DamagedRun, Fault
+from ragstone.core.messages import noticed
+from ragstone.core.parquet import scan_parquet
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]

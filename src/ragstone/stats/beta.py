@@ -2,7 +2,7 @@
 
 from math import exp, lgamma, log, log1p
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 NEGLIGIBLE = 1e-15
 CONVERGED = 1e-12

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .clusters import cluster_t_mean
 from .interval import Interval, Method, upper_quantile

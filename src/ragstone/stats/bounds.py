@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 
 def worst_best(

@@ -11,7 +11,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .cluster_moments import ClusterMoments, moments_of
 from .interval import Interval, clamp, upper_quantile

@@ -1,6 +1,6 @@
 """F distribution: quantiles of a ratio of two variance estimates."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .beta import beta_quantile
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 Method = Literal[
     "wilson",

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import ceil, floor, log, log1p
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 WIDTH = 0.001
 """The relative width of a bin."""

@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .bootstrap import cluster_bootstrap
 from .cluster_moments import ClusterMoments, moments_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 Floats = NDArray[np.float64]
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 MOST = 10**12
 """Larger sizes are of no practical use."""

@@ -4,7 +4,7 @@ from functools import lru_cache
 from math import exp, lgamma, log1p, pi, sqrt, tan
 from statistics import NormalDist
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .beta import beta_cdf
 from .interval import upper_quantile

@@ -3,7 +3,7 @@
 from math import sqrt
 from statistics import NormalDist
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .beta import beta_quantile
 from .interval import Interval, upper_quantile

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
 
 WORDS = (
     *("the", "a", "of", "in", "is", "was", "not", "and", "who", "when", "where", "what"),

@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Scope
 
-from ragstone.errors import (
+from ragstone.core.errors import (
     DamagedRun,
     InputError,
     RagstoneError,

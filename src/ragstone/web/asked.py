@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from starlette.requests import Request
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .door import PERSON
 from .visitor import SeatedPerson, Visitor

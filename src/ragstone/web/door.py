@@ -18,7 +18,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import Scope
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 
 from .visitor import LEAVE, SEATS, SeatedPerson, Visitor
 from .wrong_tries import WrongTries

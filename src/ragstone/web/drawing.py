@@ -11,8 +11,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ragstone.argument import in_shell
-from ragstone.inert import seen
+from ragstone.core.escape import seen
+from ragstone.core.messages import in_shell
 from ragstone.report.calls import cost
 from ragstone.report.figures import (
     ARROWS,

@@ -7,11 +7,11 @@ from threading import Lock
 
 import polars as pl
 
+from ragstone.core.errors import InputError
 from ragstone.decisions.calibrating.units import KEYS, judged_units
 from ragstone.decisions.scored import Scored
 from ragstone.decisions.summing_up.repeats import repeats
 from ragstone.decisions.summing_up.stages import METRICS, laid, retrieval
-from ragstone.errors import InputError
 from ragstone.labels import labels_of
 from ragstone.report.ranked import shortfalls
 from ragstone.run import Run

@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
 
 NEEDED = ("jinja2", "starlette", "uvicorn")
 

@@ -15,7 +15,7 @@ from typing import TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from ragstone.cache_folder import cache_folder
+from ragstone.core.files import cache_folder
 
 T = TypeVar("T")
 

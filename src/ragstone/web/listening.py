@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .visitor import SEATS
 

@@ -10,8 +10,8 @@ from threading import Lock
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from ragstone.errors import InputError
-from ragstone.result_file import write_result
+from ragstone.core.errors import InputError
+from ragstone.core.files import write_result
 
 FILE = "view.json"
 LONGEST_NAME, MOST = 80, 500

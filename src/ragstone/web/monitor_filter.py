@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.moment import read_moment
 from ragstone.monitor.store.listed import ListedWhere
 from ragstone.report.figures import number

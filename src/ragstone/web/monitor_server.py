@@ -13,9 +13,9 @@ from pathlib import Path
 from threading import Timer, current_thread, main_thread
 from typing import TYPE_CHECKING
 
-from ragstone.argument import argument
-from ragstone.database.postgres_address import POSTGRES
-from ragstone.errors import InputError, RagstoneError, each
+from ragstone.core.database import POSTGRES
+from ragstone.core.errors import InputError, RagstoneError, each
+from ragstone.core.messages import argument
 from ragstone.monitor.alarms.alive import AliveWatch
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
 from ragstone.monitor.settings.judging import check_rate

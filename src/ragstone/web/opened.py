@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from threading import Event, Lock, Thread
 
-from ragstone.errors import DamagedRun, Fault, RagstoneError
+from ragstone.core.errors import DamagedRun, Fault, RagstoneError
 from ragstone.run import Run
 from ragstone.run.places import MANIFEST
 from ragstone.run.run_files import RunFiles

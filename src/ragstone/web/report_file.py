@@ -8,6 +8,8 @@ from functools import cache
 from hashlib import sha256
 from urllib.parse import urlencode
 
+from ragstone.core.errors import InputError
+from ragstone.core.messages import Reason
 from ragstone.decisions import compare, failures
 from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES, check_margin
 from ragstone.decisions.comparing.compared import Comparison, Comparisons
@@ -15,8 +17,6 @@ from ragstone.decisions.summing_up.failures import Failures
 from ragstone.decisions.summing_up.histograms import histograms
 from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.decisions.summing_up.weight_shares import weight_shares
-from ragstone.errors import InputError
-from ragstone.reason import Reason
 from ragstone.report.dossier import Dossier, dossiers
 from ragstone.report.figures import counted, short_name
 from ragstone.report.groups import Groups

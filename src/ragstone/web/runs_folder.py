@@ -7,11 +7,11 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TypeVar
 
+from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.decisions import compare
 from ragstone.decisions.comparing.compared import Comparisons
 from ragstone.decisions.summing_up.failures import FailureGroups, failures
 from ragstone.decisions.summing_up.summary import Summary, summarise
-from ragstone.errors import InputError, RagstoneError, UnknownName
 from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.address import StoreAddress
 from ragstone.labels.queue.database import LabelDatabase, open_labels

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from threading import Timer
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 
 from .extra import require_ui
 from .listening import Served, listen

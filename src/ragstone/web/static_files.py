@@ -13,10 +13,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit
 
-from ragstone.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.files import write_result
 from ragstone.report.figures import counted
 from ragstone.report.ranked import shortfalls
-from ragstone.result_file import write_result
 
 from .asked import run_path
 from .extra import require_ui

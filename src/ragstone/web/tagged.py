@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.tags import QueueTags, store_tags, tags_version
 from ragstone.run import Run

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import MonitorStore
 

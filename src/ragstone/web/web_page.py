@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone.result_file import write_result
+from ragstone.core.files import write_result
 from ragstone.run import Run
 
 from .extra import require_ui

@@ -25,8 +25,8 @@ from ragstone.labels.queue.form import ItemAnswers
 from ragstone.metrics import SUITES
 from ragstone.monitor.store.store import open_store
 from ragstone.web import listening
+from tests.project import ROOT
 
-ROOT = Path(__file__).parents[3]
 OF_USERS = re.compile(
     r"org/name|BAAI/|cross-encoder/|models/my-|FOLDER|torch:|anthropic:|my-prompts|"
     r"s3://bucket|engine ray"

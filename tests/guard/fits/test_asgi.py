@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard import Checks, Guard
 from ragstone.guard.fits.asgi import GuardMiddleware
 from ragstone.guard.fits.exchange import tell_guard

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard.fits.decorator import guarded
 from ragstone.guard.fits.exchange import tell_guard
 from ragstone.guard.fits.on_fail import HELD

@@ -12,7 +12,7 @@ ADAPTERS = {"langchain": "langchain_core", "llama_index": "llama_index", "haysta
 def test_an_adapter_without_its_library_names_the_extra(adapter: str) -> None:
     code = (
         f"import sys; sys.modules[{ADAPTERS[adapter]!r}] = None\n"
-        "from ragstone.errors import MissingDependency\n"
+        "from ragstone.core.errors import MissingDependency\n"
         f"try:\n    import ragstone.guard.fits.{adapter}\n"
         "except MissingDependency as error:\n    print(error)\n"
     )

@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.guard import Guard
+from tests.project import ROOT
 
-ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")
 
 

@@ -8,7 +8,7 @@ from haystack import Document, Pipeline, component
 from haystack.dataclasses import ChatMessage, ToolCall
 from haystack.telemetry import _telemetry
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard.fits.haystack import AnswerGuard
 from ragstone.guard.fits.on_fail import HELD
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard.fits.json_path import JsonPath
 
 CHAT = {

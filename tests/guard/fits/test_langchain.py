@@ -10,7 +10,7 @@ from langchain_core.messages import AIMessage, HumanMessage
 from langchain_core.prompts import ChatPromptTemplate
 from langchain_core.runnables import RunnableLambda, RunnablePassthrough
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard import Checks, Guard
 from ragstone.guard.fits.langchain import GuardRunnable
 from ragstone.guard.fits.on_fail import HELD

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard import Guard
 from ragstone.guard.assessment import Assessment
 from ragstone.guard.fits.decorator import guarded

@@ -5,14 +5,14 @@ import gc
 import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import Reason
 from ragstone.guard import (
     Checks,
     Guard,
@@ -28,7 +28,7 @@ from ragstone.guard import (
 from ragstone.guard.grounds import LONGEST_SENTENCE
 from ragstone.guard.stream.not_judged import parts_of
 from ragstone.guard.stream.unit_judge import UnitJudge
-from ragstone.reason import Reason
+from tests.project import ROOT
 
 GUARD = Guard(Checks(citations=False), deadline=60)
 TEXTS = ["The bridge opened in 1859. It was paid by the town. It is made of granite."]
@@ -687,7 +687,7 @@ def test_the_scores_of_contexts_are_looked_at_once_for_the_whole() -> None:
 
 
 def test_the_example_of_the_docs_runs(capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).parents[3] / "docs" / "guard-streams.md"
+    page = ROOT / "docs" / "guard-streams.md"
     [example] = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
     exec(compile(example, str(page), "exec"), {})
     assert capsys.readouterr().out.startswith("It is 90 m long. [not")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.examples import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.aspects import ASPECTS, aspects, check_aspects

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import (
     RESPONSE_TYPES,
     STATEMENT_VERDICTS,
@@ -25,6 +25,7 @@ from ragstone.judges.llm.reading import read_items
 from ragstone.judges.llm.relevance import PassageRelevance
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.llm.support import PropositionSupport
+from tests.project import ROOT
 
 OWN = load_prompts()
 HARD_CASES = json.loads(Path(__file__).with_name("hard_cases.json").read_text("utf-8"))
@@ -208,7 +209,7 @@ def test_faults_of_a_folder_are_listed_by_the_names_of_files(tmp_path: Path) -> 
 
 
 def test_the_documentation_shows_a_block_as_models_see_it() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "prompts.md").read_text("utf-8")
+    page = (ROOT / "docs" / "prompts.md").read_text("utf-8")
     assert listing("PROPOSITIONS", {"p01": "The bridge opened in 1859."}).rstrip() in page
 
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.judges.llm.question import Item, Piece
 from ragstone.judges.llm.rounds import ISOLATED, LEAN, merged, plan_named
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Topic
 from ragstone.judges.llm.rubrics import (
     FIXED,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judges.similarity import Baseline, built_in_baseline, read_baseline
 from ragstone.judges.similarity.layers import chosen_layer
 from ragstone.testing import ScriptedEncoder

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError, ModelError
+from ragstone.core.errors import InputError, ModelError
 from ragstone.judges.similarity import (
     Baseline,
     BertScores,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError, ModelError
+from ragstone.core.errors import InputError, ModelError
 from ragstone.judges.similarity import (
     Baseline,
     BertscoreOptions,

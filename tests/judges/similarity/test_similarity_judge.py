@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.examples import Context, Example, to_frame
 from ragstone.judgements import MISSING, Tables
 from ragstone.judges import Block, Filled, Judge, Sheet

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels import read_label_table
 from ragstone.labels.queue.address import StoreAddress, shown_source
 from ragstone.labels.queue.database import open_labels

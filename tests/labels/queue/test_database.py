@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.labels.queue.database import LabelDatabase
 
 COUNT = "SELECT count(*) FROM queues"

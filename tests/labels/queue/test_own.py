@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragstone.errors import LabelConflict
+from ragstone.core.errors import LabelConflict
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.own import OwnProgress, OwnWord, OwnWork

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.errors import InputError, StoreAway, UnknownName
+from ragstone.core.errors import InputError, StoreAway, UnknownName
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.people import person_of

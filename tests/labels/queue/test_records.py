@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import DataError, InputError, UnknownName
+from ragstone.core.errors import DataError, InputError, UnknownName
+from ragstone.core.messages import Reason
 from ragstone.labels import agreement, read_label_table, write_labels
 from ragstone.labels.queue.address import FILE
 from ragstone.labels.queue.database import open_labels
@@ -17,7 +18,6 @@ from ragstone.labels.queue.form import (
     QueueItem,
 )
 from ragstone.labels.queue.queue import Queue
-from ragstone.reason import Reason
 
 YES_NO = ("yes", "no")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import (
     AskedLabel,

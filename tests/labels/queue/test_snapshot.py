@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.errors import DataError, InputError
+from ragstone.core.errors import DataError, InputError
 from ragstone.labels import agreement, read_label_table
 from ragstone.labels.queue.address import FILE, StoreAddress
 from ragstone.labels.queue.database import open_labels

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.core.messages import Reason
 from ragstone.labels import agreement, read_label_table
 from ragstone.labels.queue.address import FILE
 from ragstone.labels.queue.database import LabelDatabase, open_labels
@@ -17,7 +18,6 @@ from ragstone.labels.queue.form import (
 )
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue_so_far import queue_so_far
-from ragstone.reason import Reason
 from ragstone.report.words import explain
 
 TONES = ("1", "2", "3", "4", "5")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.labels.queue.pace import hours_for, pace_of

@@ -10,7 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.chat import (
     ChatFailure,
     ChatModel,

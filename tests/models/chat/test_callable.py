@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError, ModelError
+from ragstone.core.errors import InputError, ModelError
 from ragstone.models.chat import CallableChat, ChatFailure, ChatReply, ChatRequest, Usage
 
 

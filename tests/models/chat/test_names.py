@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import InputError, ModelError, UnknownName
+from ragstone.core.errors import InputError, ModelError, UnknownName
 from ragstone.models.chat import ChatModel, is_chat, open_chat
 
 KEY = "sk-test-1234567890abcdef"

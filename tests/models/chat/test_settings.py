@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.models.chat.settings import ALL, Settings, Takes, parse_settings
 
 TAKES = Takes(ALL)

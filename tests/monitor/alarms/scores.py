@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 START = 1_700_000_000.0
 

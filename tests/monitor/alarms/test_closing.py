@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ragstone.cli.monitor_standing import standing
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.alarms import closing
 from ragstone.monitor.alarms.closing import AGAIN, SILENCE, close_sessions
 from ragstone.monitor.alarms.detecting import Fall, detect

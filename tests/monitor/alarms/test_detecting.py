@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.alarms import detecting
 from ragstone.monitor.alarms.detecting import BegunAnew, Detection, Fall, Recovery, detect
 from ragstone.monitor.alarms.rules import AlarmBar, WatchedSlice

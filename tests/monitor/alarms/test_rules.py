@@ -7,8 +7,8 @@ from statistics import NormalDist
 import pytest
 
 import ragstone
+from ragstone.core.errors import InputError
 from ragstone.data import cornwall
-from ragstone.errors import InputError
 from ragstone.monitor.alarms.baseline import bar_beforehand, bar_of_first, bar_of_run
 from ragstone.monitor.alarms.rules import (
     MOST_SLICES,

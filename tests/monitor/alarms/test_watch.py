@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
 from ragstone.monitor.alarms import watch as watching
 from ragstone.monitor.alarms.alive import check_alive
 from ragstone.monitor.alarms.lifecycle import NO_DATA, WORSE, end, fire, resolve_alarm

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from ragstone.database.database import KeptDatabase, Sql
+from ragstone.core.database import KeptDatabase, Sql
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.worker import MonitorWorker

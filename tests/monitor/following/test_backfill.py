@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.backfill import begin_backfill, is_drawn, plan_backfill
 from ragstone.monitor.following.folding import Folding

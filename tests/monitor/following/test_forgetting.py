@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem

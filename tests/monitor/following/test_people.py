@@ -6,10 +6,10 @@ from contextlib import contextmanager
 
 import pytest
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
 from ragstone.decisions.sampling.example_items import data_items
 from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.errors import InputError
 from ragstone.examples import Example, as_record
 from ragstone.examples.example import Context
 from ragstone.labels.queue.database import LabelDatabase, open_labels

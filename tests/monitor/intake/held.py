@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event
 
-from ragstone.database.database import Sql
-from ragstone.errors import StoreAway
+from ragstone.core.database import Sql
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.store.store import MonitorStore
 
 

@@ -4,7 +4,6 @@ import gzip
 import time
 import zlib
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
@@ -36,6 +35,7 @@ from tests.monitor.intake.running import (
     trace_id,
     traces,
 )
+from tests.project import ROOT
 
 IDS = {trace_id(number).hex() for number in range(5)}
 
@@ -320,7 +320,7 @@ def test_a_bomb_in_the_second_part_of_a_body_is_not_unpacked() -> None:
 
 
 def test_the_page_tells_how_large_a_body_may_be() -> None:
-    usual, docs = IntakeSettings(), Path(__file__).parents[3] / "docs"
+    usual, docs = IntakeSettings(), ROOT / "docs"
     said = f"larger than {usual.body // 10**6} MB, or than {usual.unpacked // 10**6} MB unpacked"
     assert said in (docs / "watch.md").read_text("utf-8")
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.intake.group_commit import GroupCommit, Taken
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.kept import remembered

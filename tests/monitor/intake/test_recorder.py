@@ -13,7 +13,7 @@ from threading import Event
 import pytest
 
 from ragstone import monitor
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.intake import recorder as module
 from ragstone.monitor.intake.recorder import Recorder
 from ragstone.monitor.intake.sending import NoUse, Recorded, TryLater

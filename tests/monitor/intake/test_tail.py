@@ -7,7 +7,7 @@ from time import sleep
 
 import pytest
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.intake import tail as module
 from ragstone.monitor.intake.group_commit import GroupCommit
 from ragstone.monitor.intake.settings import IntakeSettings

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.store.store import MonitorStore
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.monitor.numbers.deploys import across_deploy
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.store.store import MonitorStore

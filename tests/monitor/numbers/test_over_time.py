@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.over_time import over_time
 from ragstone.monitor.numbers.time_grid import TimeGrid

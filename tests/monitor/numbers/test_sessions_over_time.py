@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.sessions_over_time import sessions_over_time
 from ragstone.monitor.store.store import MonitorStore

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.metrics import parse_metric
 from ragstone.monitor.settings import (
     DEFAULTS,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError, StoreAway
+from ragstone.core.errors import InputError, StoreAway
 from ragstone.monitor.store.counts import count, counted
 from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.log import last_lines, log

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError, InputError
+from ragstone.core.errors import DataError, InputError
 from ragstone.monitor.traces import Corpus
 
 

@@ -1,12 +1,12 @@
 """The table of names: one place, which the page shows."""
 
 import runpy
-from pathlib import Path
 
 from ragstone.monitor.traces.names import FACTS, ROLES
 from ragstone.monitor.traces.received import SpanLimits
+from tests.project import ROOT
 
-DOCS = Path(__file__).parents[3] / "docs"
+DOCS = ROOT / "docs"
 
 
 def test_the_page_shows_the_names_that_are_read() -> None:

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.core.messages import worded
 from ragstone.examples import as_record
 from ragstone.monitor.traces import (
     ReceivedBody,
@@ -15,7 +16,6 @@ from ragstone.monitor.traces import (
     fold,
     read_examples,
 )
-from ragstone.wording import worded
 
 NOW = 1_790_000_000.0
 ONE = {"question": "How deep?", "answer": "254 m.", "contexts": ["It is 254 m deep."]}

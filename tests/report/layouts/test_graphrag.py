@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate, explain
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.layouts import Report, report_as, write_report
 from ragstone.report.layouts.cells import number, shares
 from ragstone.run import Run

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone import evaluate, explain
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
 from ragstone.report.layouts import LAYOUTS, Report, report_as, row_as
 from ragstone.run import Run

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragstone import evaluate
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, suite_named
 from ragstone.report.layouts import Report, report_as
 

@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.argument import in_shell
-from ragstone.errors import PromiseRefused
+from ragstone.core.errors import PromiseRefused
+from ragstone.core.messages import in_shell
 from ragstone.guard.gating.calibrating import calibrate_gate
 from ragstone.guard.gating.labelled import LabelledScore
 from ragstone.report.notebook import page_of

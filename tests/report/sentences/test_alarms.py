@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 from ragstone.report.words import words
 
 

@@ -11,10 +11,10 @@ import pytest
 
 from ragstone import BatchesWaiting, InputError, Limits, Run, aevaluate, evaluate, forecast
 from ragstone import batches as listed
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
+from ragstone.core.messages import Reason
 from ragstone.models.chat import ChatReply, ChatRequest
 from ragstone.models.chat.batches.openai import OpenAiBatches
-from ragstone.reason import Reason
 from ragstone.run.batches import following, passes
 from ragstone.run.batches.batch_journal import FILE, BatchJournal, KeptBatch
 from ragstone.run.batches.listed import ListedBatches

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.argument import in_shell
-from ragstone.errors import InputError, ModelError
+from ragstone.core.errors import InputError, ModelError
+from ragstone.core.messages import in_shell
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage

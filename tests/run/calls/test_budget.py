@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.argument import in_shell
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import in_shell
 from ragstone.models.chat import Usage
 from ragstone.report.words import words
 from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, CostEstimate, TokenHistory

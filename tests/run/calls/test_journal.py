@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
 from ragstone.run.calls.entries import (
     FILE,
@@ -288,7 +288,7 @@ import resource, sys
 from pathlib import Path
 resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 import asyncio
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatRequest
 from ragstone.run.calls.entries import Attempt
 from ragstone.run.calls.journal import Journal, JournaledQuestion

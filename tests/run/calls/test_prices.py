@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.models.chat import Usage
 from ragstone.run.calls.prices import Price, Prices, cost, load_prices
 

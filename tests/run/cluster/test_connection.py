@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.run.cluster.connection import connected, ray_address
 from ragstone.run.cluster.pool import _check_alike
 from ragstone.run.cluster.worker import Node, this_node

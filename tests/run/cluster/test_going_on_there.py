@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import DataError
+from ragstone.core.errors import DataError
 from ragstone.run import Run, blocks
 from ragstone.run.cluster import engine as engine_file
 from ragstone.run.cluster.pool import Made

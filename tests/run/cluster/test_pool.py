@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import CannotGoOn
+from ragstone.core.errors import CannotGoOn
 from ragstone.examples.lines import START, LinePlace, Lines
 from ragstone.run.cluster import pool as pool_file
 from ragstone.run.cluster.pool import TRIES, HeadAway, Made, Pool

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.run.cluster.relay import OPEN, PLACES, Clerk, Put, Relay, RemoteAsking, Ticket
 

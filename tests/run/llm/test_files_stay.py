@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from ragstone import evaluate
-from ragstone.errors import InputError
-from ragstone.result_file import write_result
+from ragstone.core.errors import InputError
+from ragstone.core.files import write_result
 from ragstone.run.progress import Progress
 from ragstone.testing import ScriptedModel
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.metrics import SUITES
 from ragstone.models.chat import CallableChat, ChatFailure, ChatRequest
 from ragstone.report.words import words

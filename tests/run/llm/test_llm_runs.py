@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.argument import in_shell
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import in_shell
+from ragstone.core.parquet import scan_parquet
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
-from ragstone.parquet import scan_parquet
 from ragstone.report.words import words
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast

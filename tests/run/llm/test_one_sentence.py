@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Topic, name_for
 from ragstone.judges.llm.rubrics import DEGREES, check_topics, defined_rubrics, load_rubrics
 from ragstone.metrics import parse_metric

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate, rescore
-from ragstone.errors import DamagedRun, InputError, OverruleConflict, UnknownName
+from ragstone.core.errors import DamagedRun, InputError, OverruleConflict, UnknownName
 from ragstone.run import Run
 from ragstone.run.overrules import overruling
 from ragstone.run.overrules.asking_again import NOT_ASKED, AskedAgain

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from ragstone import evaluate
+from ragstone.core.errors import InputError
 from ragstone.data import cornwall
-from ragstone.errors import InputError
 from ragstone.run import Run
 
 OVERRULE = """

@@ -8,9 +8,9 @@ from typing import Any, get_args
 
 import polars as pl
 
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import HasPage
 from ragstone.decisions.quantity import Quantity
-from ragstone.errors import UnknownName
-from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run

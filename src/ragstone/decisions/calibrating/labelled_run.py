@@ -7,16 +7,15 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument, call
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, call, reason
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.examples import Example, from_frame
 from ragstone.labels.rated import Ends
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks
-from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.run.excerpt import Excerpt
 

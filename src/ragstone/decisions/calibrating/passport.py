@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import DamagedRun, InputError
+from ragstone.core.errors import DamagedRun, InputError
+from ragstone.core.files import write_result
 from ragstone.examples.streams import on_disk
 from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
-from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.remote_folder import refuse_copy
 from ragstone.run.written import read_json

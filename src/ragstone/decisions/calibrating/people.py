@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.labels import FIELDS
 from ragstone.judgements import ASKS, VALUE, Ask, kind_of

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 from ragstone.stats.correcting.fair_draw import fair_draw_p
 
 LABELLED = "labelled"

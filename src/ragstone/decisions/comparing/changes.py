@@ -5,8 +5,8 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.run import Run
 
 from .paired_scores import differences

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
-from ragstone.errors import InputError, UnknownName
-from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.run.arguments import checked
 from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm

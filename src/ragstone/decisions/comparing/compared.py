@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragstone.has_page import HasPage
-from ragstone.reason import reason
+from ragstone.core.messages import HasPage, reason
 
 from .ranking import Ranked
 from .verdict import Better, Verdict
@@ -42,7 +41,7 @@ class Comparison:
     interval would be the margin; if None, ``n_needed_reason`` says why.
     ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
     differences over their standard deviation. ``reasons`` say what the numbers cannot
-    show, see ``ragstone.reason``.
+    show, see ``ragstone.core.messages``.
     """
 
     metric: str

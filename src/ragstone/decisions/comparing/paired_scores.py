@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.core.messages import reason
 from ragstone.decisions.scored import ValueRange
-from ragstone.reason import reason
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
 from ragstone.stats.comparing.mcnemar import mcnemar_exact

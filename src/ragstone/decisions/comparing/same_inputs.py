@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.core.messages import reason
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS
 from ragstone.metrics import Composite, Metric, needed_asks
-from ragstone.reason import reason
 
 from .sameness import measured_by
 from .sides import Bools, Match, Side

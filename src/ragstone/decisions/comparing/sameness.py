@@ -6,13 +6,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, reason
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
 from ragstone.judges import fingerprint
 from ragstone.metrics import Metric, needed_asks
-from ragstone.reason import reason
 from ragstone.run.forms import Manifest
 from ragstone.run.settings import ChatSettings
 

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.metrics import Composite
-from ragstone.reason import reason
 
 from .common_components import component_scores, components_of, has_gaps, over_common
 from .sides import Match, Values

@@ -11,10 +11,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
-from ragstone.reason import reason
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]

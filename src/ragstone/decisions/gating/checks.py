@@ -6,12 +6,11 @@ from typing import Literal, TypeVar
 
 import polars as pl
 
-from ragstone.argument import argument, call
+from ragstone.core.errors import InputError, RagstoneError, UnknownName
+from ragstone.core.messages import argument, call, reason
 from ragstone.decisions.comparing.same_inputs import SameInputs
 from ragstone.decisions.quantity import Quantity, mean_quantity, owing
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, RagstoneError, UnknownName
-from ragstone.reason import reason
 from ragstone.run import Run
 
 from .no_worse import NoWorse, gain, read_no_worse

@@ -6,13 +6,12 @@ from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, reason
 from ragstone.decisions.calibrating.calibrate import corrected_quantities
 from ragstone.decisions.comparing.same_inputs import same_inputs_reason
 from ragstone.decisions.quantity import Quantity
-from ragstone.errors import InputError
-from ragstone.has_page import HasPage
 from ragstone.labels.rated import Ends
-from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.run.arguments import checked
 from ragstone.stats.one_sided import Side
@@ -67,7 +66,7 @@ class Decided:
         n_undefined: Rows to which the definition gives none.
         n_missing: Rows whose value a judge owes.
         counted: What ``n`` counts.
-        reason: Why it came out like this, see ``ragstone.reason``.
+        reason: Why it came out like this, see ``ragstone.core.messages``.
         same: Whether a system and its baseline were judged on the same inputs by the same judge, so
             that it holds and nothing is estimated.
         notes: What to know beside.

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
 from ragstone.decisions.comparing.common_components import (
     component_scores,
     components_of,
@@ -28,9 +30,7 @@ from ragstone.decisions.comparing.sides import (
 from ragstone.decisions.known import metric_among
 from ragstone.decisions.quantity import End, Quantity
 from ragstone.decisions.scored import Scored, ValueRange
-from ragstone.errors import InputError, UnknownName
 from ragstone.metrics import Composite
-from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.stats import Interval
 from ragstone.stats.comparing.paired import PairedDifference, paired_difference

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import Literal
 
+from ragstone.core.errors import InputError
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored, ValueRange
-from ragstone.errors import InputError
 from ragstone.stats import Interval
 
 Op = Literal[">=", ">", "<=", "<"]

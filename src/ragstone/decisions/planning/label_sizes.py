@@ -8,15 +8,14 @@ import numpy as np
 import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.argument import argument, call
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, call, reason
 from ragstone.decisions.calibrating.correction import MIDDLE, is_rate
 from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.examples import from_frame
 from ragstone.labels.table import LabelTable
-from ragstone.reason import reason
 from ragstone.stats.correcting.verdict_strata import strata_of
 from ragstone.stats.kish import kish_size
 from ragstone.stats.planning.labels_needed import (

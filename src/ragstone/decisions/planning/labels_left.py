@@ -6,10 +6,10 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.core.messages import reason
 from ragstone.labels.names import named
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
-from ragstone.reason import reason
 from ragstone.stats.kish import kish_size
 from ragstone.stats.planning.sample_size import mean_sample_size, pilot
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.argument import argument, call
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, call, reason
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
-from ragstone.errors import InputError
-from ragstone.reason import reason
 from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.mcnemar_power import (
     mcnemar_detectable,

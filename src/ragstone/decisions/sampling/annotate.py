@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.examples import from_frame, read
 from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase, open_labels

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 
 
 def shared_out(

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
 from ragstone.examples.labels import LABELS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
@@ -34,7 +34,6 @@ from ragstone.labels.queue import pairs
 from ragstone.labels.queue.form import YES_NO as YES_OR_NO
 from ragstone.labels.queue.form import AskedLabel
 from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
-from ragstone.reason import reason
 
 UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError, UnknownName
 from ragstone.judgements import ASKS, KINDS, Kind
 from ragstone.metrics import needed_asks
 

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.core.messages import reason
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.reason import reason
 from ragstone.stats.planning.sampling import Allocation
 
 from .annotators import shared_out

@@ -11,13 +11,13 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.errors import InputError
-from ragstone.inert import csv_table
+from ragstone.core.errors import InputError
+from ragstone.core.escape import csv_table
+from ragstone.core.files import write_result
+from ragstone.core.messages import reason
+from ragstone.core.parquet import as_parquet
 from ragstone.judgements import ENGLISH
 from ragstone.labels.queue.form import AskedLabel, QueueItem
-from ragstone.parquet import as_parquet
-from ragstone.reason import reason
-from ragstone.result_file import write_result
 from ragstone.run import Run
 
 from .asked_labels import HEAD, TAIL, TEXTS, UNITS, instructions_of

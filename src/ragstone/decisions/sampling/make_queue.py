@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import PlacedItem, QueueForm, QueueItem
 from ragstone.labels.queue.queue import Queue

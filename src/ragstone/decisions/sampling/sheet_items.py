@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import DataError, Fault
+from ragstone.core.errors import DataError, Fault
 from ragstone.examples.fields import squash
 from ragstone.examples.files import Meter
 from ragstone.examples.labels import Unit

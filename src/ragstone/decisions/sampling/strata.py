@@ -7,9 +7,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 
 VERDICT = "verdict"
 NEYMAN = argument("allocation", "neyman")

@@ -12,12 +12,11 @@ from typing import Any, Literal
 import numpy as np
 import polars as pl
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, argument
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.examples.example import SESSION
-from ragstone.has_page import HasPage
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
 from ragstone.stats.codes import Floats

@@ -9,11 +9,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import HasPage, reason
 from ragstone.decisions.comparing.self_reference import SelfReference
 from ragstone.decisions.scored import Scored
-from ragstone.errors import UnknownName
-from ragstone.has_page import HasPage
-from ragstone.reason import reason
 from ragstone.run import Run
 from ragstone.run.groups import groups_of, rows_of
 from ragstone.stats import mean_interval

@@ -5,7 +5,7 @@ from math import isfinite
 
 import polars as pl
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.metrics import read_metric
 
 BINS = 16

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.metrics import Composite, read_metric
 from ragstone.metrics.compose import weight_coverage
 

@@ -21,8 +21,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
+from ragstone.core.errors import DataError, Fault
 from ragstone.decisions.scored import Scored
-from ragstone.errors import DataError, Fault
 from ragstone.examples.fields import squash
 from ragstone.examples.files import Meter
 from ragstone.examples.problem import BadRow, Problem, shown

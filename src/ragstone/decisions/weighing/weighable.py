@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError
+from ragstone.core.messages import Reason, argument, reason
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.metrics import AspectVerdict, Composite, parse_metric
-from ragstone.reason import Reason, reason
 
 from .opinions import JointOpinion
 

@@ -8,12 +8,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, argument, reason
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
-from ragstone.has_page import HasPage
 from ragstone.metrics import Composite, parse_metric
-from ragstone.reason import reason
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.simplex import (
     Coefficients,

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from fnmatch import fnmatchcase
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.guard import Guard
 from ragstone.guard.judging.circuit import Circuit

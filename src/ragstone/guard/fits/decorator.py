@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from functools import partial, wraps
 from typing import Any, TypeVar, cast
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.guard import Guard
 from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.stream import ReleasePolicy
 from ragstone.guard.stream.release_policy import Policy
-from ragstone.reason import reason
 
 from .exchange import Exchange, Told, listening
 from .guarded_pieces import GuardedPieces, release_of

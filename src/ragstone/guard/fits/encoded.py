@@ -2,7 +2,7 @@
 
 import zlib
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
 

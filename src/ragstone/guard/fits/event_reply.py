@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ragstone.core.messages import reason
 from ragstone.guard.stream import ReleasePolicy
-from ragstone.reason import reason
 
 from .event_places import EventParts, EventPlaces
 from .exchange import Exchange, Told

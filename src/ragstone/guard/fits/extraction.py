@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .answer_places import text_of
 from .exchange import Exchange

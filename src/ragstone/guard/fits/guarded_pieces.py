@@ -3,11 +3,11 @@
 from time import monotonic
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.not_judged import parts_of
 from ragstone.guard.stream.release_policy import Policy
-from ragstone.reason import reason
 
 from .exchange import Exchange
 from .request_guard import RequestGuard, log_error

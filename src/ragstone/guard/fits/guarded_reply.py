@@ -1,6 +1,6 @@
 """Guarded reply: the messages of an app's reply, held until its answer is judged."""
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .event_reply import EventReplies, EventReply
 from .exchange import Told

@@ -2,10 +2,10 @@
 
 from typing import Any
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
+from ragstone.core.messages import reason
 from ragstone.guard.checks import Checks
 from ragstone.guard.guard import Guard
-from ragstone.reason import reason
 
 from .exchange import Exchange
 from .on_fail import HELD

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from typing import Any
 from uuid import uuid4
 
-from ragstone.inert import on_one_line
-from ragstone.reason import reason
+from ragstone.core.escape import on_one_line
+from ragstone.core.messages import reason
 
 from .encoded import Undecodable, decoded
 

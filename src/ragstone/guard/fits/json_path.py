@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 _STEP = re.compile(
     r"""\.([A-Za-z_][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]"""

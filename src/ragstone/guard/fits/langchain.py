@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
-from ragstone.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError, MissingDependency
+from ragstone.core.messages import reason
 from ragstone.guard.stream.release_policy import Policy
-from ragstone.reason import reason
 
 from .exchange import Exchange
 from .guarded_pieces import GuardedPieces, release_of

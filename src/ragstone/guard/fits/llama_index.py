@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
+from ragstone.core.messages import reason
 from ragstone.guard.checks import Checks
 from ragstone.guard.stream.release_policy import Policy
-from ragstone.reason import reason
 
 from .exchange import Exchange
 from .guarded_pieces import GuardedPieces, release_of

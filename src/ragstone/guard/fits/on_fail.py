@@ -1,6 +1,6 @@
 """On fail: what is given in place of an answer that is held back."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .ruling import IfNotJudged
 

@@ -9,14 +9,14 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Protocol
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.escape import on_one_line
+from ragstone.core.messages import reason
 from ragstone.guard.assessment import Assessment, WayOut
 from ragstone.guard.event import LONGEST_ID, event_of
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.stream import PushedStream, ReleasePolicy, pushed_stream
-from ragstone.inert import on_one_line
-from ragstone.reason import reason
 
 from .exchange import Exchange
 from .on_fail import see_that_it_holds

@@ -4,8 +4,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
+from ragstone.core.messages import Reason
 from ragstone.guard.assessment import Assessment, WayOut
-from ragstone.reason import Reason
 
 IfNotJudged = Literal["open", "closed"]
 """Whether an answer that could not be judged is given (open) or held back (closed)."""

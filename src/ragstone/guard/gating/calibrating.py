@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, argument
 from ragstone.guard.checks import is_share
-from ragstone.has_page import HasPage
 from ragstone.stats import ends_of, mean_interval
 from ragstone.stats.codes import sums_by
 from ragstone.stats.promising.risk_coverage import RiskCoverage, risk_coverage

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from pydantic import Field
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.guard.assessment import WayOut
-from ragstone.reason import reason
 from ragstone.stats.promising.two_samples import TwoSamples, two_samples
 
 from .gate_judge import GateJudge, gate_judge

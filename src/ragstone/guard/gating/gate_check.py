@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragstone.errors import InputError
-from ragstone.has_page import HasPage
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage
 from ragstone.stats.promising.exact_bound import rows_needed
 
 from .calibrating import false_block, false_pass, shares_of

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.argument import argument
-from ragstone.errors import DataError, Fault, InputError
+from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.core.messages import argument
 from ragstone.examples import Example, read
 from ragstone.examples.problem import BadRow, shown
 from ragstone.labels.read import records_of

@@ -3,8 +3,8 @@
 from math import ceil
 from typing import Literal, NamedTuple
 
-from ragstone.argument import argument
-from ragstone.errors import PromiseRefused
+from ragstone.core.errors import PromiseRefused
+from ragstone.core.messages import argument
 from ragstone.stats.promising.exact_bound import rows_needed
 from ragstone.stats.promising.threshold import PromisedThreshold
 

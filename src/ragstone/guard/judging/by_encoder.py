@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
+from ragstone.core.messages import reason
 from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimVerdict, told
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.local.judge import LocalJudge
 from ragstone.models import CachedEncoder, Encoder
-from ragstone.reason import reason
 
 MOST_CHARACTERS = 200_000
 """Of contexts that are read token by token: more takes longer than any request may."""

@@ -9,12 +9,12 @@ from collections.abc import Coroutine
 from threading import TIMEOUT_MAX, Lock, Thread
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ragstone.core.messages import reason
 from ragstone.guard.deadline import Deadline
 from ragstone.judges import fingerprint
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
 from ragstone.models.chat import ChatModel
-from ragstone.reason import reason
 from ragstone.run.calls.attempting import QueuedQuestion, attempted, why
 
 from .by_rows import SUPPORT, RowsJudge

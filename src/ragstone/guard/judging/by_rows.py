@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from ragstone.core.messages import reason
 from ragstone.examples import Example, to_frame
 from ragstone.guard.answered import Answered
 from ragstone.guard.deadline import Deadline
@@ -11,7 +12,6 @@ from ragstone.judges import Block, Judge
 from ragstone.judges.judge import Sheet
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.local.judge import LocalJudge
-from ragstone.reason import reason
 from ragstone.run.judging import resolve
 
 SUPPORT = Support.ask("claim").name

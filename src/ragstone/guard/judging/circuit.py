@@ -6,8 +6,8 @@ from threading import Lock
 from time import monotonic
 from typing import Literal
 
-from ragstone.errors import InputError
-from ragstone.reason import reason
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 
 LOGGER = logging.getLogger("ragstone.guard")
 

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from logging import getLogger
 from typing import TYPE_CHECKING
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, reason
 from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimsJudge, ClaimVerdict
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.names import LOCAL, NLI, STRINGS
 from ragstone.models.builtin import BUILTIN
-from ragstone.reason import reason
 
 from .circuit import Circuit
 from .in_time import InTime

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .arriving import Text
 

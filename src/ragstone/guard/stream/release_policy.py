@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .unit_verdict import UnitVerdict
 

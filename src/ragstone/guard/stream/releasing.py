@@ -7,8 +7,8 @@ from functools import partial
 from logging import getLogger
 from typing import Any
 
+from ragstone.core.messages import reason
 from ragstone.guard.assessment import Assessment, CheckStatus
-from ragstone.reason import reason
 
 from .grouping import Grouping, UnitGroup
 from .not_judged import NotJudged, parts_of

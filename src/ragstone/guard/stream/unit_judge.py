@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from logging import getLogger
 
+from ragstone.core.messages import reason
 from ragstone.guard import form, grounding
 from ragstone.guard.answered import Answered
 from ragstone.guard.assessment import AnswerSpan, Assessment, CheckResult, CheckStatus, Issue
@@ -14,7 +15,6 @@ from ragstone.guard.grounds import ReadContexts
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.names import STRINGS
-from ragstone.reason import reason
 
 from .answered_part import AnsweredPart
 from .grouping import UnitGroup

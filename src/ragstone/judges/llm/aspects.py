@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Topic
 
 ASPECTS = {

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ragstone.core.messages import Reason
 from ragstone.examples import Example
 from ragstone.judgements import Topic, kind_of
 from ragstone.judges.judge import LedgerStatus, fingerprint
 from ragstone.models.chat import ChatModel
-from ragstone.reason import Reason
 
 from .asker import Outcome
 from .panel import vote

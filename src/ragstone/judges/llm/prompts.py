@@ -10,8 +10,8 @@ from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.judgements import (
     KINDS,
     Column,

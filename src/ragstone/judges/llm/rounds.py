@@ -7,7 +7,7 @@ one vote, and relevance and support: fewer calls, but a model does several tasks
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.judgements import Claim, Critique, Quality, Relevance, Support
 
 from .question import Piece

@@ -10,8 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.examples.problem import shown
 from ragstone.examples.toml_file import read_toml
 from ragstone.judgements import Critique, Rating, Topic

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .curve import curve
 from .likeness import Likeness

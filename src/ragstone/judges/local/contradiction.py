@@ -14,7 +14,7 @@ from functools import reduce
 from itertools import chain
 from operator import or_
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .evidence import EvidenceCounts
 from .held import numbers_of

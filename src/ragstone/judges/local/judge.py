@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ragstone.errors import ModelFailure
+from ragstone.core.errors import ModelFailure
+from ragstone.core.messages import reason
 from ragstone.examples import Example
 from ragstone.judgements import (
     ASKS,
@@ -20,7 +21,6 @@ from ragstone.judgements import (
 from ragstone.judges.earlier_turns import block_with_turns
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, fingerprint, no_text
 from ragstone.models import Encoder
-from ragstone.reason import reason
 
 from . import agreement, claims, likeness, relevance, response, sentences, support, words
 from .aligner import Aligner, AlignmentInput, like

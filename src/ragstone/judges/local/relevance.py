@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .curve import curve
 from .sentences import sentences

@@ -7,7 +7,7 @@ languages only plain forms of "I don't know" and "no information" are recognised
 
 import re
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from .sentences import sentences
 

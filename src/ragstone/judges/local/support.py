@@ -9,7 +9,7 @@ is supported. From .5 the verdict is `supported`. Below, and whenever the contex
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.reason import reason
+from ragstone.core.messages import reason
 
 from . import alignment, contradiction, evidence, frames
 from .alignment import Alignment

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.streams import on_disk
 from ragstone.models import Encoder
 

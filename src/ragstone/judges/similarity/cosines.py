@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import ModelFailure
+from ragstone.core.errors import ModelFailure
+from ragstone.core.messages import reason
 from ragstone.models import Encoder, Vectors
-from ragstone.reason import reason
 
 from .units import Unit
 from .windows import windows

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
+from ragstone.core.messages import reason
 from ragstone.judgements import Similarity
 from ragstone.judges.judge import Block, Filled, Sheet
 from ragstone.models.cross_encoder import CrossEncoder
-from ragstone.reason import reason
 
 from .cosines import DECIMALS
 from .judge import UnitValue, filled

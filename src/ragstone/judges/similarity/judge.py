@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragstone.errors import ModelError, ModelFailure
+from ragstone.core.errors import ModelError, ModelFailure
+from ragstone.core.messages import reason
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
 from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
 from ragstone.models import Encoder
-from ragstone.reason import reason
 
 from .cosines import DECIMALS, Texts
 from .options import BertscoreSettings

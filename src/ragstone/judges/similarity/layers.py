@@ -1,7 +1,7 @@
 """Layers: which hidden states of a known model BERTScore is computed from."""
 
-from ragstone.argument import argument
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
+from ragstone.core.messages import argument
 from ragstone.models import Encoder
 
 RECOMMENDED = {

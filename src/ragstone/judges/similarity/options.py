@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.models import CachedEncoder, Encoder
 
 from .baselines import Baseline, built_in_baseline, read_baseline

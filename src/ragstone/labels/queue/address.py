@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from os import PathLike, fspath
 
-from ragstone.database.postgres_address import POSTGRES, is_readable, without_password
-from ragstone.errors import InputError
+from ragstone.core.database import POSTGRES, is_readable, without_password
+from ragstone.core.errors import InputError
 
 FILE = "labels.sqlite"
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from ragstone.core.messages import reason
 from ragstone.examples.labels import FIELDS, RULES, Severity, Unit, violations
-from ragstone.reason import reason
 
 from .form import YES_NO, AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from .texts import texts_of

@@ -5,8 +5,7 @@ One writes at a time, so that no item is given out twice.
 
 from pathlib import Path
 
-from ragstone.database.database import Database, KeptDatabase, open_database
-from ragstone.database.layout import DatabaseLayout
+from ragstone.core.database import Database, DatabaseLayout, KeptDatabase, open_database
 
 from .address import FILE
 

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from itertools import combinations, compress
 from math import fsum
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import reason
 from ragstone.examples import majority
 from ragstone.labels.last_word import Word, adjudicator, that_count
-from ragstone.reason import reason
 
 from .check import AnswerFault, answer_faults
 from .form import ItemAnswers, QueueForm, QueueItem

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 OF_AN_ITEM = ("turns", "said", "decided", "tagged", "items")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from secrets import token_urlsafe
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.labels.last_word import is_adjudicator
 
 from .database import LabelDatabase

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
-from ragstone.argument import argument
-from ragstone.database.database import Sql
-from ragstone.errors import InputError, LabelConflict, UnknownName
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, LabelConflict, UnknownName
+from ragstone.core.messages import argument
 
 from .database import LabelDatabase
 from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role

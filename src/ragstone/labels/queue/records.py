@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
+from ragstone.core.messages import reason
 from ragstone.labels.last_word import adjudicator
-from ragstone.reason import reason
 
 from .database import LabelDatabase
 from .pairs import preferred

@@ -5,7 +5,7 @@ All parts of an example are given out together, so what is routed are examples.
 
 import numpy as np
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .routing import Route, phase_probabilities, random_places, route_weight
 

@@ -5,17 +5,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ragstone.database.database import Sql
-from ragstone.database.postgres_address import without_password
-from ragstone.database.postgres_database import (
+from ragstone.core.database import (
     PostgresRun,
+    Sql,
+    SqliteRun,
     check_version,
     connect,
     postgres_in_words,
+    sqlite_fault,
+    without_password,
 )
-from ragstone.database.sqlite_database import SqliteRun, sqlite_fault
-from ragstone.errors import DataError, Fault
-from ragstone.sqlite import is_empty, open_to_read
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.sqlite import is_empty, open_to_read
 
 from .address import StoreAddress
 from .database import LAYOUT, LabelDatabase

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError, UnknownName
-from ragstone.reason import reason
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
 from ragstone.stats.codes import codes_of, shared_codes
 from ragstone.stats.correcting.corrected import ONE_CLUSTER
 from ragstone.stats.correcting.labels_only import labels_only_rate

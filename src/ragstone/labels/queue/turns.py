@@ -7,8 +7,8 @@ An item is somebody's for a while; who is later keeps what they say, too. A turn
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
 
 HELD = 900.0
 """Seconds for which an item is somebody's."""

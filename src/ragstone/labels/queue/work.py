@@ -4,8 +4,8 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.database.database import Sql
-from ragstone.errors import UnknownName
+from ragstone.core.database import Sql
+from ragstone.core.errors import UnknownName
 
 from .database import LabelDatabase
 from .form import QueueForm, Role

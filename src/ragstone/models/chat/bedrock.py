@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from threading import Thread
 from typing import Any, TypeVar
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.server import scrubbed
 
 from .asking import AskingChat, Card

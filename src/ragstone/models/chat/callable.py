@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from hashlib import blake2b
 from typing import Any
 
-from ragstone.errors import ModelError
-from ragstone.source import source
+from ragstone.core.errors import ModelError
+from ragstone.core.user_code import source
 
 from .failure import ChatFailure
 from .model import ITEMS, ChatReply, ChatRequest

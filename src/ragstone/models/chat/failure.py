@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ragstone.errors import ModelFailure
+from ragstone.core.errors import ModelFailure
 
 Trouble = Literal[
     "rate_limit",

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.errors import MissingDependency
+from ragstone.core.errors import MissingDependency
 from ragstone.models.server import retry_after, scrubbed
 
 from . import openai

@@ -17,8 +17,8 @@ import os
 from collections.abc import Callable
 from difflib import get_close_matches
 
-from ragstone.argument import argument
-from ragstone.errors import ModelError, UnknownName
+from ragstone.core.errors import ModelError, UnknownName
+from ragstone.core.messages import argument
 from ragstone.models.server import OPENAI, Server, address, key_from, openai_server, origin
 
 from . import openai

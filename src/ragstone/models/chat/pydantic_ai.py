@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from ragstone.errors import MissingDependency, ModelError
+from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.server import scrubbed
 
 from .asking import AskingChat, Card

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, TypeVar, get_args
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
 
 from .model import ITEMS
 

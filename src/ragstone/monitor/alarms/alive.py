@@ -3,7 +3,7 @@
 from threading import Event, Thread
 from time import time
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import MonitorStore
 

@@ -5,7 +5,7 @@ The score is the mean of the turns'. What comes of a session after that counts n
 
 from collections.abc import Sequence
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.settings.judging import LEAST_RATE
 from ragstone.monitor.settings.rule import GUARD

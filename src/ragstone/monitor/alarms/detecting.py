@@ -13,7 +13,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
+from ragstone.core.messages import reason
 from ragstone.monitor.store.detector_states import (
     JudgedStretch,
     KeptDetector,
@@ -23,7 +24,6 @@ from ragstone.monitor.store.detector_states import (
     kept_detectors,
 )
 from ragstone.monitor.store.watched_scores import WatchedScore, last_watched, watched_scores
-from ragstone.reason import reason
 from ragstone.stats.watching.detector import DetectorState
 from ragstone.stats.watching.on_a_share import on_a_share
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Literal
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError, UnknownName
-from ragstone.inert import on_one_line
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.escape import on_one_line
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.settings.rule import OWN_RULES
 from ragstone.monitor.store.arrivals import deploys_before

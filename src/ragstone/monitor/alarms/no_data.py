@@ -9,7 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.following.sign_of_life import DEAD, last_sign
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.settings.rule import JUDGING, TRAFFIC

@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.store.kept import forget, keep, remembered
 from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores

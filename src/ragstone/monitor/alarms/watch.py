@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
+from ragstone.core.messages import worded
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.answers_together import (
     answers_a_session,
@@ -12,7 +13,6 @@ from ragstone.monitor.store.answers_together import (
 from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.log import log
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.wording import worded
 
 from .closing import close_sessions
 from .detecting import Detection, detect

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from ragstone.inert import on_one_line
+from ragstone.core.escape import on_one_line
+from ragstone.core.messages import reason, worded
 from ragstone.monitor.store.raised import RaisedAlarm
-from ragstone.reason import reason
-from ragstone.wording import worded
 
 from .lifecycle import JUDGING_STOPPED, NO_DATA
 

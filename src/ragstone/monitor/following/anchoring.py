@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from time import time
 
+from ragstone.core.files import private_folder
 from ragstone.examples import as_record, read
 from ragstone.monitor.settings.judging import JudgingSettings
 from ragstone.monitor.store.anchors import (
@@ -18,7 +19,6 @@ from ragstone.monitor.store.anchors import (
     write_round,
 )
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.private import private_folder
 from ragstone.run import Limits
 from ragstone.run.named_models import Named
 

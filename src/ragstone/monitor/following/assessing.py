@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from time import time
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.guard.guard import unjudged
 from ragstone.monitor.store.assessed import (
@@ -17,7 +18,6 @@ from ragstone.monitor.store.assessed import (
 from ragstone.monitor.store.erased import erasures
 from ragstone.monitor.store.scores import NewScore
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.reason import reason
 
 from .kept_example import kept_example
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
-from ragstone.argument import argument
-from ragstone.database.postgres_address import POSTGRES
-from ragstone.errors import InputError
+from ragstone.core.database import POSTGRES
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.labels.queue.address import FILE as LABELS
 from ragstone.labels.queue.database import open_labels
 from ragstone.labels.queue.forgetting import forget_items

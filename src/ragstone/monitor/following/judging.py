@@ -14,8 +14,10 @@ from threading import Event
 from time import time
 from uuid import uuid4
 
-from ragstone.database.database import Sql
-from ragstone.errors import DataError, RagstoneError
+from ragstone.core.database import Sql
+from ragstone.core.errors import DataError, RagstoneError
+from ragstone.core.files import private_folder
+from ragstone.core.messages import reason
 from ragstone.monitor.settings.judging import JudgingSettings
 from ragstone.monitor.store.batches import (
     JudgedExample,
@@ -35,8 +37,6 @@ from ragstone.monitor.store.kept import keep, remembered
 from ragstone.monitor.store.log import Level, log
 from ragstone.monitor.store.scores import NewScore
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.private import private_folder
-from ragstone.reason import reason
 from ragstone.run import Limits, Run
 from ragstone.run.evaluate import Cancellation, evaluated
 from ragstone.run.named_models import Named

@@ -2,7 +2,7 @@
 
 import json
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.problem import Problem
 from ragstone.examples.records import RecordReader

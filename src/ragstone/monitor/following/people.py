@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
-from ragstone.database.postgres_address import POSTGRES
+from ragstone.core.database import POSTGRES
 from ragstone.decisions.calibrating.people import people_scores
 from ragstone.examples.labels import PROPOSITIONS
 from ragstone.labels.queue.address import FILE, StoreAddress

@@ -14,7 +14,7 @@ from math import exp
 from secrets import token_hex
 from time import time
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.settings.judging import (
     LEAST_RATE,
     JudgingSettings,

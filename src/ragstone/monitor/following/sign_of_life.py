@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.store.kept import remembered
 
 HEARTBEAT = "worker_alive"

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.store.answers_together import answers_together
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.parts import unfolded

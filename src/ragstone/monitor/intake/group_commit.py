@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Condition, Event, Thread
 
-from ragstone.database.database import Sql
-from ragstone.errors import StoreAway
+from ragstone.core.database import Sql
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.kept import keep
 from ragstone.monitor.store.log import Level, log

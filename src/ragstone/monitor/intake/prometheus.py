@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ragstone.database.database import Database, Sql
-from ragstone.errors import StoreAway
+from ragstone.core.database import Database, Sql
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.following.sign_of_life import DEAD, SILENT, last_sign
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.parts import unfolded

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ragstone.core.messages import worded
 from ragstone.monitor.traces.otlp import read_logs, read_traces
 from ragstone.monitor.traces.received import (
     Malformed,
@@ -14,7 +15,6 @@ from ragstone.monitor.traces.received import (
 )
 from ragstone.monitor.traces.redaction import Redaction
 from ragstone.monitor.traces.sent import read_examples
-from ragstone.wording import worded
 
 from .group_commit import Taken
 from .replies import Reply, examples_reply, logs_reply, traces_reply

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import SplitResult, urlsplit
 
-from ragstone.database.postgres_address import POSTGRES
-from ragstone.errors import InputError, MissingDependency
+from ragstone.core.database import POSTGRES
+from ragstone.core.errors import InputError, MissingDependency
 
 TIMEOUT = 10.0
 DROPPED = "x-ragstone-dropped"

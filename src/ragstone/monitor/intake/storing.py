@@ -2,7 +2,7 @@
 
 import time
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.received import UnreadableBody
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import BinaryIO
 
-from ragstone.errors import StoreAway
+from ragstone.core.errors import StoreAway
 from ragstone.monitor.store.kept import remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.received import Malformed, TracePart, UnreadableBody

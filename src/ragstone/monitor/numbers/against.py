@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from ragstone.core.messages import reason
 from ragstone.decisions.comparing.verdict import Verdict
 from ragstone.decisions.scored import ValueRange
-from ragstone.reason import reason
 from ragstone.stats.comparing.unpaired import unpaired_difference
 from ragstone.stats.interval import Interval
 

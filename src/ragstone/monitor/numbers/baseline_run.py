@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone.core.errors import UnknownName
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
-from ragstone.errors import UnknownName
 from ragstone.run import Run
 from ragstone.stats import Interval
 

@@ -1,6 +1,6 @@
 """Corrected now: a metric as the judge has it, and corrected by people's labels."""
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.store.labelled_scores import labelled_scores
 from ragstone.stats.correcting.two_phase import two_phase_mean
 from ragstone.stats.interval import Interval

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ragstone.database.database import Sql
-from ragstone.errors import UnknownName
+from ragstone.core.database import Sql
+from ragstone.core.errors import UnknownName
 from ragstone.monitor.store.deployed import deployed, first_seen
 from ragstone.monitor.store.slots import WIDTH
 from ragstone.monitor.store.store import MonitorStore

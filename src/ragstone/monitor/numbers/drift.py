@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.examples import Example
 from ragstone.examples.table import from_frame
 from ragstone.monitor.following.kept_example import kept_example

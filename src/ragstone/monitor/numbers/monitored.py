@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ragstone.database.database import Sql
-from ragstone.errors import InputError
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
 from ragstone.monitor.alarms.lifecycle import WORSE
 from ragstone.monitor.alarms.slices import settled_bar
 from ragstone.monitor.settings import AlarmRule, MonitorSettings

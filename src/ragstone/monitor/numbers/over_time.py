@@ -4,11 +4,11 @@ from math import isnan
 
 import numpy as np
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
+from ragstone.core.messages import reason
 from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.session_scores import last_session_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.reason import reason
 from ragstone.stats.bounds import worst_best
 from ragstone.stats.watching.session_effect import session_effect
 from ragstone.stats.watching.window_intervals import window_intervals

@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.store.score_sums import slot_sums
 from ragstone.stats.watching.weighted_sums import WeightedSums
 

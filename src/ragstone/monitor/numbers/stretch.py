@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from math import isnan
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.slots import WIDTH
 from ragstone.stats.interval import Interval, Method, clamp

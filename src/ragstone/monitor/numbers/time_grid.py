@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from math import ceil, floor
 from typing import Self
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.monitor.store.slots import WIDTH
 
 MOST_WINDOWS = 240

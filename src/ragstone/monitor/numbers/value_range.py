@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
+from ragstone.core.errors import RagstoneError
 from ragstone.decisions.scored import ValueRange
-from ragstone.errors import RagstoneError
 from ragstone.monitor.settings.rule import GUARD, metric_range
 
 CONFIDENCE = "guard_confidence"

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone.errors import InputError
-from ragstone.inert import on_one_line
+from ragstone.core.errors import InputError
+from ragstone.core.escape import on_one_line
 
 
 @dataclass(frozen=True, slots=True)

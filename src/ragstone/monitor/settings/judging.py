@@ -6,8 +6,8 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.judges.names import check_name
 from ragstone.metrics import parse_metric
 

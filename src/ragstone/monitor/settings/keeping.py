@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from urllib.parse import urlsplit
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.traces.redaction import Redaction
 from ragstone.monitor.write_back import WriteBack
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator
 
-from ragstone.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judges.names import check_name, is_without_model, panel_models
 from ragstone.models.chat.names import ADAPTERS, is_chat, open_chat
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Any, TypeVar, cast, overload
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples.problem import shown
 from ragstone.monitor.moment import read_length
 

@@ -2,7 +2,7 @@
 
 import json
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .raised import RaisedAlarm
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 
 def anchors(run: Sql) -> dict[str, str]:

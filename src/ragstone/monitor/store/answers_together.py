@@ -1,6 +1,6 @@
 """Answers together: how many judged answers a session has, of the rules that look at answers."""
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .kept import keep, remembered
 from .session_scores import last_session_scores

@@ -1,6 +1,6 @@
 """Arrivals: when traces came, and whether what was drawn is judged."""
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 
 def arrivals(run: Sql, most: int) -> list[float]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .counts import count
 from .rows import marks

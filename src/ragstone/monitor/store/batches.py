@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .counts import count, counted
 from .kept import keep, remembered

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 MINUTE = 60
 

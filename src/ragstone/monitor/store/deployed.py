@@ -1,6 +1,6 @@
 """Deployed: when answers of each version were first seen."""
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 
 def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:

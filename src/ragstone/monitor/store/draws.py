@@ -7,7 +7,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Literal, NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .counts import count
 from .rows import in_pages, marks

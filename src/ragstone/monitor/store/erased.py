@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .counts import MINUTE
 from .kept import keep, remembered

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.database.database import Database, Sql
+from ragstone.core.database import Database, Sql
 
 PAGE = 500
 """Examples that are read at a time, so that memory is flat."""

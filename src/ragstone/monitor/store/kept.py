@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 
 def keep(run: Sql, name: str, value: object) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .rows import in_pages, marks
 

@@ -2,8 +2,8 @@
 
 from typing import Literal, NamedTuple
 
-from ragstone.database.database import Sql
-from ragstone.inert import on_one_line
+from ragstone.core.database import Sql
+from ragstone.core.escape import on_one_line
 
 Level = Literal["info", "warning", "error"]
 

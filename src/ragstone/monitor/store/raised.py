@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 COLUMNS = "number, rule, slice, kind, state, since, fired_at, resolved_at, facts"
 

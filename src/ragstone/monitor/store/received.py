@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 MOST_MALFORMED = 1_000
 """Malformed spans that are kept aside; the oldest go first. All are counted."""

@@ -6,7 +6,7 @@ always right and only the slots of the last minutes are summed up again and agai
 
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .slots import WIDTH, slot_of
 

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 WRITTEN_BACK = "written_back"
 """The name under which it is remembered up to which score all were sent elsewhere."""

@@ -1,6 +1,6 @@
 """Scored metrics: which there are, and what their scores can be sliced by."""
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 from .slots import WIDTH
 

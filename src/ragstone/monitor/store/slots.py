@@ -6,7 +6,7 @@ made anew. The database itself puts a slot there when a score in it, or a facet 
 comes, changes or goes; so sums that are not listed there are right, whoever writes scores.
 """
 
-from ragstone.database.reaction import Reaction
+from ragstone.core.database import Reaction
 
 WIDTH = 120
 """Seconds of a slot."""

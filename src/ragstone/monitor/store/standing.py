@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 DAY = 86_400
 

@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
 
-from ragstone.argument import argument
-from ragstone.database.database import KeptDatabase, open_database
-from ragstone.database.postgres_address import POSTGRES
-from ragstone.errors import InputError
-from ragstone.private import private_folder
+from ragstone.core.database import POSTGRES, KeptDatabase, open_database
+from ragstone.core.errors import InputError
+from ragstone.core.files import private_folder
+from ragstone.core.messages import argument
 
 from .tables import LAYOUT
 

@@ -1,6 +1,6 @@
 """Tables: what the monitor keeps. Times are seconds since the epoch."""
 
-from ragstone.database.layout import DatabaseLayout
+from ragstone.core.database import DatabaseLayout
 
 from .slots import SUMMED, SUMS_TO_MAKE
 

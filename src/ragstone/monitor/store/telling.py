@@ -8,7 +8,7 @@ due again: it is told at least once.
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 DUE, DONE, FAILED = "due", "done", "failed"
 

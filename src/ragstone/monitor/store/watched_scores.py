@@ -7,7 +7,7 @@ turn.
 
 from typing import Literal, NamedTuple
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 
 Facet = tuple[str, str]
 """A name that can be sliced by, and a value."""

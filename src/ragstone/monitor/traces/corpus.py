@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.errors import DataError, Fault, InputError
+from ragstone.core.errors import DataError, Fault, InputError
 
 IDS = ("_id", "id", "doc_id", "document_id")
 TEXTS = ("text", "contents", "content", "page_content")

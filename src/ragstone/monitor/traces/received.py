@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 LONGEST_ASIDE = 4096
 """Bytes of a malformed span that are put aside."""

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from operator import is_not
 from typing import Any
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.examples.json_text import BadJsonError, decode
 
 from .hints import Hints

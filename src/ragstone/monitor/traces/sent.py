@@ -10,13 +10,13 @@ from math import isfinite
 from string import hexdigits
 from typing import Any
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.examples import Example, as_record
 from ragstone.examples.example import SESSION
 from ragstone.examples.json_text import BadJsonError, decode, syntax_problem
 from ragstone.examples.problem import Problem, shown
 from ragstone.examples.records import RecordReader
-from ragstone.reason import reason
 
 from .folded import TracedExample
 from .otlp_json import whole_texts

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.argument import argument, call
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.files import write_result
+from ragstone.core.messages import argument, call
 from ragstone.metrics import SUITES, Composite, Limit, read_metric, suite_named
-from ragstone.result_file import write_result
 from ragstone.run import Run
 from ragstone.run.one import ScoresOfOne
 from ragstone.run.remarks import of_coverage

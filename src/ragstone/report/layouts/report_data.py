@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from ragstone.argument import in_python
+from ragstone.core.messages import in_python
 from ragstone.decisions.scored import Scored
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Protocol
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import argument, call
 from ragstone.report.figures import counted, ends, method_word, number
 from ragstone.report.intervals import interval_cell, method_notes, scale_for
 from ragstone.report.page import (

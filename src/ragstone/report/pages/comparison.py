@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from ragstone.argument import argument
+from ragstone.core.messages import argument
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.ranking import Ranked
 from ragstone.report.differences import VERDICTS, difference_cell, reach_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.argument import argument
+from ragstone.core.messages import argument
 from ragstone.report.figures import counted, ends, short_name
 from ragstone.report.intervals import method_notes, scale_for
 from ragstone.report.page import (

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import argument, call
 from ragstone.decisions.summing_up.failures import Failures, GroupFailures, Rate, StageFailures
 from ragstone.decisions.summing_up.stages import JUDGED_BY, NO_FAULT, OTHER, RETRIEVAL
 from ragstone.report.figures import counted

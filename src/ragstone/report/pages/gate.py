@@ -7,7 +7,7 @@ from math import ceil, log, log1p
 from typing import Any
 from urllib.parse import urlencode
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import Reason, argument, call
 from ragstone.decisions.gating.gate import (
     GRAVEST_FIRST,
     NO_RANDOM_SAMPLE,
@@ -16,7 +16,6 @@ from ragstone.decisions.gating.gate import (
     Decision,
     GateResult,
 )
-from ragstone.reason import Reason
 from ragstone.report.command import command
 from ragstone.report.failing import Failing
 from ragstone.report.figures import counted, percent

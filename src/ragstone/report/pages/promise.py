@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ragstone.argument import argument
-from ragstone.errors import PromiseRefused
+from ragstone.core.errors import PromiseRefused
+from ragstone.core.messages import argument
 from ragstone.guard.gating.calibrating import GateCalibration, OtherPromise
 from ragstone.guard.gating.gate import WAYS, Gate, GateShare
 from ragstone.guard.gating.gate_check import Borne, CheckedPromise, GateCheck

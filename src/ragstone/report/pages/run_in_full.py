@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from ragstone.reason import Reason
+from ragstone.core.messages import Reason
 from ragstone.report.calls import took
 from ragstone.report.command import command
 from ragstone.report.figures import (

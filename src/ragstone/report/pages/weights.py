@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import argument, call
 from ragstone.decisions.weighing.opinions import Sort
 from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.report.figures import counted

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 
-from ragstone import inert
-from ragstone.argument import in_python, throughout
+from ragstone.core import escape as inert
+from ragstone.core.messages import in_python, throughout
 from ragstone.report import charts
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, ends, percent

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ragstone.argument import in_shell, throughout
-from ragstone.inert import xml
+from ragstone.core.escape import xml
+from ragstone.core.messages import in_shell, throughout
 from ragstone.report import page as pages
 from ragstone.report.figures import percent
 from ragstone.report.page import plain

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from ragstone.argument import in_shell, throughout
-from ragstone.inert import html, markdown, on_one_line, seen
+from ragstone.core.escape import html, markdown, on_one_line, seen
+from ragstone.core.messages import in_shell, throughout
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, percent
 from ragstone.report.page import parts, plain

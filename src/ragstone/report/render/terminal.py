@@ -11,8 +11,8 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
-from ragstone.argument import in_shell, throughout
-from ragstone.inert import seen
+from ragstone.core.escape import seen
+from ragstone.core.messages import in_shell, throughout
 from ragstone.report import page as pages
 from ragstone.report.figures import ARROWS, ends, percent, tight
 from ragstone.report.page import Row, Table, parts, plain

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from ragstone.argument import argument
+from ragstone.core.messages import argument
 
 from .facts import Facts, Sentence, and_more, count, counted, plain, several
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import argument, call
 
 from .facts import Facts, Sentence, and_more, count, counted, plain, several
 

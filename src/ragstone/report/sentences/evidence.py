@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ragstone.reason import Reason
+from ragstone.core.messages import Reason
 
 from .facts import Facts, Sentence, counted, plain
 

@@ -11,9 +11,8 @@ from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, cast
 
-from ragstone.run.calls.attempting import QueuedQuestion
-from ragstone.run_entry import RunEntry
-from ragstone.sqlite import (
+from ragstone.core.files import RunEntry
+from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
     as_number,
@@ -25,6 +24,7 @@ from ragstone.sqlite import (
     open_to_read,
     storable,
 )
+from ragstone.run.calls.attempting import QueuedQuestion
 
 FILE = RunEntry.BATCHES
 

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
-from ragstone.argument import argument, call
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
+from ragstone.core.messages import argument, call
 from ragstone.models.chat import ChatFailure
 from ragstone.models.chat.batches.chat_batches import ChatBatches
 from ragstone.models.chat.batches.format import BatchStatus

@@ -4,7 +4,7 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.run.lock import locked
 
 from .batch_journal import FILE, BatchJournal

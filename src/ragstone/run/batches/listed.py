@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ragstone.errors import InputError, RagstoneError
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.files import RunEntry
 from ragstone.models.chat import open_chat
-from ragstone.run_entry import RunEntry
 
 from .batch_journal import FILE, BatchJournal, KeptBatch
 from .following import BatchFollower, as_said

@@ -8,12 +8,12 @@ from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO, Literal
 
+from ragstone.core.files import private_file
 from ragstone.judgements import KINDS
 from ragstone.models.chat import ChatFailure, ChatModel, Usage
 from ragstone.models.chat.asking import AskingChat
 from ragstone.models.chat.batches.chat_batches import ChatBatches
 from ragstone.models.chat.reasoning import assumed_reasoning
-from ragstone.private import private_file
 from ragstone.run.calls.attempting import QueuedQuestion, interpreted, without_reply
 from ragstone.run.calls.batched import Fate, StoredReply
 from ragstone.run.calls.model_client import tokens_of

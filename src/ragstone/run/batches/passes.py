@@ -6,14 +6,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from ragstone.argument import argument
-from ragstone.errors import BatchesWaiting, InputError, ModelError
+from ragstone.core.errors import BatchesWaiting, InputError, ModelError
+from ragstone.core.files import RunEntry, private_folder
+from ragstone.core.messages import argument, reason
 from ragstone.models.chat import ChatModel
-from ragstone.private import private_folder
-from ragstone.reason import reason
 from ragstone.run.calls.asking import Asking
 from ragstone.run.progress import Progress, Report
-from ragstone.run_entry import RunEntry
 
 from .batch_journal import FILE, BatchJournal, KeptBatch
 from .following import BatchFollower

@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
 from ragstone.judges.llm.reading import read_items

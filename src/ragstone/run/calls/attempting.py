@@ -4,12 +4,12 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ragstone.core.messages import reason
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.json_reply import MalformedReply, Unclosed
-from ragstone.reason import reason
 
 FINISHES = {
     "length": ("length", reason("reply_too_long")),

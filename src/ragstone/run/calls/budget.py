@@ -6,11 +6,10 @@ from dataclasses import dataclass
 from heapq import heappop, heappush
 from itertools import count
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, reason
 from ragstone.models.chat import Usage
 from ragstone.models.chat.model import MOST_TOKENS
-from ragstone.reason import reason
 
 BUDGET = "budget"
 """The code of the reason for questions that were not asked."""

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ragstone.models.chat import Usage
-from ragstone.run_entry import RunEntry
-from ragstone.sqlite import (
+from ragstone.core.files import RunEntry
+from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
     as_number,
@@ -21,6 +20,7 @@ from ragstone.sqlite import (
     explained,
     open_to_read,
 )
+from ragstone.models.chat import Usage
 from ragstone.stats.percentiles import ValueCounts
 
 FILE = RunEntry.JOURNAL

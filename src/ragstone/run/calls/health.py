@@ -2,7 +2,7 @@
 
 import random
 
-from ragstone.reason import Reason, reason
+from ragstone.core.messages import Reason, reason
 
 from .attempting import AttemptResult
 from .pacing import Pace

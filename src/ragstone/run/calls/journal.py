@@ -10,8 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+from ragstone.core.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
 from ragstone.models.chat import ChatRequest
-from ragstone.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
 
 from .commits import Commits
 from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count

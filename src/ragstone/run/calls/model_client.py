@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ragstone.errors import ModelError
+from ragstone.core.errors import ModelError
+from ragstone.core.messages import reason
 from ragstone.judges.llm.asker import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
-from ragstone.reason import reason
 
 from .admission import Admission
 from .attempting import AttemptResult, QueuedQuestion, attempted, no_use, settled_before, why

@@ -4,9 +4,9 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from ragstone.core.messages import Reason, reason
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.parts import NOT_SAID
-from ragstone.reason import Reason, reason
 
 from .attempting import QueuedQuestion
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.examples.problem import shown
 from ragstone.examples.toml_file import read_toml
 from ragstone.models.chat import Usage

@@ -6,10 +6,9 @@ from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 
-from ragstone.models.chat import ChatReply, Usage
-from ragstone.private import private_folder
-from ragstone.reason import reason
-from ragstone.sqlite import (
+from ragstone.core.files import private_folder
+from ragstone.core.messages import reason
+from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
     as_text,
@@ -18,6 +17,7 @@ from ragstone.sqlite import (
     open_file,
     storable,
 )
+from ragstone.models.chat import ChatReply, Usage
 
 from .commits import Commits
 

@@ -19,11 +19,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import InputError, NothingThere
-from ragstone.private import private_folder
-from ragstone.sqlite import UNREADABLE, open_file, open_to_read
-from ragstone.storage import Remote, is_url
+from ragstone.core.errors import InputError, NothingThere
+from ragstone.core.files import cache_folder, private_folder
+from ragstone.core.remote_files import Remote, is_url
+from ragstone.core.sqlite import UNREADABLE, open_file, open_to_read
 
 from .replies import FILE, LAYOUT, ReplyCache, is_reply, write_replies
 

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, MissingDependency
+from ragstone.core.errors import InputError, MissingDependency
+from ragstone.core.messages import argument
 
 LOCAL, RAY = "local", "ray"
 TOKEN, TOKEN_MODE = Path("~/.ray/auth_token"), "RAY_AUTH_MODE"

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ragstone.errors import CannotGoOn, DiskFull, InputError, StorageAway
+from ragstone.core.errors import CannotGoOn, DiskFull, InputError, StorageAway
+from ragstone.core.python_runtime import kept_out
 from ragstone.examples import Examples, to_frame
 from ragstone.examples.ids import SeenIds
 from ragstone.examples.lines import Lines
 from ragstone.examples.stream import IdsOfSystems
-from ragstone.garbage import kept_out
 from ragstone.run.calls.asking import Asking
 from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import polars as pl
 
-from ragstone.errors import room_for
+from ragstone.core.errors import room_for
 from ragstone.examples import Example, Examples, from_frame
 from ragstone.examples.facts import ReadFacts
 from ragstone.examples.ids import SeenIds

@@ -10,12 +10,11 @@ from hashlib import blake2b
 from pathlib import Path
 from uuid import uuid4
 
-from ragstone.cache_folder import cache_folder
+from ragstone.core.files import cache_folder, private_folder
+from ragstone.core.user_code import GIVEN, own_module
 from ragstone.judgements import KINDS
 from ragstone.judgements.guideline import guideline_file
 from ragstone.metrics.loading import defines_metrics, load_metrics
-from ragstone.own_file import GIVEN, own_module
-from ragstone.private import private_folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ tried again before it is suspected, and only what ends a worker twice by itself 
 
 from dataclasses import dataclass, field, replace
 
-from ragstone.argument import argument
-from ragstone.errors import CannotGoOn
+from ragstone.core.errors import CannotGoOn
+from ragstone.core.messages import argument
 
 from .task import PLACES, ShardTask
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ragstone.errors import CannotGoOn
-from ragstone.reason import reason
+from ragstone.core.errors import CannotGoOn
+from ragstone.core.messages import reason
 
 from .connection import takes_connections
 from .task import Brief, ShardTask, Tables

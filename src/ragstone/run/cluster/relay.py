@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
-from ragstone.errors import RagstoneError
+from ragstone.core.errors import RagstoneError
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question
 from ragstone.models.chat import ChatModel

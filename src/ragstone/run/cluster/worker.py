@@ -13,9 +13,9 @@ from importlib.metadata import version
 from threading import Lock
 from typing import Any
 
-from ragstone.errors import CannotGoOn, InputError, RagstoneError
+from ragstone.core.errors import CannotGoOn, InputError, RagstoneError
+from ragstone.core.python_runtime import collect_rarely
 from ragstone.examples import Examples
-from ragstone.garbage import collect_rarely
 from ragstone.judges.llm.question import Question
 from ragstone.run.chat_judges import able_to_ask
 from ragstone.run.forms import Manifest

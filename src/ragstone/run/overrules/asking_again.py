@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ragstone.errors import MissingDependency, RagstoneError
+from ragstone.core.errors import MissingDependency, RagstoneError
+from ragstone.core.messages import reason
 from ragstone.examples import from_frame
 from ragstone.judgements import ASKS, MISSING, Tables
 from ragstone.judges import Judge
@@ -17,7 +18,6 @@ from ragstone.judges.names import LOCAL, NLI, STRINGS, parse_judges
 from ragstone.judges.nli import NliJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import read_metric, wanted_topics
-from ragstone.reason import reason
 from ragstone.run.chat_judges import able_to_ask, chat_judges
 from ragstone.run.encoders import local_encoder
 from ragstone.run.forms import Manifest

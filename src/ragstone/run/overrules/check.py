@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.argument import argument
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
 from ragstone.examples import Example
 from ragstone.judgements import ASKS, KINDS, Ask, Column, Kind, kind_of, values_of
 

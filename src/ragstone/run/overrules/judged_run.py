@@ -5,7 +5,7 @@ from functools import cached_property
 
 import polars as pl
 
-from ragstone.errors import UnknownName
+from ragstone.core.errors import UnknownName
 from ragstone.run.folder import Folder
 from ragstone.run.forms import Manifest
 from ragstone.run.stored_shards import finished_judges

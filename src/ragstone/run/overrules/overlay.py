@@ -6,11 +6,10 @@ from functools import cached_property
 
 import polars as pl
 
-from ragstone.argument import argument
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
 from ragstone.judgements import KINDS, Tables
 from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
-from ragstone.reason import reason
 from ragstone.run.estimate import Estimate
 from ragstone.run.forms import STATUS_NAMES, Manifest
 from ragstone.run.stored_shards import finished_judges

@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 
-from ragstone.errors import InputError, each
+from ragstone.core.errors import InputError, each
 from ragstone.judgements import ASKS
 from ragstone.run.folder import Folder
 

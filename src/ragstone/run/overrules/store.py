@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from ragstone.errors import InputError
-from ragstone.run_entry import RunEntry
-from ragstone.sqlite import (
+from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
+from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
     as_text,

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.interval import Interval, upper_quantile
 from ragstone.stats.kish import kish_size

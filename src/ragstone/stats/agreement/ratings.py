@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import in_order
 from ragstone.stats.interval import Interval
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 Ps = Sequence[float | None]
 

@@ -2,7 +2,7 @@
 
 import sys
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.beta import beta_cdf
 
 

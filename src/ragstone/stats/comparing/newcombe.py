@@ -2,7 +2,7 @@
 
 from math import sqrt
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.interval import Interval
 from ragstone.stats.wilson import wilson
 

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.clusters import Clusters, read_clusters
 from ragstone.stats.interval import Interval, clamp, upper_quantile

@@ -6,7 +6,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.interval import Interval, upper_quantile
 
 from .corrected import NO_LABELS, Corrected

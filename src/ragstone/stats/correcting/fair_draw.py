@@ -5,7 +5,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

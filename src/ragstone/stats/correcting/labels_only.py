@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, sums_by
 from ragstone.stats.interval import Interval, Method, clamp
 from ragstone.stats.kish import kish_size

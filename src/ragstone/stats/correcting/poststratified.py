@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.clusters import HALF_CLUSTER
 from ragstone.stats.codes import Codes, Floats, Ints, in_order, sums_by
 from ragstone.stats.interval import Interval

@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, Floats, sums_by
 from ragstone.stats.interval import clamp
 from ragstone.stats.kish import kish_size

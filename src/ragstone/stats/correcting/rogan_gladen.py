@@ -6,7 +6,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, Floats
 from ragstone.stats.interval import Interval, clamp
 from ragstone.stats.student import quantile

@@ -5,7 +5,7 @@ from math import sqrt
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends
 from ragstone.stats.interval import Interval, clamp, upper_quantile
 from ragstone.stats.kish import kish_df

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
 
 MOST_STRATA = 5

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.auroc import auroc
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df

@@ -6,7 +6,7 @@ from math import pi, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.bins import equal_mass_bins
 from ragstone.stats.bootstrap import cluster_bootstrap
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import cluster_bootstrap, percentile_interval
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of
 from ragstone.stats.interval import Interval, upper_quantile

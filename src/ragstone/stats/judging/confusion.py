@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, in_order, shared_codes
 from ragstone.stats.correcting.labels_only import labels_only_rate
 from ragstone.stats.interval import Interval

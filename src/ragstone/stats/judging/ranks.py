@@ -6,7 +6,7 @@ from math import atanh, sqrt, tanh
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
 from ragstone.stats.kish import kish_df

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes, Floats, Ints, codes_of, sums_by
 from ragstone.stats.interval import Interval
 from ragstone.stats.row_weights import row_weights

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.f_distribution import KNOWN, f_quantile
 from ragstone.stats.interval import upper_quantile
 from ragstone.stats.smallest import MOST, smallest

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from math import exp, floor, lgamma, log, log1p, sqrt
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.beta import beta_cdf
 from ragstone.stats.comparing.mcnemar import mcnemar_exact
 from ragstone.stats.smallest import smallest

@@ -3,7 +3,7 @@
 from math import ceil
 from statistics import NormalDist
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 ROUNDING = 1e-9
 

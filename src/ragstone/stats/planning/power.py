@@ -7,7 +7,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.interval import upper_quantile
 from ragstone.stats.smallest import smallest
 from ragstone.stats.student import t_quantile

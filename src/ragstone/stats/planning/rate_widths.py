@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.clusters import HALF_CLUSTER
 from ragstone.stats.correcting.by_design import RateCorrection, favoured_of
 from ragstone.stats.correcting.poststratified import row_share_variance, stratum_rates

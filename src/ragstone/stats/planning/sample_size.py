@@ -8,7 +8,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.clusters import effective_size, read_clusters
 from ragstone.stats.interval import clamp, upper_quantile
 from ragstone.stats.smallest import smallest

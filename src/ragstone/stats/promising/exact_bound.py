@@ -1,6 +1,6 @@
 """Exact bound: how many hits of n a promise on a rate allows, and how many rows it needs."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.exact_rate import ExactRate
 from ragstone.stats.smallest import smallest
 from ragstone.stats.wilson import clopper_pearson

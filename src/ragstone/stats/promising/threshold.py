@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Codes
 
 from .exact_bound import most_hits, upper_bound

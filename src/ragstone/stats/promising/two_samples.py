@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.codes import Floats
 
 MOST_POINTS = 500

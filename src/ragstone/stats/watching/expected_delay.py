@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 from .detector import Detector
 from .traffic import Traffic

@@ -1,6 +1,6 @@
 """Limit: how much evidence an alarm wants."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 
 
 def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:

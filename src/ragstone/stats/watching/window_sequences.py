@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.stats.interval import upper_quantile
 
 from .weighted_sums import WeightedSums

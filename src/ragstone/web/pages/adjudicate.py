@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from secrets import token_urlsafe
 from typing import Any
 
-from ragstone.errors import InputError, UnknownName
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.labels.queue.divided import (
     DividedItem,
     decision_faults,

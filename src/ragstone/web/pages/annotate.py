@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
 
-from ragstone.errors import InputError, LabelConflict
+from ragstone.core.errors import InputError, LabelConflict
 from ragstone.labels.queue.check import answer_faults
 from ragstone.labels.queue.form import ItemAnswers, QueueItem
 from ragstone.labels.queue.own import OwnWork

@@ -7,7 +7,7 @@ from hashlib import blake2b
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.examples import Example
 from ragstone.examples.labels import Unit
 from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support

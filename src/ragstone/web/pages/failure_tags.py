@@ -6,7 +6,7 @@ from itertools import groupby
 
 from markupsafe import Markup
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.tags import QueueTags, TagCount, TaggedNote
 from ragstone.report import charts

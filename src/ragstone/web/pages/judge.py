@@ -9,12 +9,12 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from ragstone.core.errors import InputError
 from ragstone.decisions import Calibration, calibrate, read_passport
 from ragstone.decisions.calibrating.compared_units import label_words
 from ragstone.decisions.calibrating.labelled_run import NO_LABELS, labels_for
 from ragstone.decisions.calibrating.passport import NAME, Passport
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.labels.agreement import ColumnAgreement, agreement_of
 from ragstone.labels.read import read_label_table
 from ragstone.report import charts

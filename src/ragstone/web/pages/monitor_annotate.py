@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.labelling import (
     by_lot,
     can_be_labelled,

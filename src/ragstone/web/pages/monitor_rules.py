@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import isfinite
 
-from ragstone.errors import InputError, RagstoneError
-from ragstone.inert import on_one_line
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.escape import on_one_line
 from ragstone.monitor.alarms.baseline import bar_of_run
 from ragstone.monitor.alarms.rules import AlarmBar, share_of, shares_of
 from ragstone.monitor.alarms.slices import settled_bar

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from ragstone.errors import OverruleConflict
+from ragstone.core.errors import OverruleConflict
 from ragstone.judgements import ASKS
 from ragstone.report.figures import shortened
 from ragstone.web.asked import Asked

@@ -6,7 +6,7 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels.agreement import Annotator
 from ragstone.labels.queue.form import Role
 from ragstone.labels.queue.queue import Queue

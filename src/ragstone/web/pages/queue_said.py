@@ -1,6 +1,6 @@
 """Queue said: who said what of each item, once the owner opened that."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.labels.queue.queue import Queue
 from ragstone.web.asked import Asked
 from ragstone.web.runs_folder import RunsFolder

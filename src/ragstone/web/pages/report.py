@@ -1,6 +1,6 @@
 """Report: the file to send, as a page of the app."""
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.web.asked import Asked
 from ragstone.web.report_file import report_file
 from ragstone.web.runs_folder import RunsFolder

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 from markupsafe import Markup
 
-from ragstone.argument import argument, call
+from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
 from ragstone.report import charts
 from ragstone.report.figures import bands_of, spoken

@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import polars as pl
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.judgements import ASKS, Kind, kind_of, values_of
 from ragstone.report.dossier import JudgementRow
 from ragstone.report.judged import in_words

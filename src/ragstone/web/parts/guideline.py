@@ -7,7 +7,7 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from ragstone.inert import seen
+from ragstone.core.escape import seen
 from ragstone.labels.queue.form import QueueForm
 
 PARSER = MarkdownIt("commonmark", {"html": False}).disable(

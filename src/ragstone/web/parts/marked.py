@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from markupsafe import Markup, escape
 
-from ragstone.inert import seen
+from ragstone.core.escape import seen
 from ragstone.judges.local.sentences import sentences
 
 AT_ONCE = 10_000

@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragstone.core.errors import InputError
 from ragstone.decisions.planning.label_sizes import known_of_run, label_size
 from ragstone.decisions.planning.labels_left import labels_left
 from ragstone.decisions.sampling.asked_labels import labels_asked
 from ragstone.decisions.scored import Scored
-from ragstone.errors import InputError
 from ragstone.labels.queue.form import QueueForm
 from ragstone.labels.queue.queue import Queue
 from ragstone.labels.queue.work import QueueWork

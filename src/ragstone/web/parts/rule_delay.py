@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ragstone.errors import InputError
+from ragstone.core.errors import InputError
 from ragstone.monitor.alarms.rules import limit_for, share_of
 from ragstone.monitor.settings import AlarmPromise, AlarmRule
 from ragstone.report.figures import number

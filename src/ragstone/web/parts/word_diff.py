@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup
 
-from ragstone.inert import html
+from ragstone.core.escape import html
 from ragstone.web.drawing import drawn
 
 LONGEST = 10_000

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.inert import on_one_line
+from ragstone.core.escape import on_one_line
 from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
 from ragstone.monitor.store.raised import RaisedAlarm
 

@@ -3,7 +3,7 @@
 That an alarm is over is told once it has been for a while, so that one that flaps is told once.
 """
 
-from ragstone.database.database import Sql
+from ragstone.core.database import Sql
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.raised import (
     RaisedAlarm,

@@ -8,8 +8,8 @@ import time
 from collections.abc import Callable
 from threading import Lock, Thread
 
-from ragstone.errors import InputError
-from ragstone.inert import on_one_line
+from ragstone.core.errors import InputError
+from ragstone.core.escape import on_one_line
 from ragstone.monitor.settings import (
     EmailChannel,
     FileChannel,

@@ -11,15 +11,15 @@ import pytest
 import s3fs
 
 from ragstone import Limits, Run, evaluate, forecast
-from ragstone.cache_folder import cache_folder
-from ragstone.errors import InputError, StorageAway
+from ragstone.core.errors import InputError, StorageAway
+from ragstone.core.files import cache_folder
+from ragstone.core.remote_files import Remote
+from ragstone.core.sqlite import open_file
 from ragstone.models.chat import ChatReply
 from ragstone.report.words import explain
 from ragstone.run.calls import shared_replies
 from ragstone.run.calls.replies import FILE, LAYOUT, ReplyCache, write_replies
 from ragstone.run.calls.shared_replies import open_replies
-from ragstone.sqlite import open_file
-from ragstone.storage import Remote
 from tests.batch_provider import BatchProvider, provider
 
 ROWS = [{"id": f"q{n}", "question": f"Q{n}?", "answer": f"A{n}.", "contexts": ["A."]}

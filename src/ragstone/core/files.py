@@ -1,11 +1,81 @@
-"""Writes a file that the user named for a result: in full, or not at all."""
+"""Files: private folders, the cache folder, file names of a run, and safe writing of results."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from enum import StrEnum
 from pathlib import Path
 
-from ragstone.errors import InputError, room_for
-from ragstone.run_entry import RunEntry
+from .errors import InputError, room_for
+from .messages import argument
+
+
+def private_folder(folder: Path) -> None:
+    """Create a folder and its missing parents, accessible to this user alone."""
+    for one in reversed([one for one in (folder, *folder.parents) if not one.exists()]):
+        one.mkdir(mode=0o700, exist_ok=True)
+
+
+def private_file(file: Path) -> None:
+    """Create an empty file, readable by this user alone, unless it exists.
+
+    A failure is not raised here: opening the file will fail with the same cause.
+    """
+    with suppress(OSError):
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
+def cache_folder() -> Path:
+    """Ragstone's cache folder: RAGSTONE_CACHE, or ``ragstone`` in the system's cache folder.
+
+    Raises:
+        InputError: RAGSTONE_CACHE is a URL.
+    """
+    if own := os.environ.get("RAGSTONE_CACHE"):
+        if "://" in own:
+            raise InputError(
+                "RAGSTONE_CACHE is a URL. Name a folder on the disk; replies of models alone can "
+                f"be kept at a URL, with {argument('cache', 'URL')}."
+            )
+        return Path(own).expanduser()
+    if xdg := os.environ.get("XDG_CACHE_HOME"):
+        return Path(xdg) / "ragstone"
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", "~/AppData/Local")).expanduser() / "ragstone"
+    if sys.platform == "darwin":
+        return Path("~/Library/Caches/ragstone").expanduser()
+    return Path("~/.cache/ragstone").expanduser()
+
+
+class RunEntry(StrEnum):
+    """A file or folder of a run. Whatever writes one takes its name from here.
+
+    So a result that a user names is never put in its place.
+    """
+
+    MANIFEST = "run.json"
+    ESTIMATES = "estimates.json"
+    SHARDS = "shards.jsonl"
+    EXAMPLES = "examples"
+    JUDGEMENTS = "judgements"
+    SCORES = "scores"
+    FACETS = "facets"
+    ORIGINS = "origins"
+    PARTS = "parts"
+    READY = "rescored.ready"
+    """Where all new files of a run lie whole, before they take the place of the old ones."""
+    LOCK = ".lock"
+    HEARTBEAT = "progress.json"
+    JOURNAL = "journal.sqlite"
+    BATCHES = "batches.sqlite"
+    BATCH_FILES = "batches"
+    """The requests of batches, a file each."""
+    OVERRULES = "overrules.sqlite"
+    REJECTED = "rejected.jsonl"
+    VIOLATIONS = "label_violations.jsonl"
+    TIES = "label_ties.jsonl"
+
 
 DATABASE = b"SQLite format 3\0"
 """How every SQLite file begins."""

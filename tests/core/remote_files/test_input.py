@@ -19,11 +19,10 @@ from typer.testing import CliRunner
 import ragstone
 from ragstone import evaluate, read
 from ragstone.cli import app
+from ragstone.core.errors import InputError, MissingDependency, NothingThere, StorageAway
+from ragstone.core.remote_files import Remote, RemoteFile, copy_of, is_url, shown
 from ragstone.data import cornwall
-from ragstone.errors import InputError, MissingDependency, NothingThere, StorageAway
 from ragstone.examples import to_frame
-from ragstone.storage import Remote, copy_of, is_url, shown
-from ragstone.storage.remote import RemoteFile
 
 ROWS = [{"id": f"q{n}", "question": "Q?", "answer": f"é{n}", "reference": "A"} for n in range(3)]
 

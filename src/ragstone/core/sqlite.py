@@ -13,8 +13,8 @@ from math import isfinite
 from pathlib import Path
 from typing import Literal
 
-from ragstone.errors import InputError
-from ragstone.private import private_file
+from .errors import InputError
+from .files import private_file
 
 BUSY = 30.0
 """Seconds to wait for another program that is writing."""

@@ -1,16 +1,30 @@
-"""Names of arguments in messages, rendered for Python callers or for shell users.
+"""Messages: argument names for Python or shell users, reason codes, and pages of results.
 
-A library cannot know who calls it: a Python caller writes ``metrics="mrr"``, a shell user
-``--metric mrr``. So a message holds a placeholder for the argument, delimited by private-use
-characters that occur in no other text, and is rendered where it is shown: ``str(error)`` gives the
-Python form, the command line the shell form.
+A library cannot know its caller: a Python caller writes ``metrics="mrr"``, a shell user
+``--metric mrr``. A message therefore holds a placeholder for the argument, delimited by
+private-use characters that occur in no other text. ``str(error)`` gives the Python form, the
+command line the shell form.
+
+A reason for a missing value, verdict or answer is a code with facts. A table stores it as text,
+which can be parsed back without loss:
+
+    no_retrieval
+    not_judged?kind=quality&by=people,model
+    faithfulness: no_claims
+    openai:gpt-5: timeout?said=no+reply+within+60+s&tries=all
+
+A prefix names the subject, such as a component or a judge. Any other text, such as a model's own
+reason, stays verbatim under the code ``said``. ``ragstone.report`` words reasons and renders
+pages. It depends on the packages that raise errors and return results, so these cannot import
+it: ``ragstone`` registers it here, and it is imported at the first use.
 """
 
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, Self
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from typing import Any, Protocol, Self
+from urllib.parse import parse_qsl, quote_plus
 
 OPEN, BETWEEN, CLOSE = "\ue000", "\ue001", "\ue002"
 _SIGNS = re.compile(f"[{OPEN}{BETWEEN}{CLOSE}]")
@@ -190,3 +204,120 @@ def _option(name: str, *said: str) -> str:
             return " ".join(lead + shlex.quote(one) for one in several)
     key, of = said
     return lead + shlex.quote(f"{key}={of}")
+
+
+SAID = "said"
+_SAFE = "/:,;()[]{}'!*@$~"
+_PLAIN = re.compile(rf"[A-Za-z0-9 _.\-{re.escape(_SAFE)}]*")
+_READ = re.compile(r"(?P<code>[a-z][a-z0-9_]*)(?:\?(?P<facts>\S+))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A parsed reason.
+
+    Args:
+        code: One word that identifies the cause.
+        facts: Details of the cause, by name.
+        of: What it is about: a component or a judge; empty if that is clear from the context.
+    """
+
+    code: str
+    facts: Mapping[str, str] = field(default_factory=dict)
+    of: str = ""
+
+    def __str__(self) -> str:
+        if self.code == SAID:
+            said = self.facts.get(SAID, "")
+            return f"{self.of}: {said}" if self.of else said
+        return _text(self.code, self.of, self.facts)
+
+    def about(self, of: str) -> "Reason":
+        """The same reason with ``of`` put before what it is already about."""
+        return Reason(self.code, self.facts, f"{of}: {self.of}" if self.of else of)
+
+    @classmethod
+    def read(cls, text: str) -> "Reason":
+        """Parse the text of a reason; text in any other form gets the code ``said``.
+
+        >>> Reason.read("local: no_context_text"), Reason.read("It is so.").code
+        (Reason(code='no_context_text', facts={}, of='local'), 'said')
+        """
+        # A code and its facts hold no space, so whatever is before the last colon is the prefix.
+        of, colon, rest = text.rpartition(": ")
+        found = _READ.fullmatch(rest)
+        if found is None or of != of.strip() or bool(of) != bool(colon):
+            return cls(SAID, {SAID: text})
+        facts = dict(parse_qsl(found["facts"] or "", keep_blank_values=True))
+        return cls(found["code"], facts, of)
+
+
+def reason(code: str, *, of: str = "", **facts: object) -> str:
+    """The text of a reason; facts that are empty or None are left out.
+
+    >>> reason("not_judged", kind="quality", by="people,model")
+    'not_judged?kind=quality&by=people,model'
+    """
+    # Judges make a reason a row; going by way of a Reason takes twice as long.
+    return _text(code, of, facts)
+
+
+def _text(code: str, of: str, facts: Mapping[str, object]) -> str:
+    written = "&".join(
+        [f"{name}={_written(str(fact))}" for name, fact in facts.items() if fact not in (None, "")]
+    )
+    text = f"{code}?{written}" if written else code
+    return f"{of}: {text}" if of else text
+
+
+def _written(said: str) -> str:
+    # Reasons are made row by row, and nearly all are of such characters: twice as fast.
+    if _PLAIN.fullmatch(said):
+        return said.replace(" ", "+")
+    return quote_plus(said, safe=_SAFE, errors="backslashreplace")
+
+
+class Renderer(Protocol):
+    """What makes HTML and text of a result."""
+
+    def notebook_html(self, result: object, /) -> str: ...
+    def printed(self, result: object, /) -> str: ...
+
+
+_load_renderer: list[Callable[[], Renderer]] = []
+
+
+def rendered_by(load: Callable[[], Renderer]) -> None:
+    """Register the function that imports the renderer; called for each page."""
+    _load_renderer[:] = [load]
+
+
+class HasPage:
+    """A result with a page of its own."""
+
+    __slots__ = ()
+
+    def notebook(self) -> str:
+        """The page as HTML, which is how a notebook shows it."""
+        return _load_renderer[0]().notebook_html(self)
+
+    def _repr_html_(self) -> str:
+        return self.notebook()
+
+    def __str__(self) -> str:
+        return _load_renderer[0]().printed(self)
+
+
+Words = Callable[[str], str]
+
+_load: list[Callable[[], Words]] = []
+
+
+def register_wording(load: Callable[[], Words]) -> None:
+    """Register the function that imports the wording of reasons."""
+    _load[:] = [load]
+
+
+def worded(reason: str) -> str:
+    """A reason in words, for people."""
+    return _load[0]()(reason)

@@ -2,7 +2,7 @@
 
 import gc
 
-from ragstone.garbage import kept_out
+from ragstone.core.python_runtime import kept_out
 
 
 def test_what_is_there_is_left_alone_for_a_while() -> None:

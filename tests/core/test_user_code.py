@@ -6,8 +6,8 @@ from functools import partial, wraps
 
 import pytest
 
-from ragstone.errors import InputError
-from ragstone.source import source
+from ragstone.core.errors import InputError
+from ragstone.core.user_code import source
 
 
 def plain(rows: list[int]) -> int:

@@ -2,7 +2,6 @@
 
 import ast
 import re
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -12,8 +11,9 @@ import pytest
 from ragstone import evaluate
 from ragstone.data import cornwall
 from ragstone.run import Run
+from tests.project import ROOT
 
-PAGE = Path(__file__).parents[2] / "docs/storage.md"
+PAGE = ROOT / "docs/storage.md"
 
 
 def example(heading: str) -> str:

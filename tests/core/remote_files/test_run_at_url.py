@@ -14,13 +14,12 @@ from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
 from ragstone.cli import app
+from ragstone.core.errors import InputError, RunConflict, StorageAway
+from ragstone.core.remote_files import Remote, RemoteFile
 from ragstone.data import cornwall
-from ragstone.errors import InputError, RunConflict, StorageAway
 from ragstone.run import Run
 from ragstone.run.remote_folder import RemoteFolder
 from ragstone.run.remote_lock import locked_at
-from ragstone.storage import Remote
-from ragstone.storage.remote import RemoteFile
 from ragstone.testing import ScriptedModel
 
 METRICS = ["token_f1", "exact_match"]

@@ -29,8 +29,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TypeVar
 
-from ragstone.argument import Notice, in_python, marked
-from ragstone.wording import worded
+from .messages import Notice, in_python, marked, worded
 
 T = TypeVar("T")
 
@@ -41,7 +40,7 @@ class RagstoneError(Exception):
     """Base class of all errors.
 
     ``str`` names arguments as Python callers write them; ``text`` holds placeholders for them, see
-    ``ragstone.argument``.
+    ``ragstone.core.messages``.
     """
 
     @property

@@ -1,13 +1,29 @@
-"""Remote: the files below a URL, read and written by fsspec, its faults said in one line."""
+"""Remote files: what lies at a URL such as ``s3://…`` is read, written and copied through fsspec.
 
-from collections.abc import Iterable, Iterator
+A run reads its data more than once, so input at a URL is copied to disk:
+
+    CACHE/inputs/HASH/answers.jsonl
+
+The hash covers the URL, and size and tag of each file. A changed file is therefore copied anew,
+and a command that was killed continues with the copy it made. A copy is deleted a day after its
+last use. Credentials come from the environment and fsspec's configuration, never from the URL.
+"""
+
+import os
+import re
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
+from uuid import uuid4
 
-from ragstone.errors import (
+from .errors import (
     InputError,
     MissingDependency,
     NothingThere,
@@ -15,8 +31,42 @@ from ragstone.errors import (
     StorageAway,
     room_for,
 )
+from .files import cache_folder, private_folder
 
-from .url import SCHEME, shown
+__all__ = [
+    "Remote",
+    "copy_of",
+    "is_url",
+    "shown",
+]
+
+
+SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30})://")
+CONTAINERS = ("abfs", "abfss", "az", "adl", "wasb", "wasbs")
+"""Schemes in which a container stands before the ``@``, not a user."""
+
+
+def is_url(text: str) -> bool:
+    """Whether this names something by a URL: ``s3://bucket/key``, not ``s3:/folder``."""
+    return SCHEME.match(text) is not None
+
+
+def shown(url: str) -> str:
+    """The URL as messages and ``run.json`` name it: without a query, which may be a signature.
+
+    Raises:
+        InputError: There are credentials in it.
+    """
+    whole, query, _ = url.partition("?")
+    scheme, _, rest = whole.partition("://")
+    before, at, _ = rest.partition("/")[0].rpartition("@")
+    if at and (":" in before or scheme.lower() not in CONTAINERS):
+        raise InputError(
+            f"There are credentials in the {scheme}:// URL. Leave them out: they are taken from "
+            "the environment, such as AWS_ACCESS_KEY_ID, or the configuration of fsspec."
+        )
+    return f"{whole}?…" if query else whole
+
 
 EXTRAS = {
     "s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs",
@@ -296,3 +346,103 @@ def _file(facts: dict[str, Any]) -> RemoteFile:
     tag = next((f"{name}={facts[name]}" for name in TAGS if facts.get(name)), "")
     size = facts.get("size")
     return RemoteFile(facts["name"], None if size is None else int(size), tag)
+
+
+KEPT = 24 * 3600
+"""Seconds for which a copy is kept after its last use."""
+MOST_FILES = 1_000
+"""Files of a folder; a data set has fewer, so it is a bucket that somebody named."""
+
+_used: dict[Path, int] = {}
+"""Open folders of copies, locked so that no other process deletes them."""
+
+
+def copy_of(url: str) -> Path:
+    """A local copy of the file or folder at a URL.
+
+    Raises:
+        NothingThere: There is nothing.
+        InputError: A folder of more files than a data set has; as ``Remote``.
+        StorageAway: The store does not answer, or not this user.
+    """
+    remote = Remote(url)
+    files = remote.files()
+    if len(files) > MOST_FILES:
+        raise InputError(
+            f"{remote.name} has more than {MOST_FILES:,} files. Name a file in it, or the folder "
+            "of a data set."
+        )
+    folder = cache_folder() / "inputs"
+    private_folder(folder)
+    _forget_old(folder)
+    place = folder / _hash(url, files)
+    while not _use(place):
+        _make(remote, files, place)
+    return place / remote.file_name
+
+
+def _make(remote: Remote, files: Sequence[RemoteFile], place: Path) -> None:
+    """Copy the files, all or none."""
+    unfinished = Path(mkdtemp(dir=place.parent))
+    try:
+        top = unfinished / remote.file_name
+        for file in files:
+            into = top / remote.below(file) if remote.below(file) else top
+            if not into.resolve().is_relative_to(unfinished.resolve()):
+                raise InputError(f"{remote.name} has a file {file.path} that lies outside of it.")
+            into.parent.mkdir(parents=True, exist_ok=True)
+            remote.fetch(file, into)
+        try:
+            unfinished.rename(place)
+        except OSError:
+            if not place.is_dir():
+                raise
+            # Another process made the same.
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _hash(url: str, files: Sequence[RemoteFile]) -> str:
+    facts = [f"{one.path}\0{one.size}\0{one.tag or uuid4()}" for one in files]
+    return blake2b("\n".join([url, *facts]).encode(), digest_size=16).hexdigest()
+
+
+def _use(place: Path) -> bool:
+    """Note that a copy is used, and lock it; False if there is none."""
+    try:
+        if place not in _used:
+            _used[place] = os.open(place, os.O_RDONLY)
+            _lock(_used[place], alone=False)
+        os.utime(place)
+    except OSError:
+        if (descriptor := _used.pop(place, None)) is not None:
+            os.close(descriptor)
+        return False
+    return True
+
+
+def _forget_old(folder: Path) -> None:
+    """Delete the copies that nobody used for a day."""
+    for place in folder.iterdir():
+        with suppress(OSError):
+            if place in _used or time.time() - place.stat().st_mtime < KEPT:
+                continue
+            descriptor = os.open(place, os.O_RDONLY)
+            try:
+                if _lock(descriptor, alone=True):
+                    shutil.rmtree(place, ignore_errors=True)
+            finally:
+                os.close(descriptor)
+
+
+def _lock(descriptor: int, *, alone: bool) -> bool:
+    """Lock a copy; False if others have it, or on a system without such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return False
+    try:
+        fcntl.flock(descriptor, (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.inert import (
+from ragstone.core.escape import (
     cell,
     cell_read,
     csv_table,

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ragstone.errors import FULL, room_for
+from .errors import FULL, room_for
 
 UNWRITTEN = (*FULL, "Invalid thrift: transport error")
 """Polars' messages for a full disk; the last one appears if only the file's footer did not fit."""

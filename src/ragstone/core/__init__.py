@@ -1,0 +1,1 @@
+"""What every room uses: errors, messages, files, databases, escaping. It knows nothing of RAG."""
