@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.data import cornwall
-from ragstone.examples import read
+from ragstone.data import cornwall, read
 from ragstone.judges.similarity import bertscore, bertscore_grid
 from ragstone.models import Encoder, bert
 from ragstone.models.builtin import fetch_builtin

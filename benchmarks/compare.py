@@ -21,7 +21,7 @@ import polars as pl
 from commands import measure
 from numpy.typing import NDArray
 
-from ragstone.examples import Context, Example, to_frame
+from ragstone.data import Context, Example, to_frame
 from ragstone.run import Estimate
 from ragstone.run.blocks import OF_A_SHARD
 from ragstone.run.encoder_names import ModelNames

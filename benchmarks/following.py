@@ -19,7 +19,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone import read
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.sampling import Sampling

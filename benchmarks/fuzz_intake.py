@@ -28,7 +28,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.logs.v1.logs_pb2 import LogRecord, LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
-from ragstone.examples import as_record
+from ragstone.data import as_record
 from ragstone.monitor.traces import (
     ReceivedBody,
     Redaction,

@@ -41,10 +41,9 @@ import polars as pl
 
 from ragstone import evaluate
 from ragstone.core.errors import RagstoneError
-from ragstone.data import cornwall
+from ragstone.data import as_record, cornwall, read, to_frame, write
+from ragstone.data.json_text import is_storable
 from ragstone.decisions.weighing.opinions import read_opinions
-from ragstone.examples import as_record, read, to_frame, write
-from ragstone.examples.json_text import is_storable
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.baselines import read_baseline
 from ragstone.labels.read import read_label_table

@@ -14,8 +14,7 @@ from functools import cache
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 import ragstone
-from ragstone.data import cornwall
-from ragstone.examples import Example
+from ragstone.data import Example, cornwall
 
 SPANS = 4
 BATCH = 100

@@ -9,8 +9,7 @@ import pytest
 
 import ragstone
 from ragstone import evaluate, rescore
-from ragstone.data import cornwall
-from ragstone.examples import read, write
+from ragstone.data import cornwall, read, write
 from ragstone.labels import labels_of, read_label_table, write_labels
 from ragstone.run import Run
 

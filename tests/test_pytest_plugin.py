@@ -10,6 +10,7 @@ import pytest
 
 from ragstone import evaluate
 
+PLAIN = ("-p", "no:cacheprovider", "-p", "no:randomly", "-rs")
 RECORDS = """
 GOOD = {"question": "How long?", "contexts": ["The pier is 90 metres long."],
         "answer": "The pier is 90 metres long."}
@@ -38,7 +39,7 @@ def outcome_of(tmp_path: Path, answers: Path) -> Tests:
         file = tmp_path / "test_it.py"
         file.write_text(RECORDS + tests.replace("RUN", repr(str(answers))), encoding="utf-8")
         return subprocess.run(
-            [sys.executable, "-m", "pytest", *"-p no:cacheprovider -p no:randomly -rs".split(), file],
+            [sys.executable, "-m", "pytest", *PLAIN, str(file)],
             capture_output=True, text=True, check=False, cwd=tmp_path, timeout=60,
         ).stdout  # fmt: skip
 

@@ -16,8 +16,8 @@ from ragstone.core.messages import register_wording, rendered_by
 if TYPE_CHECKING:
     from ragstone import guard, monitor
     from ragstone.core.errors import BatchesWaiting, DataError, InputError, RagstoneError
+    from ragstone.data import Context, Example, read, write
     from ragstone.decisions import calibrate, compare, conversations, failures, gate
-    from ragstone.examples import Context, Example, read, write
     from ragstone.judgements import VIEWS
     from ragstone.labels import agreement
     from ragstone.metrics import (
@@ -42,10 +42,10 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "BatchesWaiting": "core.errors",
-    "Context": "examples",
+    "Context": "data",
     "DataError": "core.errors",
     "Estimate": "run",
-    "Example": "examples",
+    "Example": "data",
     "InputError": "core.errors",
     "Instructions": "run",
     "Limits": "run",
@@ -70,9 +70,9 @@ _ROOMS = {
     "gate": "decisions",
     "metric": "metrics",
     "parse_metric": "metrics",
-    "read": "examples",
+    "read": "data",
     "rescore": "run.rescore",
-    "write": "examples",
+    "write": "data",
     "write_charts": "report.drawings",
     "write_report": "web.write_report",
 }

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
+    from ragstone.data import Example
     from ragstone.decisions.gating.gate import GateResult
     from ragstone.decisions.gating.standing import On
-    from ragstone.examples import Example
     from ragstone.run import Run
 
 SHOWN = 3

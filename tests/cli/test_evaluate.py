@@ -25,7 +25,7 @@ def share_of_factual_claims():
 
 
 TALKS = '''
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.metrics import Range, metric
 
 
@@ -220,7 +220,7 @@ def test_values_outside_of_the_range_of_a_metric_are_said_to_be_missing(
 ) -> None:
     own = tmp_path / "own.py"
     own.write_text(
-        "from ragstone.examples import Example\n"
+        "from ragstone.data import Example\n"
         "from ragstone.metrics import metric\n\n\n"
         "@metric(over=Example)\n"
         "def letters_of_a(example):\n"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.messages import Reason, reason
-from ragstone.examples.problem import ascii_safe
+from ragstone.data.json_text import ascii_safe
 
 CODES = st.from_regex(r"[a-z][a-z0-9_]{0,12}", fullmatch=True)
 FACTS = st.dictionaries(CODES, st.text(min_size=1))

@@ -14,13 +14,12 @@ from scipy import stats
 from ragstone import evaluate
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
-from ragstone.data import cornwall
+from ragstone.data import Context, Example, cornwall, to_frame
 from ragstone.decisions.comparing.compare import compare
 from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
 from ragstone.decisions.comparing.sameness import other_texts
 from ragstone.decisions.comparing.verdict import Verdict, verdict_of, winner
 from ragstone.decisions.scored import Scored
-from ragstone.examples import Context, Example, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain, words
 from ragstone.run import Estimate, Run

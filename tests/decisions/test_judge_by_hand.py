@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.data import Context, Example
 from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
 from ragstone.decisions.calibrating.correction import LabelledScores, is_rate
 from ragstone.decisions.calibrating.identity import PARTS, JudgeIdentity, changes, identity
@@ -23,7 +24,6 @@ from ragstone.decisions.calibrating.people import (
 from ragstone.decisions.calibrating.repeats import flip_rates
 from ragstone.decisions.calibrating.units import judged_units
 from ragstone.decisions.scored import ValueRange
-from ragstone.examples import Context, Example
 from ragstone.judgements import KINDS
 from ragstone.labels.read import labels_of
 from ragstone.labels.table import SCHEMA, LabelTable

@@ -11,7 +11,7 @@ import pytest
 
 import ragstone
 from ragstone.core.errors import InputError
-from ragstone.examples import Context
+from ragstone.data import Context
 from ragstone.guard import Assessment, Checks, Guard, assess
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.deadline import Deadline

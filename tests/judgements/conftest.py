@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.examples import Context, Example, to_frame
+from ragstone.data import Context, Example, to_frame
 from ragstone.judgements import Tables, kind_of
 
 Judged = Callable[..., Tables]

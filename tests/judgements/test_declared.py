@@ -12,8 +12,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.examples import Context, Example
-from ragstone.examples.labels import LABELS, RULES
+from ragstone.data import Context, Example
+from ragstone.data.record_labels import LABELS, RULES
 from ragstone.judgements import (
     ASKS,
     KINDS,

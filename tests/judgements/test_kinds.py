@@ -5,7 +5,7 @@ from typing import get_args
 import polars as pl
 import pytest
 
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import (
     ASKS,
     CLAIM_VERDICTS,

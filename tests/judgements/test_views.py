@@ -6,8 +6,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.examples import Context, Example
-from ragstone.examples.table import from_frame
+from ragstone.data import Context, Example
+from ragstone.data.write import from_frame
 from ragstone.judgements import (
     VIEWS,
     Answers,

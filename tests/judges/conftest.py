@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
 from ragstone.judges.names import JUDGES

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
 from ragstone.judges.earlier_turns import with_turns

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judges.entities import EntityWords, entities, holds
 from ragstone.judges.local.words import tokens
 from ragstone.judges.rules import RulesJudge

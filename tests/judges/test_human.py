@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.ids import IdsJudge

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judgements import Tables
 from ragstone.judges.ids import IdsJudge
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, to_frame
+from ragstone.data import Context, Example, to_frame
 from ragstone.judgements import MISSING, VALUE, Tables, answered_by
 from ragstone.judges import Block
 from ragstone.judges.local.judge import LocalJudge

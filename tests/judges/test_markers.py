@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.examples import Context
+from ragstone.data import Context
 from ragstone.judges.markers import markers
 
 TWO = (Context("doc-7", "x", 1), Context("doc-9", "y", 2))

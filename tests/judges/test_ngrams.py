@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judges.ngrams import bleu, chrf, words_13a
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import parse_metric, score

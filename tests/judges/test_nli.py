@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.core.errors import ModelError, ModelFailure
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
 from ragstone.judges.local.judge import LocalJudge
 from ragstone.judges.nli import NliJudge, Outputs, nli_judge, outputs

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judgements import AnswerSentences, Tables
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.rules import RulesJudge

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.examples.problem import Problem
+from ragstone.data.json_text import Problem
 from ragstone.labels.given import GivenRow, header_of, row_of, system_named, unit_kind
 from tests.project import ROOT
 

@@ -9,8 +9,8 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.core.errors import DataError
+from ragstone.data import Example
 from ragstone.decisions.calibrating.labelled_run import LabelledRun
-from ragstone.examples import Example
 from ragstone.labels import clusters_of, read_label_table
 from ragstone.run import Run
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.core.errors import DataError
 from ragstone.core.messages import Reason
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable
 from ragstone.report.words import explain

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from ragstone.data import Context, Example
 from ragstone.decisions.calibrating.passport import fingerprint_of_labels
 from ragstone.decisions.calibrating.people import people_scores, weights_of
-from ragstone.examples import Context, Example
 from ragstone.labels import LabelTable, agreement_of, read_label_table, write_labels
 from ragstone.labels.adjudicate import Adjudication
 from ragstone.labels.write import Layout, write_adjudicated

@@ -12,7 +12,7 @@ import pytest
 
 from ragstone.core.errors import DataError
 from ragstone.core.messages import Reason
-from ragstone.examples import Context, Example, read
+from ragstone.data import Context, Example, read
 from ragstone.judgements import Claims
 from ragstone.labels.names import NoLabel, label, named
 from ragstone.labels.read import labels_of, read_label_table

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone.core.errors import DataError
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.labels import LabelTable, labels_of, read_label_table
 from ragstone.labels.adjudicate import Tie
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 import pytest
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judges import Judge
 from ragstone.judges.names import JUDGES
 from ragstone.metrics import Missing, Score, Undefined, needed_asks, parse_metric, score

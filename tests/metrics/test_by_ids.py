@@ -6,7 +6,7 @@ from math import log2
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.metrics import Score, Undefined, parse_metric
 from ragstone.testing import known_contexts, score_frame, score_one
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
 from ragstone.metrics import Missing, Score, Undefined, parse_metric, score
 from ragstone.testing import Given, Rows, rows, score_frame, score_one

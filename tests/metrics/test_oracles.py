@@ -24,7 +24,7 @@ from sklearn.metrics import (
     recall_score,
 )
 
-from ragstone.examples import Context, Example, read
+from ragstone.data import Context, Example, read
 from ragstone.judgements import ClaimsAgainstReferences, Statements
 from ragstone.judges.lexical import overlap
 from ragstone.metrics import parse_metric

@@ -7,8 +7,8 @@ import pytest
 
 import ragstone
 from ragstone.core.errors import InputError
+from ragstone.data import Example
 from ragstone.decisions.comparing.compare import compare
-from ragstone.examples import Example
 from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric
 from ragstone.testing.encoder import ScriptedEncoder

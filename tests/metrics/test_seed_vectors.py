@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 from ragstone.core.errors import DataError
-from ragstone.examples import Context, Example, majority, read, violations
-from ragstone.examples.labels import RULES
+from ragstone.data import Context, Example, majority, read, violations
+from ragstone.data.record_labels import RULES
 from ragstone.judgements import (
     AnswerSentences,
     ClaimsAgainstReferences,

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from ragstone.examples import read
-from ragstone.examples.write import as_record
+from ragstone.data import read
+from ragstone.data.write import as_record
 from ragstone.monitor.store.store import MonitorStore
 
 

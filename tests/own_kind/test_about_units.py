@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli import app
+from ragstone.data import Context, Example
 from ragstone.decisions.calibrating.people import labelled_in_part
-from ragstone.examples import Context, Example
 from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.kind_task import KindTask, item_of

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli import app
-from ragstone.examples.labels import FIELDS, LABELS
+from ragstone.data.record_labels import FIELDS, LABELS
 from ragstone.judgements import (
     ASKS,
     KINDS,

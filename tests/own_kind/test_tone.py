@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli import app
+from ragstone.data.record_labels import LABELS
 from ragstone.decisions.calibrating.units import judged_units
 from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.scored import Scored
-from ragstone.examples.labels import LABELS
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people
 from ragstone.judges.human import HumanJudge

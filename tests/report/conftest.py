@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, Turn
-from ragstone.examples.labels import Unit
+from ragstone.data import Context, Example, Turn
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import KINDS
 from ragstone.metrics import parse_metric
 from ragstone.report.dossier import (

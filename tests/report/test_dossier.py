@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from ragstone.core.errors import UnknownName
-from ragstone.examples import Context, Example, Turn, to_frame
+from ragstone.data import Context, Example, Turn, to_frame
 from ragstone.judgements import KINDS
 from ragstone.report.dossier import dossier, dossiers
 from ragstone.run import Entry

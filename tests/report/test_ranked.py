@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ragstone.examples import Example
-from ragstone.examples.table import to_frame
+from ragstone.data import Example
+from ragstone.data.write import to_frame
 from ragstone.judgements import KINDS
 from ragstone.report.ranked import RankedExample, RankedExamples, ranked
 from ragstone.run import Entry

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.run.blocks import CHARACTERS, blocks, none_done, shards_of
 
 Done = Callable[[int], int | None]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.errors import CannotGoOn, InputError, RunConflict
-from ragstone.examples import Examples
-from ragstone.examples.lines import LinePlace
+from ragstone.data import Examples
+from ragstone.data.line_ranges import LinePlace
 from ragstone.run import blocks
 from ragstone.run.evaluate import evaluate as run_of
 from ragstone.run.known_input import FILE, known_file, known_input

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.examples import Example, read
+from ragstone.data import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.judges import Block, Filled, Sheet
 from ragstone.judges.human import HumanJudge

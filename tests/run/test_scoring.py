@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example, read
+from ragstone.data import Example, read
 from ragstone.metrics import parse_metric
 from ragstone.run.judging import judge_block
 from ragstone.run.request import Request

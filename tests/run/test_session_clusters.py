@@ -7,7 +7,7 @@ import pytest
 
 from ragstone import compare, evaluate, rescore
 from ragstone.core.messages import in_python
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.run.session_clusters import default_cluster

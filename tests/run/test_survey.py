@@ -1,6 +1,6 @@
 """The data gone through once before models are asked."""
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.metrics import parse_metric
 from ragstone.run.survey import Survey, look_through
 

@@ -8,8 +8,7 @@ from typing import Any
 
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
-from ragstone.data import cornwall
-from ragstone.examples import as_record, read
+from ragstone.data import as_record, cornwall, read
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.log import log

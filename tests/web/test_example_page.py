@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragstone
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.web.asked import run_path
 from ragstone.web.parts.marked import Span, answer_pieces, context_pieces, marked, quoted, together
 

@@ -11,8 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragstone
-from ragstone.data import cornwall
-from ragstone.examples import Example, read
+from ragstone.data import Example, cornwall, read
 from ragstone.report.ranked import ranked
 from ragstone.web.asked import Asked
 from ragstone.web.filters import ExampleFilter, read_range

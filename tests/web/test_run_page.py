@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone import Example
-from ragstone.examples import Context
+from ragstone.data import Context
 from ragstone.run import Run
 from ragstone.run.folder import Folder
 from ragstone.run.heartbeat import FILE as BEAT

@@ -10,7 +10,7 @@ def formats(
     """List the file formats and record layouts that can be read, each with an example."""
     from dataclasses import asdict
 
-    from ragstone.examples import formats as known
+    from ragstone.data import formats as known
     from ragstone.report.page import Page, Section, Verbatim, quiet, strong
 
     sections = []

@@ -126,7 +126,7 @@ def assess_file(
     from ragstone.core.errors import InputError
     from ragstone.core.files import result_lines
     from ragstone.core.messages import argument
-    from ragstone.examples import read
+    from ragstone.data import read
     from ragstone.guard import Gate
     from ragstone.guard.over_data import AssessedData, assess_data
     from ragstone.report.pages.guard import guard_page, row_of

@@ -6,9 +6,9 @@ from numbers import Real
 from typing import Any
 
 from ragstone.core.messages import reason
-from ragstone.examples import Context
-from ragstone.examples.contexts import ContextReader
-from ragstone.examples.problem import Problem
+from ragstone.data import Context
+from ragstone.data.contexts import ContextReader
+from ragstone.data.json_text import Problem
 from ragstone.judges.local.alignment import Alignment
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import SupportVerdict, support

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from heapq import heappush, heapreplace
 
-from ragstone.examples import Example, read
+from ragstone.data import Example, read
 
 from .assessment import Assessment, CheckStatus, WayOut
 from .guard import Guard

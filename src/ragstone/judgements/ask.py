@@ -11,7 +11,7 @@ import polars as pl
 
 from ragstone.core.messages import reason
 from ragstone.core.user_code import registry
-from ragstone.examples.labels import YES_NO, Unit, Values
+from ragstone.data.record_labels import YES_NO, Unit, Values
 
 from .column import Column
 from .view import ABOUT, View

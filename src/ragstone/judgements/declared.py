@@ -5,7 +5,7 @@ from typing import get_args
 
 import polars as pl
 
-from ragstone.examples.labels import LABELS, Rule, known_values
+from ragstone.data.record_labels import LABELS, Rule, known_values
 
 from .ask import Ask, values_of
 from .column import SAID, Column, Role, Tone
@@ -53,7 +53,7 @@ def faults_of(
             faults += _of_ask(ask, columns)
     faults += _of_shows(shows)
     if not isinstance(rules, Sequence) or not all(isinstance(rule, Rule) for rule in rules):
-        faults.append("rules must be a tuple of ragstone.examples.labels.Rule")
+        faults.append("rules must be a tuple of ragstone.data.record_labels.Rule")
     return list(dict.fromkeys(faults))
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.user_code import registry
-from ragstone.examples.labels import LABELS, RULES, Rule, know_label
+from ragstone.data.record_labels import LABELS, RULES, Rule, know_label
 
 from .ask import ASKS, Ask, Filler, enter, values_of
 from .column import SAID, Column, Role

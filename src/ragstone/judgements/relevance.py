@@ -4,7 +4,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from ragstone.examples.labels import RULES
+from ragstone.data.record_labels import RULES
 
 from .ask import Ask
 from .column import Column

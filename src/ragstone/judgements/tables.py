@@ -19,7 +19,7 @@ class Judged(Protocol):
 
     @property
     def examples(self) -> pl.DataFrame:
-        """One row an example, as ``ragstone.examples.to_frame`` makes it."""
+        """One row an example, as ``ragstone.data.to_frame`` makes it."""
 
     def view(self, view: type[View], wanted: Collection[str]) -> pl.DataFrame:
         """The view's rows, ordered by example and unit, with at least the wanted columns."""
@@ -33,7 +33,7 @@ class Tables:
     """Examples, their judgements, and the outcome of each ask.
 
     Args:
-        examples: One row an example, in order, as ``ragstone.examples.to_frame``
+        examples: One row an example, in order, as ``ragstone.data.to_frame``
             makes it.
         rows: The rows of each ask; ``row`` is the number of the example, from 0.
         status: For each ask one row per example: ``status`` and ``reason``. An

@@ -12,7 +12,7 @@ from typing import ClassVar, Literal, Protocol
 import polars as pl
 
 from ragstone.core.user_code import registry
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 
 from .column import Column
 

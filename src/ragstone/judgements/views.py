@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 import polars as pl
 
-from ragstone.examples.table import SCHEMA
+from ragstone.data.write import SCHEMA
 
 from .view import Fact, Said, View
 

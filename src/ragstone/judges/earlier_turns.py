@@ -7,7 +7,7 @@ of both reads the turns as further contexts, whose ids say which turn each is: `
 from collections.abc import Callable
 from dataclasses import replace
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 
 from .judge import Block
 

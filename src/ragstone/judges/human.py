@@ -6,8 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.examples import Example
-from ragstone.examples.labels import FIELDS, LABELS
+from ragstone.data import Example
+from ragstone.data.record_labels import FIELDS, LABELS
 from ragstone.judgements import ASKS, Ask, Column, Kind, kind_of
 
 from .judge import Block, Filled, Sheet, fingerprint

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 import polars as pl
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import ASKS, Tables, kind_of
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
-from ragstone.examples.streams import on_disk
+from ragstone.data.sources import on_disk
 from ragstone.judgements import answered_by
 from ragstone.models import Encoder
 from ragstone.models.chat.names import FORMS, is_chat, nearest

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.examples import majority
+from ragstone.data import majority
 
 from .last_word import by_adjudicators
 from .names import named

@@ -5,7 +5,7 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.examples.labels import Severity, violations
+from ragstone.data.record_labels import Severity, violations
 from ragstone.judgements import KINDS
 
 from .names import label_of

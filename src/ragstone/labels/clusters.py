@@ -5,11 +5,11 @@ from os import PathLike
 from typing import Any
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
-from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.problem import BadRow, Problem
-from ragstone.examples.records import RecordReader
-from ragstone.examples.systems import id_of
+from ragstone.data import Example
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import BadRow, Problem
+from ragstone.data.read_facts import id_of
+from ragstone.data.records import RecordReader
 
 from .in_data import system_in
 from .queue.address import shown_source

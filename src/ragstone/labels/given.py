@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.problem import Problem, shown
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import Problem, shown
 from ragstone.judgements import KINDS
 
 from .words import in_words, number_of, yes_or_no

@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from ragstone.examples.cells import parse_cell, put_cell
-from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.labels import FIELDS, LABELS, label_problems
-from ragstone.examples.problem import Problem, shown
+from ragstone.data.example import parse_cell, put_cell
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import Problem, shown
+from ragstone.data.record_labels import FIELDS, LABELS, label_problems
 
 from .given import PARTS, GivenRow, system_named
 

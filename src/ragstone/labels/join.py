@@ -9,8 +9,8 @@ import polars as pl
 
 from ragstone.core.errors import DataError, Fault
 from ragstone.core.messages import reason
-from ragstone.examples import Example
-from ragstone.examples.labels import LABELS
+from ragstone.data import Example
+from ragstone.data.record_labels import LABELS
 from ragstone.judgements import KINDS
 
 from .adjudicate import Settled, Vote, settle

@@ -9,8 +9,8 @@ import polars as pl
 
 from ragstone.core.errors import DataError, Fault
 from ragstone.core.messages import Reason, argument, reason
-from ragstone.examples.problem import ascii_safe
-from ragstone.examples.systems import id_of
+from ragstone.data.json_text import ascii_safe
+from ragstone.data.read_facts import id_of
 
 from .completeness import UNIT
 from .given import GivenRow, header_of

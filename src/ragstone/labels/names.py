@@ -16,9 +16,9 @@ import polars as pl
 
 from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import reason
-from ragstone.examples.fields import squash
-from ragstone.examples.labels import Values
-from ragstone.examples.problem import shown
+from ragstone.data.fields import squash
+from ragstone.data.json_text import shown
+from ragstone.data.record_labels import Values
 from ragstone.judgements import KINDS, Column, Kind, values_of
 from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
 from ragstone.metrics.correctness import OUTCOMES

@@ -7,7 +7,7 @@ created: in Argilla's ``metadata`` or ``fields``, in Label Studio's ``data``.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ragstone.examples.fields import squash
+from ragstone.data.fields import squash
 
 from .given import PARTS
 

@@ -11,7 +11,7 @@ from math import isfinite
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.examples.problem import shown
+from ragstone.data.json_text import shown
 from ragstone.metrics import Metric
 
 from .names import Name, NoLabel, fits, metric_named

@@ -19,16 +19,13 @@ import polars as pl
 
 from ragstone.core.errors import DataError, Fault
 from ragstone.core.remote_files import is_url, shown
-from ragstone.examples import Example, read
-from ragstone.examples.csv_table import CsvTable
-from ragstone.examples.files import Meter, binary_format, first_text
-from ragstone.examples.json_list import JsonDocument
-from ragstone.examples.jsonlines import JsonLines
-from ragstone.examples.notes import windows_notes
-from ragstone.examples.parquet import Parquet
-from ragstone.examples.problem import BadRow, Problem, ascii_safe
-from ragstone.examples.source import Source
-from ragstone.examples.streams import on_disk
+from ragstone.data import Example, read
+from ragstone.data.formats.json_documents import JsonDocument, JsonLines
+from ragstone.data.formats.table_files import CsvTable, Parquet
+from ragstone.data.json_text import BadRow, Problem, ascii_safe
+from ragstone.data.read_facts import windows_notes
+from ragstone.data.sources import Source, on_disk
+from ragstone.data.text_files import Meter, binary_format, first_text
 
 from .given import GivenRow, header_of, row_of
 from .in_data import rows_in, rows_of

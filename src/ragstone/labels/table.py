@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import Fault
-from ragstone.examples import Example
-from ragstone.examples.systems import id_of
+from ragstone.data import Example
+from ragstone.data.read_facts import id_of
 
 from .adjudicate import Adjudication, Tie, Vote, adjudicated, adjudication, ties
 from .broken_rules import BrokenRule, broken_rules

@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.escape import cell
 from ragstone.core.files import write_result
 from ragstone.core.parquet import as_parquet
-from ragstone.examples.fields import squash
+from ragstone.data.fields import squash
 
 from .given import OF_EXAMPLES, PARTS, unit_kind
 from .judged import no_labels

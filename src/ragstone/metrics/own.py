@@ -14,8 +14,8 @@ from typing import Any, ClassVar, cast
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
-from ragstone.examples.table import from_frame
+from ragstone.data import Example
+from ragstone.data.write import from_frame
 from ragstone.judgements import ExampleTexts, View
 
 from .core import Metric, Part

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ragstone.core.errors import InputError, UnknownName
+from ragstone.data.record_labels import FIELDS, PROPOSITIONS
 from ragstone.decisions.sampling.asked_labels import (
     instructions_of,
     labels_settling,
@@ -24,7 +25,6 @@ from ragstone.decisions.sampling.asked_labels import (
 )
 from ragstone.decisions.sampling.example_items import Propositions, data_items
 from ragstone.decisions.sampling.make_queue import make_queue, placed
-from ragstone.examples.labels import FIELDS, PROPOSITIONS
 from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import AskedLabel, QueueForm, QueueItem

@@ -7,9 +7,9 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import UnknownName
-from ragstone.examples import Example
-from ragstone.examples.labels import FIELDS, Unit
-from ragstone.examples.table import from_frame
+from ragstone.data import Example
+from ragstone.data.record_labels import FIELDS, Unit
+from ragstone.data.write import from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
 from ragstone.run import Entry
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
-from ragstone.examples.labels import RULES
+from ragstone.data.record_labels import RULES
 from ragstone.run import Run
 from ragstone.run.forms import Data
 from ragstone.run.remarks import of_sizes

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from ragstone.core.errors import RagstoneError
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import ASKS, KINDS, Response, kind_of
 from ragstone.metrics import Composite, Metric, read_metric
 

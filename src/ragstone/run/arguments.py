@@ -10,7 +10,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from ragstone.core.errors import InputError
-from ragstone.examples.problem import shown
+from ragstone.data.json_text import shown
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

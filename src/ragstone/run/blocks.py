@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from ragstone.examples import Example
-from ragstone.examples.lines import PieceSize
+from ragstone.data import Example
+from ragstone.data.line_ranges import PieceSize
 
 CHARACTERS = 4_000_000
 """Characters of a block, texts and context ids, with which it ends."""

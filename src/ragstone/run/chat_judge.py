@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import polars as pl
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import ASKS
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, evidence_of, fingerprint
 from ragstone.judges.llm.asker import Asker

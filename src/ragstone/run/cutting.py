@@ -14,11 +14,10 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from ragstone.examples import Examples, Rejected
-from ragstone.examples.facts import ReadFacts
-from ragstone.examples.ids import NO_SYSTEM, IdBlock, SeenIds
-from ragstone.examples.lines import START, LinePlace, Lines
-from ragstone.examples.records import DEFAULT_SYSTEM
+from ragstone.data import Examples, Rejected
+from ragstone.data.line_ranges import START, LinePlace, Lines
+from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
+from ragstone.data.records import DEFAULT_SYSTEM
 
 from .blocks import DataShard, shards_of, size_of_a_shard
 from .forms import PieceForm, ShardForm

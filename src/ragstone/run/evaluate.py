@@ -15,7 +15,7 @@ from ragstone.core.errors import CannotGoOn, DamagedRun, InputError, room_for
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, reason
 from ragstone.core.remote_files import is_url
-from ragstone.examples.stream import IdsOfSystems
+from ragstone.data.examples import IdsOfSystems
 from ragstone.judges.similarity import BertscoreOptions
 
 from .chat_judges import able_to_ask

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.messages import marked
 from ragstone.core.parquet import scan_parquet
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Similarity, Support
 from ragstone.judges import Judge
 from ragstone.metrics import Metric

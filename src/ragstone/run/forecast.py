@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from ragstone.core.messages import reason
 from ragstone.core.sqlite import UNREADABLE, open_to_read
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import KINDS, Tables, answered_by
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, noticed
-from ragstone.examples.table import SCHEMA
+from ragstone.data.write import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 

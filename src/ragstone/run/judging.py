@@ -7,7 +7,7 @@ from itertools import compress
 
 import polars as pl
 
-from ragstone.examples import Example, to_frame
+from ragstone.data import Example, to_frame
 from ragstone.judgements import (
     ASKS,
     MISSING,

@@ -14,8 +14,8 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.errors import CannotGoOn, InputError
 from ragstone.core.messages import argument
-from ragstone.examples import Examples
-from ragstone.examples.problem import ascii_safe
+from ragstone.data import Examples
+from ragstone.data.json_text import ascii_safe
 
 from .places import PARTS
 from .written import write_json

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.core.errors import DataError, Fault
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.labels.join import is_joined
 from ragstone.labels.read import read_label_table
 from ragstone.labels.table import LabelTable

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from ragstone.examples import Example
+from ragstone.data import Example
 
 PLACES = ("slices", "meta", "labels")
 """Where ``Example.facet`` looks for them, in this order."""

@@ -10,9 +10,9 @@ from typing import Any, cast
 
 from ragstone.core.errors import DataError, Fault, InputError, UnknownName
 from ragstone.core.messages import argument, call
-from ragstone.examples import Example, read, to_frame
-from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.labels import unread_labels
+from ragstone.data import Example, read, to_frame
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.record_labels import unread_labels
 from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
 from ragstone.judges import MARKERS, Judge
 from ragstone.judges.names import Panel, parse_judges

@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from ragstone.examples import Example, to_frame
+from ragstone.data import Example, to_frame
 from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
 from ragstone.plan import foreseen

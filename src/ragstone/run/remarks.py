@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import reason
-from ragstone.examples.example import SESSION
+from ragstone.data.example import SESSION
 from ragstone.judgements import BERTSCORES
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
 from ragstone.metrics.embedding import THRESHOLDS_OF

@@ -214,7 +214,7 @@ class Run(HasPage):
         where: pl.Expr | None = None,
         shards: Collection[int] | None = None,
     ) -> pl.DataFrame:
-        """The examples as made by ``ragstone.examples.to_frame``, or only what these select.
+        """The examples as made by ``ragstone.data.to_frame``, or only what these select.
 
         Args:
             columns: Those to read, or what is made of them; by default all.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example, to_frame
+from ragstone.data import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING
 from ragstone.judges import LEDGER
 from ragstone.metrics import Composite, Metric, parse_metric, score

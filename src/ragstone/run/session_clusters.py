@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from ragstone.examples import Example
-from ragstone.examples.example import SESSION
+from ragstone.data import Example
+from ragstone.data.example import SESSION
 
 from .repeated_questions import QUESTION
 

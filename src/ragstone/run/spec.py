@@ -12,7 +12,7 @@ from typing import Any
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
-from ragstone.examples import Example, Examples, fingerprint_files, read
+from ragstone.data import Example, Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
 from ragstone.judges import Judge
 from ragstone.judges.local.judge import LocalJudge

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.examples import Example, from_frame
+from ragstone.data import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet
 

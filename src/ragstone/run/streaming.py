@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
 

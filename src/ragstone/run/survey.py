@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Preference
 from ragstone.metrics import Metric, wanted_topics
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from ragstone.examples import Example, violations
+from ragstone.data import Example, violations
 
 from .written import as_line
 

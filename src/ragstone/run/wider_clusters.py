@@ -11,8 +11,8 @@ from pathlib import Path
 import polars as pl
 
 from ragstone.core.parquet import scan_parquet
-from ragstone.examples import Example
-from ragstone.examples.example import SESSION
+from ragstone.data import Example
+from ragstone.data.example import SESSION
 
 from .distinct import Distinct
 from .written import collect

@@ -19,8 +19,8 @@ import uvicorn
 
 from ragstone import read
 from ragstone.data import cornwall
+from ragstone.data.write import as_record
 from ragstone.decisions import annotate
-from ragstone.examples.write import as_record
 from ragstone.labels.queue.form import ItemAnswers
 from ragstone.metrics import SUITES
 from ragstone.monitor.store.store import open_store

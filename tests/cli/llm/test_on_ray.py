@@ -33,7 +33,7 @@ ROWS = 50 * SHARDS
 
 OWN = '''
 import os, signal, sys
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.metrics import Range, metric
 
 

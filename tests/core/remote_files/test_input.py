@@ -21,8 +21,7 @@ from ragstone import evaluate, read
 from ragstone.cli import app
 from ragstone.core.errors import InputError, MissingDependency, NothingThere, StorageAway
 from ragstone.core.remote_files import Remote, RemoteFile, copy_of, is_url, shown
-from ragstone.data import cornwall
-from ragstone.examples import to_frame
+from ragstone.data import cornwall, to_frame
 
 ROWS = [{"id": f"q{n}", "question": "Q?", "answer": f"é{n}", "reference": "A"} for n in range(3)]
 

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import polars as pl
 import pytest
 
-from ragstone.examples import Example, to_frame
+from ragstone.data import Example, to_frame
 from ragstone.judgements import (
     CLAIM_VERDICTS,
     STATEMENT_VERDICTS,

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.examples import Context, Turn
+from ragstone.data import Context, Turn
 from ragstone.judges.llm.blocks import (
     Passage,
     block,

@@ -7,7 +7,7 @@ from typing import Any, get_args
 import polars as pl
 import pytest
 
-from ragstone.examples import Context, Example, Turn, to_frame
+from ragstone.data import Context, Example, Turn, to_frame
 from ragstone.judgements import RESPONSE_TYPES, Claims, Tables
 from ragstone.judges import Sheet
 from ragstone.judges.judge import Block

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.conversation_support import ConversationSupportTask
 from ragstone.judges.llm.prompts import Prompts, load_prompts

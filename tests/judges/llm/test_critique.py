@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.aspects import ASPECTS, aspects, check_aspects
 from ragstone.judges.llm.critique import CritiqueTask, CritiqueVerdict, item_id

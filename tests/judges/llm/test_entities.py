@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judges.llm.entities import EntitiesTask, ReferenceEntities
 from ragstone.judges.llm.prompts import load_prompts
 from ragstone.judges.llm.question import Question, ReplyEntry

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.judge import LLMJudge, retrieved_nothing, task_replies, too_long
 from ragstone.judges.llm.prompts import load_prompts

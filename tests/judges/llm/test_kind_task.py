@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Importance, Quality
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.kind_task import KindTask

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.preference import PreferenceTask, PreferenceVerdict
 from ragstone.judges.llm.prompts import Prompts, load_prompts

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Topic
 from ragstone.judges.llm.probes import ProbesMade, ProbesTask, probes_item
 from ragstone.judges.llm.prompts import Prompts, load_prompts

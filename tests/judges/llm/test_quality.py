@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from ragstone.examples import Example, Turn, to_frame
+from ragstone.data import Example, Turn, to_frame
 from ragstone.judgements import KINDS, VALUE, Quality, Tables, same_outcome
 from ragstone.judges import Sheet
 from ragstone.judges.llm.kind_task import KindItem, KindTask, item_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Topic
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.question import Question

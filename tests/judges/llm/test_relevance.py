@@ -6,7 +6,7 @@ from typing import Any, get_args
 import pytest
 from pydantic import ValidationError
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Relevance
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question

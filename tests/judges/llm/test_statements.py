@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judges.llm.prompts import Prompts
 from ragstone.judges.llm.question import Question
 from ragstone.judges.llm.reading import read_items

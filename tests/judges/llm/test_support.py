@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judgements import SUPPORT_VERDICTS, Support
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.prompts import Prompts

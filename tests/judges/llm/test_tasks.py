@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Topic
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.prompts import load_prompts

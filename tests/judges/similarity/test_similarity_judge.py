@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.core.errors import ModelError, ModelFailure
-from ragstone.examples import Context, Example, to_frame
+from ragstone.data import Context, Example, to_frame
 from ragstone.judgements import MISSING, Tables
 from ragstone.judges import Block, Filled, Judge, Sheet
 from ragstone.judges.rules import RulesJudge

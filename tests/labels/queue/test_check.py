@@ -4,7 +4,7 @@ from itertools import combinations, product
 
 import pytest
 
-from ragstone.examples.labels import LABELS, Unit
+from ragstone.data.record_labels import LABELS, Unit
 from ragstone.labels.queue.check import (
     MOST_SPANS,
     AnswerFault,

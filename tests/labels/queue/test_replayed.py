@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import read
+from ragstone.data import read
 from ragstone.labels import LabelTable, agreement_of, clusters_of, read_label_table
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example, Turn
+from ragstone.data import Context, Example, Turn
 from ragstone.monitor.following.folding import Folding, text_hash
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.erased import erase_traces, erased

@@ -8,10 +8,10 @@ import pytest
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
+from ragstone.data import Example, as_record
+from ragstone.data.example import Context
 from ragstone.decisions.sampling.example_items import data_items
 from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.examples import Example, as_record
-from ragstone.examples.example import Context
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import ItemAnswers, QueueForm
 from ragstone.labels.queue.queue import Queue

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.examples import Example, as_record
-from ragstone.examples.example import Context
+from ragstone.data import Example, as_record
+from ragstone.data.example import Context
 from ragstone.monitor.numbers.drift import compared, drift
 from ragstone.monitor.numbers.features import FEATURES
 from ragstone.monitor.store.store import MonitorStore

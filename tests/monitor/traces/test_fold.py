@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.examples import as_record, read
+from ragstone.data import as_record, read
 from ragstone.monitor.traces import (
     Corpus,
     FoldedTrace,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.messages import worded
-from ragstone.examples import as_record
+from ragstone.data import as_record
 from ragstone.monitor.traces import (
     ReceivedBody,
     Redaction,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.run.blocks import DataShard
 from ragstone.run.cluster import engine
 from ragstone.run.cluster.poison import Suspects

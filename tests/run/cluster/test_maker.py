@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate, rescore
-from ragstone.examples import Examples, read
-from ragstone.examples.lines import Lines
+from ragstone.data import Examples, read
+from ragstone.data.line_ranges import Lines
 from ragstone.run.blocks import size_of_a_shard
 from ragstone.run.cluster.maker import ShardMaker
 from ragstone.run.cluster.task import ShardTask, Tables

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragstone.examples.lines import LinePlace, Lines
+from ragstone.data.line_ranges import LinePlace, Lines
 from ragstone.run.cluster.poison import DEATHS, ROUNDS, PoisonedData, Suspects
 from ragstone.run.cluster.task import ShardTask
 

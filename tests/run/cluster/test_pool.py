@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import CannotGoOn
-from ragstone.examples.lines import START, LinePlace, Lines
+from ragstone.data.line_ranges import START, LinePlace, Lines
 from ragstone.run.cluster import pool as pool_file
 from ragstone.run.cluster.pool import TRIES, HeadAway, Made, Pool
 from ragstone.run.cluster.task import Brief, ShardTask

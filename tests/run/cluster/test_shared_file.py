@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.examples import Examples, read
-from ragstone.examples.lines import Lines, PieceSize
+from ragstone.data import Examples, read
+from ragstone.data.line_ranges import Lines, PieceSize
 from ragstone.run.cluster.shared_file import SharedFile
 from ragstone.run.cluster.task import Brief, ShardTask
 from ragstone.run.cluster.worker import Assignment, ShardWorker

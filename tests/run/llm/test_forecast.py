@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judges.llm.question import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.report.words import explain

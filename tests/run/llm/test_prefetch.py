@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 from ragstone.judges import Judge
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.llm.judge import LLMJudge

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import ragstone
-from ragstone.examples import Context, Example
+from ragstone.data import Context, Example
 
 from .conftest import NARROW, WIDE, Serve, Watched, widths
 

@@ -9,9 +9,9 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
+from ragstone.data import Example, from_frame
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.examples import Example, from_frame
 from ragstone.labels.rated import Ends
 from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.table import LabelTable

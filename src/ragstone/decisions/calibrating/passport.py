@@ -8,7 +8,7 @@ from typing import Any
 
 from ragstone.core.errors import DamagedRun, InputError
 from ragstone.core.files import write_result
-from ragstone.examples.streams import on_disk
+from ragstone.data.sources import on_disk
 from ragstone.judges import fingerprint
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run

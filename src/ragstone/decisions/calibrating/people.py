@@ -7,8 +7,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
-from ragstone.examples.labels import FIELDS
+from ragstone.data import Example
+from ragstone.data.record_labels import FIELDS
 from ragstone.judgements import ASKS, VALUE, Ask, kind_of
 from ragstone.judges.human import HumanJudge
 from ragstone.judges.rules import RulesJudge

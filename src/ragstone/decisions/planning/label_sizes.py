@@ -10,11 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
+from ragstone.data import from_frame
 from ragstone.decisions.calibrating.correction import MIDDLE, is_rate
 from ragstone.decisions.calibrating.people import known_weights, people_scores, units_of, weights_of
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
-from ragstone.examples import from_frame
 from ragstone.labels.table import LabelTable
 from ragstone.stats.correcting.verdict_strata import strata_of
 from ragstone.stats.kish import kish_size

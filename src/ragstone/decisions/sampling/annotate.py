@@ -9,9 +9,9 @@ import polars as pl
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
+from ragstone.data import from_frame, read
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.examples import from_frame, read
 from ragstone.judgements import Grounding, languages
 from ragstone.labels.queue.database import LabelDatabase, open_labels
 from ragstone.labels.queue.form import AskedLabel, Order, QueueForm, QueueItem

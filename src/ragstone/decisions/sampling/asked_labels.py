@@ -6,7 +6,7 @@ from pathlib import Path
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
-from ragstone.examples.labels import LABELS, YES_NO, Unit
+from ragstone.data.record_labels import LABELS, YES_NO, Unit
 from ragstone.judgements import (
     ASKS,
     KINDS,

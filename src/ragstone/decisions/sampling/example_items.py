@@ -5,8 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.examples import Example, from_frame
-from ragstone.examples.labels import FIELDS, Unit
+from ragstone.data import Example, from_frame
+from ragstone.data.record_labels import FIELDS, Unit
 from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueItem
 from ragstone.run import Run
 

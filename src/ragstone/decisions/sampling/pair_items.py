@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.labels.queue.form import ItemPart, QueueItem
 from ragstone.labels.queue.pairs import A, B
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.core.errors import DataError, Fault
-from ragstone.examples.fields import squash
-from ragstone.examples.files import Meter
-from ragstone.examples.labels import Unit
+from ragstone.data.fields import squash
+from ragstone.data.record_labels import Unit
+from ragstone.data.text_files import Meter
 from ragstone.labels.given import row_of
 from ragstone.labels.queue.form import ItemPart, QueueItem
 from ragstone.labels.read import source_of

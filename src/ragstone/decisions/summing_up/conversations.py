@@ -14,9 +14,9 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import HasPage, argument
+from ragstone.data.example import SESSION
 from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
-from ragstone.examples.example import SESSION
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
 from ragstone.stats.codes import Floats

@@ -22,11 +22,11 @@ from pathlib import Path
 from typing import Any
 
 from ragstone.core.errors import DataError, Fault
+from ragstone.data.fields import squash
+from ragstone.data.json_text import BadRow, Problem, shown
+from ragstone.data.sources import on_disk
+from ragstone.data.text_files import Meter
 from ragstone.decisions.scored import Scored
-from ragstone.examples.fields import squash
-from ragstone.examples.files import Meter
-from ragstone.examples.problem import BadRow, Problem, shown
-from ragstone.examples.streams import on_disk
 from ragstone.labels.last_word import Word, that_count
 from ragstone.labels.read import source_of
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from ragstone.core.errors import DamagedRun, Fault, InputError
 from ragstone.core.files import write_result
-from ragstone.examples.streams import on_disk
+from ragstone.data.sources import on_disk
 from ragstone.run.written import faults_of, read_json
 
 from .gate import Gate

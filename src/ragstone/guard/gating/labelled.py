@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import argument
-from ragstone.examples import Example, read
-from ragstone.examples.problem import BadRow, shown
+from ragstone.data import Example, read
+from ragstone.data.json_text import BadRow, shown
 from ragstone.labels.read import records_of
 from ragstone.labels.words import in_words, number_of, yes_or_no
 from ragstone.stats.promising.linked import linked_clusters

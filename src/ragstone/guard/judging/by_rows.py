@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from ragstone.core.messages import reason
-from ragstone.examples import Example, to_frame
+from ragstone.data import Example, to_frame
 from ragstone.guard.answered import Answered
 from ragstone.guard.deadline import Deadline
 from ragstone.guard.grounding import ClaimVerdict

@@ -12,7 +12,7 @@ Equal texts give equal bytes in every run. Every block ends with an empty line.
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
-from ragstone.examples import Turn
+from ragstone.data import Turn
 from ragstone.judges.local.sentences import sentences
 
 from .boundary import boundary, escaped, line

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from ragstone.examples import Example, Turn
+from ragstone.data import Example, Turn
 from ragstone.judgements import ConversationSupport
 from ragstone.judges.earlier_turns import with_turns
 from ragstone.judges.judge import no_text

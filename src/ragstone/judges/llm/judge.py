@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragstone.core.messages import Reason
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Topic, kind_of
 from ragstone.judges.judge import LedgerStatus, fingerprint
 from ragstone.models.chat import ChatModel

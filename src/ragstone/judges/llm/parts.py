@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TypeVar
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.models.chat import ITEMS
 
 from .blocks import Passage, passages

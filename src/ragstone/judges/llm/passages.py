@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ragstone.examples import Context
+from ragstone.data import Context
 from ragstone.judges.local.sentences import sentences
 from ragstone.models.chat import ITEMS
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Annotated, Any, ClassVar, Literal
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import Relevance
 
 from .blocks import Passage, contexts_block

@@ -12,8 +12,8 @@ from typing import Any, Literal
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
-from ragstone.examples.problem import shown
-from ragstone.examples.toml_file import read_toml
+from ragstone.data.json_text import shown
+from ragstone.data.sources import read_toml
 from ragstone.judgements import Critique, Rating, Topic
 
 from .aspects import check_aspects

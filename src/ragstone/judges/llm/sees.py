@@ -1,6 +1,6 @@
 """Sees: the texts of an example that a task shows to a model, each in its block."""
 
-from ragstone.examples import Example
+from ragstone.data import Example
 
 from .blocks import block, listing, sentences_block, turns_block
 from .prompts import Prompts

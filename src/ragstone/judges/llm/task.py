@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any, Protocol
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.judges.judge import Proposition, no_text
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from ragstone.core.errors import ModelFailure
 from ragstone.core.messages import reason
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import (
     ASKS,
     Agreement,

@@ -6,7 +6,7 @@ from math import isfinite
 from pathlib import Path
 
 from ragstone.core.errors import InputError
-from ragstone.examples.streams import on_disk
+from ragstone.data.sources import on_disk
 from ragstone.models import Encoder
 
 from .layers import model_name

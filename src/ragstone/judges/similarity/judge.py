@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
 from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
 from ragstone.models import Encoder

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judges.local.sentences import sentences
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ragstone.core.messages import reason
-from ragstone.examples.labels import FIELDS, RULES, Severity, Unit, violations
+from ragstone.data.record_labels import FIELDS, RULES, Severity, Unit, violations
 
 from .form import YES_NO, AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from .texts import texts_of

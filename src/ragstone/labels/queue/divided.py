@@ -11,7 +11,7 @@ from math import fsum
 
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import reason
-from ragstone.examples import majority
+from ragstone.data import majority
 from ragstone.labels.last_word import Word, adjudicator, that_count
 
 from .check import AnswerFault, answer_faults

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 
 from .routing import Route
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ragstone.examples.labels import FIELDS
+from ragstone.data.record_labels import FIELDS
 
 from .form import ItemPart, QueueItem
 

@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from ragstone.core.errors import InputError
+from ragstone.data.example import SESSION
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import NO_VALUE, Scored, mean_of
 from ragstone.decisions.summing_up.conversations import has_sessions
-from ragstone.examples.example import SESSION
 from ragstone.monitor.settings import AlarmRule, BaselineSettings
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run

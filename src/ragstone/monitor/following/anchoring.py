@@ -9,7 +9,7 @@ from pathlib import Path
 from time import time
 
 from ragstone.core.files import private_folder
-from ragstone.examples import as_record, read
+from ragstone.data import as_record, read
 from ragstone.monitor.settings.judging import JudgingSettings
 from ragstone.monitor.store.anchors import (
     anchors,

@@ -7,7 +7,7 @@ from hashlib import blake2b
 from time import monotonic, time
 from typing import Any, Literal, cast
 
-from ragstone.examples import Example, as_record
+from ragstone.data import Example, as_record
 from ragstone.monitor.store.counts import count
 from ragstone.monitor.store.erased import erasures
 from ragstone.monitor.store.folded import (

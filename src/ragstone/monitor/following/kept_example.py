@@ -3,9 +3,9 @@
 import json
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
-from ragstone.examples.problem import Problem
-from ragstone.examples.records import RecordReader
+from ragstone.data import Example
+from ragstone.data.json_text import Problem
+from ragstone.data.records import RecordReader
 
 
 def kept_example(record: str) -> Example:

@@ -11,8 +11,8 @@ from pathlib import Path
 from time import time
 
 from ragstone.core.database import POSTGRES
+from ragstone.data.record_labels import PROPOSITIONS
 from ragstone.decisions.calibrating.people import people_scores
-from ragstone.examples.labels import PROPOSITIONS
 from ragstone.labels.queue.address import FILE, StoreAddress
 from ragstone.labels.queue.database import LabelDatabase
 from ragstone.labels.queue.queue import Queue

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragstone.core.database import Sql
-from ragstone.examples import Example
-from ragstone.examples.table import from_frame
+from ragstone.data import Example
+from ragstone.data.write import from_frame
 from ragstone.monitor.following.kept_example import kept_example
 from ragstone.monitor.store.sampled_examples import first_example_at, sampled_examples
 from ragstone.monitor.store.store import MonitorStore

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from ragstone.examples import Example
+from ragstone.data import Example
 
 
 def _top_score(example: Example) -> float | None:

@@ -5,8 +5,7 @@ from functools import cached_property
 from os import PathLike
 from pathlib import Path
 
-from ragstone.examples.streams import on_disk
-from ragstone.examples.toml_file import read_toml
+from ragstone.data.sources import on_disk, read_toml
 
 from .fault import FaultySettings, SettingsFault
 from .judging import JudgingSettings, SamplingSettings, read_judging, read_sampling

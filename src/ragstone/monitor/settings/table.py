@@ -6,7 +6,7 @@ from difflib import get_close_matches
 from typing import Any, TypeVar, cast, overload
 
 from ragstone.core.errors import InputError
-from ragstone.examples.problem import shown
+from ragstone.data.json_text import shown
 from ragstone.monitor.moment import read_length
 
 from .fault import SettingsFault

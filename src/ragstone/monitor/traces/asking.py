@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from ragstone.examples import Turn
+from ragstone.data import Turn
 
 from .documents import Document
 from .names import ASKED, INPUT, INPUT_MESSAGES, QUERY

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 from typing import Any
 
-from ragstone.examples.fields import squash
+from ragstone.data.fields import squash
 
 from .texts import opened, text_in
 

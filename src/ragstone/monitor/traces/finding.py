@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ragstone.examples import Context
+from ragstone.data import Context
 
 from .corpus import Corpus
 from .documents import Document, documents_in

@@ -8,8 +8,8 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-from ragstone.examples import Example, question_hash
-from ragstone.examples.example import SESSION as SESSION_SLICE
+from ragstone.data import Example, question_hash
+from ragstone.data.example import SESSION as SESSION_SLICE
 
 from .asking import history_of, question_of
 from .corpus import Corpus

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.examples import Example
+from ragstone.data import Example
 
 Content = Literal["there", "ids_only", "none"]
 

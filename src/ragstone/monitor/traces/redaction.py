@@ -9,7 +9,7 @@ from operator import is_not
 from typing import Any
 
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.data.json_text import BadJsonError, decode
 
 from .hints import Hints
 from .secrets import BUILT_IN, Secret, has_digits

@@ -12,11 +12,10 @@ from typing import Any
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.examples import Example, as_record
-from ragstone.examples.example import SESSION
-from ragstone.examples.json_text import BadJsonError, decode, syntax_problem
-from ragstone.examples.problem import Problem, shown
-from ragstone.examples.records import RecordReader
+from ragstone.data import Example, as_record
+from ragstone.data.example import SESSION
+from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
+from ragstone.data.records import RecordReader
 
 from .folded import TracedExample
 from .otlp_json import whole_texts

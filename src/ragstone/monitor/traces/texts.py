@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ragstone.examples.fields import NAMES, squash
-from ragstone.examples.json_text import BadJsonError, decode
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import BadJsonError, decode
 
 DEEPEST = 10
 

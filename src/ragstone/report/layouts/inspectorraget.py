@@ -13,10 +13,10 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.data import Context, Example
+from ragstone.data.formats.eval_results import HUMAN, OWN
+from ragstone.data.write import from_frame
 from ragstone.decisions.scored import Scored
-from ragstone.examples import Context, Example
-from ragstone.examples.inspectorraget import HUMAN, OWN
-from ragstone.examples.table import from_frame
 from ragstone.judgements import ASKS
 from ragstone.labels.in_data import rows_of
 from ragstone.report.figures import counted

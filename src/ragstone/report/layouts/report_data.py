@@ -10,8 +10,8 @@ from functools import cached_property
 import polars as pl
 
 from ragstone.core.messages import in_python
+from ragstone.data import Example
 from ragstone.decisions.scored import Scored
-from ragstone.examples import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.metrics import read_metric
 from ragstone.metrics.compose import weight_coverage

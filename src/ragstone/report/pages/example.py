@@ -3,8 +3,8 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 
-from ragstone.examples import Example
-from ragstone.examples.labels import Unit
+from ragstone.data import Example
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import KINDS, Kind
 from ragstone.report.calls import call_items
 from ragstone.report.dossier import Dossier, ExampleScore, JudgedPart, asks_about

@@ -8,8 +8,8 @@ from typing import Any
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.examples.problem import shown
-from ragstone.examples.toml_file import read_toml
+from ragstone.data.json_text import shown
+from ragstone.data.sources import read_toml
 from ragstone.models.chat import Usage
 
 MILLION = 1_000_000

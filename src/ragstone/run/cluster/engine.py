@@ -10,10 +10,10 @@ import numpy as np
 
 from ragstone.core.errors import CannotGoOn, DiskFull, InputError, StorageAway
 from ragstone.core.python_runtime import kept_out
-from ragstone.examples import Examples, to_frame
-from ragstone.examples.ids import SeenIds
-from ragstone.examples.lines import Lines
-from ragstone.examples.stream import IdsOfSystems
+from ragstone.data import Examples, to_frame
+from ragstone.data.examples import IdsOfSystems
+from ragstone.data.line_ranges import Lines
+from ragstone.data.read_facts import SeenIds
 from ragstone.run.calls.asking import Asking
 from ragstone.run.chat_judges import ChatJudges
 from ragstone.run.cutting import CutData, PiecewiseData

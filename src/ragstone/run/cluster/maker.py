@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 
 from ragstone.core.errors import room_for
-from ragstone.examples import Example, Examples, from_frame
-from ragstone.examples.facts import ReadFacts
-from ragstone.examples.ids import SeenIds
+from ragstone.data import Example, Examples, from_frame
+from ragstone.data.read_facts import ReadFacts, SeenIds
 from ragstone.judgements import Similarity, Support
 from ragstone.run.alike_scores import parted
 from ragstone.run.blocks import OF_A_SHARD, DataShard

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from ragstone.examples.lines import Lines
+from ragstone.data.line_ranges import Lines
 from ragstone.run.known_input import KnownFile, known_file
 
 

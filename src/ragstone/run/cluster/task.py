@@ -9,9 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.examples.facts import ReadFacts
-from ragstone.examples.ids import IdBlock
-from ragstone.examples.lines import Lines
+from ragstone.data.line_ranges import Lines
+from ragstone.data.read_facts import IdBlock, ReadFacts
 from ragstone.run.forms import AlikeScores
 from ragstone.run.written import File
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from ragstone.core.errors import MissingDependency, RagstoneError
 from ragstone.core.messages import reason
-from ragstone.examples import from_frame
+from ragstone.data import from_frame
 from ragstone.judgements import ASKS, MISSING, Tables
 from ragstone.judges import Judge
 from ragstone.judges.human import HumanJudge

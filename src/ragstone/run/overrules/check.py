@@ -9,7 +9,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.examples import Example
+from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Ask, Column, Kind, kind_of, values_of
 
 from .overrule import DROPPED, TEXT, Row

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ragstone.core.errors import OverruleConflict
-from ragstone.examples import Example, from_frame
+from ragstone.data import Example, from_frame
 from ragstone.judgements import ASKS, Ask, kind_of
 
 from .check import sayable

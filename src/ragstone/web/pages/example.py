@@ -8,8 +8,8 @@ from hashlib import blake2b
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.examples import Example
-from ragstone.examples.labels import Unit
+from ragstone.data import Example
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
 from ragstone.report.calls import call_items
 from ragstone.report.dossier import (

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 from ragstone.labels.queue.check import forbidden_pairs
 from ragstone.labels.queue.form import (
     YES_NO,

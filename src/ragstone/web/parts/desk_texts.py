@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.examples.labels import FIELDS
+from ragstone.data.record_labels import FIELDS
 from ragstone.labels.queue.form import QueueItem
 from ragstone.labels.queue.texts import name_of, texts_of
 from ragstone.report.figures import spoken

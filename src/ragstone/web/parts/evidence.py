@@ -1,6 +1,6 @@
 """Evidence: where an answer has its claims, and a context the words that verdicts rest on."""
 
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import Support
 from ragstone.report.dossier import Dossier, JudgedPart
 

@@ -6,7 +6,7 @@ from hashlib import blake2b
 
 from markupsafe import Markup
 
-from ragstone.examples.labels import Unit
+from ragstone.data.record_labels import Unit
 from ragstone.judgements import Relevance
 from ragstone.report.dossier import Dossier, JudgedPart, asks_about
 from ragstone.report.figures import number, short_name, shortened, spoken

@@ -1,0 +1,296 @@
+"""Contexts: the retrieved contexts of a record, in the order of their ranks, and judged ones."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from .example import TEXT_KEYS, Context, not_text, read_id
+from .fields import ABSENT, squash
+from .json_text import Problem, shown
+
+ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
+DOCUMENT_KEYS = ("doc_id", "document_id", "source")
+KNOWN_SHAPES = 4096
+
+DOCUMENT = "document."
+WRAPPED = frozenset(("node", "document", *(DOCUMENT + key for key in ("id", "content", "score"))))
+"""Keys of contexts that hold another object, or whose keys have a common beginning."""
+
+
+@dataclass(slots=True)
+class _Given:
+    """One context as given in a record."""
+
+    text: str | None = None
+    id: str | None = None
+    rank: object = None
+    score: float | None = None
+
+
+class ContextReader:
+    """Reads lists of contexts, and remembers which keys hold what in objects of one shape."""
+
+    def __init__(self) -> None:
+        self._shapes: dict[tuple[object, ...], tuple[str, str, bool]] = {}
+
+    def read(
+        self, value: object, ids: object, problems: list[Problem], *, graded: bool
+    ) -> tuple[tuple[Context, ...], list[int] | None]:
+        """The contexts in rank order, and the permutation that sorted them if there was one.
+
+        Args:
+            value: Texts or objects.
+            ids: The ids of the contexts, if given in a separate list.
+            problems: Faults are appended to this list.
+            graded: Whether the record also has relevance grades by id, so that ids must be unique.
+        """
+        if isinstance(value, str):
+            value = [value]
+        elif isinstance(value, dict):
+            value = _rows_of(value)
+        names = _context_ids(ids, problems)
+        if value is None and names is not None:
+            value = [None] * len(names)
+        elif not isinstance(value, list):
+            problems.append(Problem("contexts", "a list of texts or objects", shown(value)))
+            return (), None
+        elif names is not None and len(names) != len(value):
+            problems.append(
+                Problem("context_ids", f"one id a context, {len(value)}", f"{len(names)} ids")
+            )
+            return (), None
+        if names is None and all(type(one) is str for one in value):
+            # By far the most common, so it takes the short way.
+            texts = enumerate(value, 1)
+            return tuple(Context(str(rank), text, rank) for rank, text in texts), None
+        found: list[_Given] = []
+        of_documents = False
+        for index, one in enumerate(value):
+            if type(one) is str:
+                found.append(_Given(one))
+            elif isinstance(one, dict):
+                one = opened(one) if one.keys() & WRAPPED else one
+                text_key, id_key, is_document = self._shape(one)
+                of_documents |= is_document
+                named = names is not None
+                found.append(_given(one, text_key, id_key, index, problems, named=named))
+            else:
+                if one is not None or names is None:
+                    problems.append(
+                        Problem(f"contexts[{index}]", "a text or an object with text", shown(one))
+                    )
+                found.append(_Given())
+        order = _order([one.rank for one in found], problems)
+        # Chunks of one document may share its id; what is judged by id may not.
+        chosen = _chosen(found, names, problems, shared=of_documents and not graded)
+        positions = range(len(found)) if order is None else order
+        contexts = tuple(
+            Context(chosen[i] or str(rank), found[i].text, rank, found[i].score)
+            for rank, i in enumerate(positions, 1)
+        )
+        if any(chosen) and None in chosen and len({one.id for one in contexts}) < len(contexts):
+            problems.append(
+                Problem("contexts", "ids for all or none", "an id that is another's position")
+            )
+        return contexts, order
+
+    def _shape(self, one: dict[str, Any]) -> tuple[str, str, bool]:
+        """Which keys of a context hold its text and its id; whether the id is its document's."""
+        keys = tuple(one)
+        found = self._shapes.get(keys)
+        if found is None:
+            by_name = {squash(key): key for key in reversed(keys)}
+            text = _first(by_name, TEXT_KEYS)
+            id = _first(by_name, ID_KEYS)
+            document = _first(by_name, DOCUMENT_KEYS)
+            found = (text, document if id is ABSENT else id, id is ABSENT and document != ABSENT)
+            if len(self._shapes) >= KNOWN_SHAPES:
+                self._shapes.clear()
+            self._shapes[keys] = found
+        return found
+
+
+def opened(one: dict[str, Any]) -> dict[str, Any]:
+    """The node of LlamaIndex or the document of Phoenix in a context, with its score.
+
+    >>> opened({"node": {"id_": "n1", "text": "t"}, "score": 0.5})
+    {'id_': 'n1', 'text': 't', 'score': 0.5}
+    >>> opened({"document.content": "t", "document.score": 0.5})
+    {'content': 't', 'score': 0.5}
+    """
+    inner = next((one[key] for key in ("node", "document") if isinstance(one.get(key), dict)), None)
+    if inner is None:
+        return {key.removeprefix(DOCUMENT): value for key, value in one.items()}
+    resource = inner.get("text_resource")
+    text = {"text": resource.get("text")} if isinstance(resource, dict) else {}
+    score = {"score": one["score"]} if "score" in one else {}
+    return {**text, **opened(inner), **score}
+
+
+def _given(
+    one: dict[str, Any],
+    text_key: str,
+    id_key: str,
+    index: int,
+    problems: list[Problem],
+    *,
+    named: bool,
+) -> _Given:
+    """Read a context that is an object; ``named`` if its id is given in a separate list."""
+    text = one.get(text_key)
+    if text is not None and type(text) is not str:
+        problems.append(not_text(f"contexts[{index}].{text_key}", text))
+    id = read_id(one.get(id_key), f"contexts[{index}].{id_key}", problems)
+    if text is None and id is None and not named:
+        problems.append(Problem(f"contexts[{index}]", "a text or an id", shown(one)))
+    score = one.get("score")
+    if score is not None:
+        score = _score(score, index, problems)
+    return _Given(text, id, one.get("rank"), score)
+
+
+def _chosen(
+    found: Sequence[_Given],
+    names: list[str | None] | None,
+    problems: list[Problem],
+    *,
+    shared: bool,
+) -> Sequence[str | None]:
+    """The ids of the contexts: their own, those from a separate list, or none."""
+    own = [one.id for one in found]
+    if names is not None and not any(own):
+        return names
+    repeated = _repeated(own)
+    if not repeated:
+        return own
+    if not shared:
+        problems.append(_twice(f"contexts[{repeated[0]}]", own[repeated[0]]))
+    return [None] * len(own)
+
+
+def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None:
+    """Judged contexts: a list of relevant ids, a mapping id to grade, or objects of both."""
+    field = "reference_contexts"
+    pairs: list[tuple[object, object]]
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        pairs = [(value, 1)]
+    elif isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, list):
+        pairs = [
+            (one.get("id"), one.get("grade", 1)) if isinstance(one, dict) else (one, 1)
+            for one in value
+        ]
+    else:
+        problems.append(Problem(field, "a list of ids or ids with their grades", shown(value)))
+        return None
+    grades = {}
+    for index, (given, grade) in enumerate(pairs):
+        id = read_id(given, f"{field}[{index}]", problems)
+        if given is None:
+            problems.append(Problem(f"{field}[{index}]", "an id", "null"))
+        if isinstance(grade, float) and grade.is_integer():
+            grade = int(grade)
+        if type(grade) is not int or abs(grade) > 1_000_000:
+            problems.append(Problem(f"{field}[{index}]", "a whole number as grade", shown(grade)))
+        elif id is not None and grade >= 0:
+            grades[id] = grade
+    return grades
+
+
+def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        problems.append(Problem("context_ids", "a list of ids", shown(value)))
+        return None
+    ids = []
+    for index, one in enumerate(value):
+        ids.append(read_id(one, f"context_ids[{index}]", problems))
+        if one is None:
+            problems.append(Problem(f"context_ids[{index}]", "an id", "null"))
+    if repeated := _repeated(ids):
+        problems.append(_twice(f"context_ids[{repeated[0]}]", ids[repeated[0]]))
+    return ids
+
+
+def _twice(place: str, id: str | None) -> Problem:
+    return Problem(place, "an id that no other context of the list has", f"{shown(id)} again")
+
+
+def _rows_of(columns: dict[str, Any]) -> object:
+    """Objects out of an object of equally long lists, as Hugging Face stores lists of objects."""
+    lists = list(columns.values())
+    if lists and all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+        return [dict(zip(columns, row, strict=True)) for row in zip(*lists, strict=True)]
+    return columns
+
+
+def _score(value: object, index: int, problems: list[Problem]) -> float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = float("inf")
+        if isfinite(number):
+            return number
+    problems.append(Problem(f"contexts[{index}].score", "a finite number", shown(value)))
+    return None
+
+
+def _order(ranks: list[object], problems: list[Problem]) -> list[int] | None:
+    """The permutation that sorts the contexts by rank; None if they are already in order."""
+    if ranks.count(None) == len(ranks):
+        return None
+    numbers: list[int] = []
+    for index, rank in enumerate(ranks):
+        if isinstance(rank, float) and rank.is_integer():
+            rank = int(rank)
+        if type(rank) is not int:
+            problems.append(
+                Problem(f"contexts[{index}].rank", "a whole number from 1", shown(rank))
+            )
+            return None
+        numbers.append(rank)
+    n = len(numbers)
+    order: list[int] = [-1] * n
+    zero_based = sorted(numbers) == list(range(n))
+    for index, rank in enumerate(numbers):
+        place = f"contexts[{index}].rank"
+        if rank == 0:
+            got = "0; ranks start at 1"
+            if zero_based:
+                got = f"0 to {n - 1}; ranks start at 1" if n > 1 else got
+            problems.append(Problem(place, f"ranks 1 to {n}, each once", got))
+        elif rank < 0:
+            problems.append(Problem(place, f"ranks 1 to {n}, each once", f"the negative {rank}"))
+        elif rank > n:
+            problems.append(
+                Problem(place, f"ranks 1 to {n}, each once", f"{rank}, which leaves a gap")
+            )
+        elif order[rank - 1] >= 0:
+            problems.append(Problem(place, f"ranks 1 to {n}, each once", f"{rank} twice"))
+        else:
+            order[rank - 1] = index
+    if -1 in order or order == list(range(n)):
+        return None
+    return order
+
+
+def _repeated(ids: Sequence[str | None]) -> list[int]:
+    """The position of the first repeated id, if any."""
+    given = [id for id in ids if id is not None]
+    if len(set(given)) == len(given):
+        return []
+    seen: set[str] = set()
+    for index, id in enumerate(ids):
+        if id is not None:
+            if id in seen:
+                return [index]
+            seen.add(id)
+    return []
+
+
+def _first(by_name: Mapping[str, str], names: Sequence[str]) -> str:
+    return next((by_name[key] for name in names if (key := squash(name)) in by_name), ABSENT)

@@ -1,0 +1,607 @@
+"""Examples: a data set read one example at a time, and the faults found in it."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import argument
+
+from .example import Example
+from .fields import NO_FIELD, ONE_COLUMN
+from .formats.eval_results import folded, is_told_in_several, laid_flat
+from .formats.json_documents import JsonLines
+from .json_text import BadRow, Problem, ascii_safe
+from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
+from .read_facts import (
+    KEPT,
+    NO_SYSTEM,
+    IdBlock,
+    LabelViolation,
+    Questions,
+    ReadFacts,
+    Rejected,
+    SeenIds,
+    has_system,
+    ids_repeat,
+    notes_of,
+    of_its_system,
+    windows_notes,
+)
+from .record_labels import violations
+from .records import RecordReader
+from .sources import ReadOnce, Records, Row, Source, plain, sound
+from .text_files import Meter
+from .write import as_record, fingerprint_files, fingerprint_records
+
+ROWS_TO_FIND_A_COLUMN = 1000
+
+AT_ONCE = 500
+CHARACTERS_AT_ONCE = 500_000
+"""Rows and characters of answers and contexts whose ids are looked up together."""
+
+NONE_REFUSED: Mapping[int, int] = MappingProxyType({})
+
+
+class IdsOfSystems(Exception):
+    """Ids turned out to be those of questions: several systems have rows of the same id."""
+
+
+class ReadRow(NamedTuple):
+    """A row: the example, or what is wrong with it, and the file where that is not the source."""
+
+    line: int | None
+    row: int
+    record: object
+    example: Example | None
+    problems: Sequence[Problem]
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """How rows are read.
+
+    Args:
+        reader: Reads a record.
+        seen: The ids so far.
+        facts: Where what is found out goes.
+        refused: As in ``Examples.read_part``.
+        questions: Hears of the questions if ids are those of questions.
+        alone: Whether it is known that no id is that of a question of several systems.
+        in_piece: Whether the rows are those of a piece, whose ids are gone on with.
+    """
+
+    reader: RecordReader
+    seen: SeenIds
+    facts: ReadFacts
+    refused: Mapping[int, int]
+    questions: Questions | None = None
+    alone: bool = True
+    in_piece: bool = False
+
+
+class Examples:
+    """The examples of one data set, streamed.
+
+    Each iteration reads the data anew (an iterator in memory can be read once).
+    What is told below is about the last iteration, and complete after it.
+
+    Args:
+        source: Where the rows come from.
+        columns: Field to column, as the user mapped them.
+        skip_bad: Leave bad records out and go on, instead of raising at the end.
+        limit: The largest number of examples to read.
+        layout: The layout of the records, if the user named it.
+
+    Attributes:
+        facts: What was found out about the records.
+        notes: Fields and columns whose interpretation may surprise, as reasons.
+    """
+
+    def __init__(
+        self,
+        source: Source,
+        *,
+        columns: Mapping[str, str],
+        skip_bad: bool = False,
+        limit: int | None = None,
+        layout: str | None = None,
+    ) -> None:
+        self._source = source
+        self._columns = dict(columns)
+        self._skip_bad = skip_bad
+        self._limit = limit
+        self._layout = layout
+        self._format: str | None = source.format or layout
+        self._repeat: bool | None = None
+        self._known_layout: list[str | None] = []
+        self._meter = Meter(sum(path.stat().st_size for path in source.files))
+        self._reset()
+
+    def __iter__(self) -> Iterator[Example]:
+        """One example after the other.
+
+        Raises:
+            DataError: After the whole data has been read, with every fault in it;
+                from the first fault on nothing is yielded. With ``skip_bad`` only
+                where no record is good.
+        """
+        over_systems = self._over_systems()
+        self._reset()
+        reader = RecordReader(self._columns, layout=self._layout)
+        questions = Questions() if over_systems else None
+        how = _Reading(reader, SeenIds(), self.facts, NONE_REFUSED, questions)
+        yield from (example for _, example in self._read(self._rows(), 0, how))
+        self.facts.count(reader)
+        if reader.layout is not None and self._format is None:
+            self._format = reader.layout
+        self._end()
+        self.notes += [questions.note()] if questions else []
+
+    def in_pieces(self) -> bool:
+        """Whether pieces of the data can be read apart from each other, see ``pieces``.
+
+        So can the lines of a JSON Lines file, each of which is a record of its own, unless as many
+        examples as wanted end somewhere in it, or one id stands for the rows of several systems.
+        """
+        if not isinstance(self._source, JsonLines) or self._limit is not None or self._repeat:
+            return False
+        items = (item for _, item in self._source.rows(Meter()))
+        first = next((item for item in items if isinstance(item, Mapping)), None)
+        return first is not None and not is_told_in_several(first)
+
+    def pieces(self, size: PieceSize, start: LinePlace = START) -> Iterator[Lines]:
+        """The pieces of the data from a place on, as the bytes they are; see ``in_pieces``.
+
+        Raises:
+            DataError: No record has a column that the user mapped.
+        """
+        next(self._rows(), None)
+        self._reset()
+        if not isinstance(self._source, JsonLines):
+            return iter(())
+        return pieces(self._source.path, self._source.name, self._meter, size, start)
+
+    def apart(self) -> "Examples":
+        """What other processes need to read pieces; they leave bad records out."""
+        nothing = Lines(self.source, b"", START, START)
+        layout = self._laid_out() if isinstance(self._source, JsonLines) else None
+        other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
+        other._repeat = self._repeat
+        return other
+
+    @property
+    def stopped(self) -> bool:
+        """Whether a fault was found, so that the rest is only read to find the others."""
+        return bool(self.facts.n_faults) and not self._skip_bad
+
+    def read_part(
+        self,
+        piece: Lines,
+        seen: SeenIds,
+        facts: ReadFacts,
+        refused: Mapping[int, int] = NONE_REFUSED,
+    ) -> Iterator[tuple[int, Example]]:
+        """The examples of a piece of this data, each with its line.
+
+        Args:
+            piece: The piece.
+            seen: The ids of the pieces before, where these are read here.
+            facts: What is found out about its records is added to them.
+            refused: Lines whose id occurred in a piece that was read elsewhere, with the line of
+                that.
+
+        Raises:
+            IdsOfSystems: An id stands for the rows of several systems after all.
+        """
+        reader = RecordReader(self._columns, layout=self._laid_out())
+        alone = self._repeat is False
+        how = _Reading(reader, seen, facts, refused, alone=alone, in_piece=True)
+        yield from self._read(piece.rows(self._meter), piece.start.records, how)
+        facts.count(reader)
+
+    def heard(self, facts: ReadFacts, examples: int) -> None:
+        """Take over what was found out in a piece.
+
+        Args:
+            facts: That.
+            examples: How many it has that were read elsewhere.
+        """
+        self.facts.join(facts)
+        self._yielded += examples
+
+    def all_read(self) -> None:
+        """To be called after the last piece.
+
+        Raises:
+            DataError: As when all is read at once.
+        """
+        self._end()
+
+    @property
+    def over_systems(self) -> bool | None:
+        """Whether ids are those of questions of several systems; None if that is not known yet."""
+        return self._repeat
+
+    def told_of_systems(self, *, over_systems: bool) -> None:
+        """Take over from elsewhere whether ids are those of questions of several systems."""
+        self._repeat = over_systems
+
+    def _end(self) -> None:
+        """Say at the end of the data what was found in it."""
+        facts = self.facts
+        self.notes += [*notes_of(facts), *windows_notes(self._meter)]
+        if not self._yielded and not facts.n_faults and self._limit != 0:
+            facts.note(Fault(self.source, None, "", "at least one record", self._nothing()))
+        if facts.n_faults and not (self._skip_bad and self._yielded):
+            raise DataError(facts.faults, total=facts.n_faults, hint=self._hint())
+
+    def _read(
+        self, rows: Iterator[Row], before: int, how: "_Reading"
+    ) -> Iterator[tuple[int, Example]]:
+        """The examples in some rows, each with its line or row; ``before``: so many rows precede.
+
+        Raises:
+            IdsOfSystems: It is not known that no id is that of a question, and one is.
+        """
+        facts, questions, unit = how.facts, how.questions, self._source.unit
+        numbered = enumerate(rows, before + 1)
+        while some := self._some(numbered, how.reader):
+            ids: list[str] = []
+            systems: list[str] = []
+            places: list[int] = []
+            whose: list[int] = []
+            for index, one in enumerate(some):
+                id = _id_of(one, questions)
+                if id is not None:
+                    ids.append(id)
+                    systems.append(NO_SYSTEM if how.alone else _own_system(one, how.reader))
+                    places.append(_place(one, unit))
+                    whose.append(index)
+            found = how.seen.look_up(IdBlock.of(ids, systems, places))
+            if found.over_systems:
+                raise IdsOfSystems
+            repeats = [
+                (whose[at], int(found.places[at])) for at in np.flatnonzero(found.places >= 0)
+            ]
+            # Where it was first in this piece, it may be refused for an earlier one.
+            repeated = {at: how.refused.get(place, place) for at, place in repeats}
+            if how.refused:
+                known = zip(whose, places, strict=True)
+                repeated |= {at: how.refused[place] for at, place in known if place in how.refused}
+            told = {index: at for at, index in enumerate(whose)} if how.in_piece else {}
+            for index, one in enumerate(some):
+                example = one.example
+                if example is None:
+                    self._reject(facts, one, one.problems)
+                    if index in told and index not in repeated:
+                        facts.unread_ids.append(ids[told[index]])
+                    continue
+                given = example.id
+                if questions is not None:
+                    questions.hear(example)
+                    example = of_its_system(example)
+                if index in repeated:
+                    of = f" of system {example.system!r}" if questions is not None else ""
+                    where = f"as in {unit} {repeated[index]}" if repeated[index] else "as before"
+                    problem = Problem("id", "an id of its own", f"{given!r}{of}, {where}")
+                    self._reject(facts, one._replace(file=None), (problem,))
+                    continue
+                if example.labels:
+                    _flag(facts, example)
+                facts.good += 1
+                if how.in_piece:
+                    facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
+                if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
+                    continue
+                self._yielded += 1
+                yield _place(one, unit), example
+
+    def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
+        """The next rows, as many as are looked up together; none at the end or the limit."""
+        most = AT_ONCE if self._limit is None else min(AT_ONCE, self._limit - self._yielded)
+        some: list[ReadRow] = []
+        held = 0
+        while len(some) < most and held < CHARACTERS_AT_ONCE:
+            following = next(rows, None)
+            if following is None:
+                break
+            row, (line, item) = following
+            if isinstance(item, BadRow):
+                some.append(ReadRow(line, row, item.text, None, item.problems, item.file))
+                held += len(item.text)
+                continue
+            problems: list[Problem] = []
+            example = item if isinstance(item, Example) else reader.read(item, row, problems)
+            # A record is kept only if it may have to be shown.
+            some.append(ReadRow(line, row, item, example, problems, None))
+            held += 0 if example is None else example.characters
+        return some
+
+    def ahead(self, most: int) -> Iterator[Example]:
+        """The first examples that can be read, without a word on the others.
+
+        None where the source determines its format, such as a TREC run, whose records have no
+        fields of the user's own.
+
+        Args:
+            most: The largest number of rows to look at.
+        """
+        if self._source.format is not None:
+            return
+        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+            self._source.records.keep()
+        reader = RecordReader(self._columns, layout=self._layout)
+        found = 0
+        for row, (_, item) in enumerate(islice(folded(self._source.rows(Meter())), most), 1):
+            if isinstance(item, BadRow):
+                continue
+            example = item if isinstance(item, Example) else reader.read(item, row, [])
+            if example is not None:
+                found += 1
+                yield example
+            if found == self._limit:
+                return
+
+    @property
+    def source(self) -> str:
+        """What was read: the path as given, or the kind of table."""
+        return self._source.name
+
+    @property
+    def format(self) -> str:
+        """The format that was recognised, by the name that ``formats`` lists."""
+        if self._format is None:
+            record = self._first_record()
+            reader = RecordReader(self._columns)
+            found = reader.layout_of(record) if isinstance(record, Mapping) else None
+            self._format = found or "ragstone"
+        return self._format
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files that are read; none in memory."""
+        return self._source.files
+
+    @property
+    def size_bytes(self) -> int | None:
+        """Bytes on disk; None in memory."""
+        return self._meter.total if self._source.files else None
+
+    @property
+    def read_bytes(self) -> int | None:
+        """How many of these have been read in this iteration; None in memory."""
+        return self._meter.read if self._source.files else None
+
+    def progress(self) -> tuple[int, int] | None:
+        """Bytes read and bytes in total, for a progress bar; None in memory."""
+        return (self._meter.read, self._meter.total) if self._source.files else None
+
+    def fingerprint(self) -> str:
+        """32 hex digits of the files' bytes, or of the records in memory.
+
+        An iterator is taken into memory by this, so that it can still be read.
+        """
+        if self._source.files:
+            return fingerprint_files(self._source.files)
+        if isinstance(self._source, Records):
+            if isinstance(self._source.records, ReadOnce):
+                self._source.records.keep()
+            return fingerprint_records(_canonical(record) for record in self._source.records)
+        rows = self._source.rows(Meter())
+        return fingerprint_records(_canonical(item) for _, item in rows)
+
+    def _reset(self) -> None:
+        self.facts = ReadFacts()
+        self.notes: list[str] = []
+        self._yielded = 0
+        self._meter.done = 0
+        self._meter.windows = {}
+
+    @property
+    def faults(self) -> list[Fault]:
+        """The first 1,000 faults."""
+        return self.facts.faults
+
+    @property
+    def n_faults(self) -> int:
+        """How many there are."""
+        return self.facts.n_faults
+
+    @property
+    def rejected(self) -> list[Rejected]:
+        """Every record left out, with its faults."""
+        return self.facts.rejected
+
+    @property
+    def label_violations(self) -> list[LabelViolation]:
+        """The first 1,000 broken rules between human labels."""
+        return self.facts.label_violations
+
+    @property
+    def n_label_violations(self) -> Counter[str]:
+        """How many there are, by rule."""
+        return self.facts.n_label_violations
+
+    def _laid_out(self) -> str | None:
+        """The layout of all records, which the first that has one settles."""
+        if self._layout is None and not self._known_layout:
+            reader = RecordReader(self._columns)
+            for _, item in islice(self._source.rows(Meter()), ROWS_TO_FIND_A_COLUMN):
+                if isinstance(item, Mapping) and reader.layout_of(item) is not None:
+                    break
+            self._known_layout = [reader.layout]
+        return self._layout or self._known_layout[0]
+
+    def _over_systems(self) -> bool:
+        """Whether the same id occurs under several systems, which changes the ids of all examples.
+
+        To find out, the data are first read up to the first such id. Sources that set the ids of
+        their examples themselves are not read twice.
+        """
+        if self._repeat is None:
+            self._repeat = self._source.format is None and ids_repeat(self._read_ahead())
+        return self._repeat
+
+    def _read_ahead(self) -> Iterator[Example]:
+        """The examples with an id and a system in the data; none if the first ones lack them."""
+        reader = RecordReader(self._columns, layout=self._layout)
+        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+            first = self._source.records.peek()
+            first = sound(first) if isinstance(first, Mapping) else first
+            example = reader.read(first, 1, []) if isinstance(first, dict) else first
+            if not isinstance(example, Example) or not has_system(example):
+                return
+            self._source.records.keep()
+        named = found = 0
+        for row, (_, item) in enumerate(folded(self._source.rows(Meter())), 1):
+            if isinstance(item, BadRow):
+                continue
+            example = item if isinstance(item, Example) else reader.read(item, row, [])
+            if example is None:
+                continue
+            if has_system(example) and (isinstance(item, Example) or reader.has_id(item)):
+                named += 1
+                yield example
+            found += 1
+            if found == self._limit or (found == ROWS_TO_FIND_A_COLUMN and not named):
+                return
+
+    def _rows(self) -> Iterator[Row]:
+        """The rows, once it is clear that the mapped columns are among them."""
+        rows = folded(self._source.rows(self._meter))
+        missing = set(self._columns.values())
+        if not missing:
+            return rows
+        head: list[Row] = []
+        seen: dict[str, None] = {}
+        for row in rows:
+            head.append(row)
+            if isinstance(row[1], Mapping):
+                for record in (row[1], laid_flat(row[1])):
+                    seen.update(dict.fromkeys(record))
+                    missing -= record.keys()
+            if not missing or len(head) >= ROWS_TO_FIND_A_COLUMN:
+                break
+        if missing and seen:
+            got = f"only the columns {', '.join(list(seen)[:20])}"
+            for field, column in self._columns.items():
+                if column in missing:
+                    expected = f"a column called {column!r}"
+                    self.facts.note(Fault(self.source, None, field, expected, got))
+            raise DataError(self.faults)
+        return chain(head, rows)
+
+    def _reject(self, facts: ReadFacts, one: ReadRow, problems: Sequence[Problem]) -> None:
+        in_list = self._source.unit == "element" and one.record
+        where = f", in element {one.row}" if in_list else ""
+        faults = tuple(
+            Fault(
+                one.file or self.source,
+                one.line,
+                problem.field,
+                problem.expected,
+                problem.got + where,
+            )
+            for problem in problems
+        )
+        for fault, problem in zip(faults, problems, strict=True):
+            if problem.expected == NO_FIELD:
+                if problem in facts.about_columns:
+                    continue
+                facts.about_columns.add(problem)
+            elif problem.expected == ONE_COLUMN:
+                facts.rival = {problem.field: problem.got.rpartition(" and ")[2]}
+            facts.note(fault)
+        if self._skip_bad:
+            facts.rejected.append(Rejected(one.line, _json_text(one.record), faults))
+
+    def _hint(self) -> str:
+        facts = self.facts
+        if facts.about_columns:
+            guess = next(({field: name} for name, field in facts.unread), {"answer": "MY_COLUMN"})
+            return f"Say which column is which field, for example {_mapped(guess)}."
+        if facts.rival:
+            return f"Choose one, for example {_mapped(facts.rival)}."
+        hints = []
+        for (column, field), _ in facts.unread.most_common(1):
+            mapped = _mapped({field: column})
+            hints.append(f"Is {ascii_safe(column)} meant for {field}? Then say {mapped}.")
+        if facts.good and not self._skip_bad:
+            good = "one good record is" if facts.good == 1 else f"{facts.good:,} good records are"
+            hints.append(f"With {argument('skip_bad', True)} the {good} read.")
+        return " ".join(hints)
+
+    def _first_record(self) -> object:
+        if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
+            return self._source.records.peek()
+        return next((item for _, item in self._source.rows(Meter())), None)
+
+    def _nothing(self) -> str:
+        if not self._source.files:
+            return "none"
+        return "a file without any" if self._meter.total else "an empty file"
+
+
+def _place(one: ReadRow, unit: str) -> int:
+    """Its line where lines are what is counted, else its row."""
+    return one.line if unit == "line" and one.line else one.row
+
+
+def _id_of(one: ReadRow, questions: Questions | None) -> str | None:
+    """The id under which a row is known; of a record that cannot be read, the text it names."""
+    if one.example is None:
+        named = one.record.get("id") if isinstance(one.record, Mapping) else None
+        return named if isinstance(named, str) else None
+    return one.example.id if questions is None else of_its_system(one.example).id
+
+
+def _own_system(one: ReadRow, reader: RecordReader) -> str:
+    """The system that a row names beside an id of its own."""
+    if one.example is None or not has_system(one.example):
+        return NO_SYSTEM
+    own = isinstance(one.record, Example) or (
+        isinstance(one.record, Mapping) and reader.has_id(one.record)
+    )
+    return one.example.system if own else NO_SYSTEM
+
+
+def _flag(facts: ReadFacts, example: Example) -> None:
+    for broken in violations(example.labels):
+        facts.n_label_violations[broken.rule] += 1
+        if len(facts.label_violations) < KEPT:
+            facts.label_violations.append(
+                LabelViolation(example.id, broken.rule, broken.severity, broken.where)
+            )
+
+
+def _json_text(item: object) -> str:
+    if isinstance(item, str):
+        return item
+    record = as_record(item) if isinstance(item, Example) else item
+    try:
+        return json.dumps(record, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(record)
+
+
+def _canonical(record: object) -> Mapping[str, Any]:
+    if isinstance(record, Example):
+        return as_record(record)
+    try:
+        value = plain(record)
+    except RecursionError:
+        value = None
+    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {"": str(value)}
+
+
+def _mapped(guess: Mapping[str, str]) -> str:
+    return argument("columns", {field: ascii_safe(name) for field, name in guess.items()})

@@ -1,0 +1,401 @@
+"""Fields: maps the columns of a user's record to the fields of an example, by their names.
+
+A single table of names serves all layouts, because nearly every name is unambiguous. The other
+columns of the record decide in three cases:
+
+- ``answer`` is the gold answer in a GraphRAG-Bench questions file and next to a
+  ``generated_answer`` or ``predicted_answer``, else the generated answer;
+- ``context`` is the gold evidence in a DeepEval test case, else what was retrieved;
+- ``query_id`` is also the record's id if it has no other id and no system.
+
+Names are compared without case, spaces, hyphens and underscores, so ``retrievalContext`` is
+``retrieval_context``. An unused column such as ``retrieved_ctx`` or ``source_nodes`` is reported
+as similar to a field, but never read, because a wrong guess would give wrong scores.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+
+from ragstone.core.errors import UnknownName
+
+from .json_text import Problem, ascii_safe
+
+ABSENT = "\0absent"
+"""Stands for a column that a record does not have."""
+
+NAMES: Mapping[str, tuple[str, ...]] = {
+    "id": ("id", "example_id", "sample_id", "record_id", "_id"),
+    "question_id": ("question_id", "query_id"),
+    "system": ("system", "method"),
+    "question": ("question", "questions", "user_input", "query", "input", "messages"),
+    "contexts": (
+        "contexts",
+        "retrieved_contexts",
+        "retrieval_context",
+        "retrieved_context",
+        "retrieved_documents",
+        "passages",
+        "chunks",
+        "documents",
+        "document",
+    ),
+    "context_ids": ("retrieved_context_ids", "context_ids"),
+    "answer": (
+        "generated_answer",
+        "predicted_answer",
+        "predicted_answers",
+        "actual_output",
+        "answer",
+        "response",
+        "output",
+        "prediction",
+    ),
+    "reference": (
+        "reference",
+        "references",
+        "reference_answer",
+        "reference_answers",
+        "ground_truth",
+        "ground_truths",
+        "gold_answer",
+        "gold_answers",
+        "gt_answer",
+        "expected_output",
+        "expected_response",
+        "expected_answer",
+        "ground_truth_answer",
+        "ground_truth_answers",
+    ),
+    "history": ("history", "conversation_history", "chat_history"),
+    "session": (
+        "session",
+        "session_id",
+        "conversation_id",
+        "thread_id",
+        "chat_id",
+        "dialogue_id",
+        "dialog_id",
+        "session.id",
+        "gen_ai.conversation.id",
+        "mlflow.trace.session",
+    ),
+    "policy": ("policy",),
+    "evidence": (
+        "evidence",
+        "reference_context",
+        "ground_truth_context",
+        "ground_truth_contexts",
+        "ground_truth_documents",
+        "expected_chunks",
+        "expected_facts",
+    ),
+    "reference_contexts": ("reference_context_ids", "reference_contexts", "qrels"),
+    "slices": ("slices",),
+    "labels": ("labels",),
+    "meta": ("meta", "metadata", "additional_metadata"),
+}
+
+RIVAL_ANSWERS = ("generated_answer", "predicted_answer", "actual_output", "answer", "response")
+"""Names that each claim to be the generated answer; two of them need a word from the user."""
+
+BESIDE_GOLD = frozenset(("generatedanswer", "predictedanswer", "predictedanswers"))
+"""Names of the generated answer beside which ``answer`` is the gold one."""
+
+LAYOUTS: tuple[tuple[str, tuple[frozenset[str], ...]], ...] = tuple(
+    (name, tuple(frozenset(columns.split()) for columns in marks))
+    for name, marks in (
+        ("haystack", ("question predictedanswer", "predictedanswers")),
+        ("graphrag-bench-results", ("generatedanswer goldanswer", "generatedanswer groundtruth")),
+        ("ragchecker", ("query gtanswer", "query response retrievedcontext")),
+        ("deepeval", ("actualoutput", "retrievalcontext", "input expectedoutput")),
+        ("trulens", ("query expectedresponse", "query expectedchunks")),
+        (
+            "continuous-eval",
+            ("retrievedcontext", "groundtruthcontext", "groundtruthcontexts", "groundtruthanswers"),
+        ),
+        ("giskard", ("referenceanswer referencecontext",)),
+        ("ragas", ("userinput", "retrievedcontexts")),
+        ("ragas-0.1", ("question groundtruth", "question groundtruths")),
+        ("reference-answer", ("question referenceanswer",)),
+    )
+)
+"""Which columns tell a layout; the first that fits names it. All else is ``ragstone``."""
+
+LAYOUT_NAMES = (
+    *(name for name, _ in LAYOUTS),
+    "graphrag-bench-questions",
+    "llamaindex",
+    "mlflow",
+    "phoenix",
+    "promptfoo",
+    "ragstone",
+)
+
+NO_FIELD = "columns for an answer, contexts or a reference"
+"""Expected where no column was recognised; said once for all records with the same columns."""
+
+ONE_COLUMN = "one column for it"
+"""Expected where several columns may be the field."""
+
+NESTED = ("labels", "slices", "meta")
+
+
+@dataclass(frozen=True, slots=True)
+class FieldLayout:
+    """The column of each field, for records with one set of columns.
+
+    ``extra`` are the columns that are not fields; ``nested`` are columns such as
+    ``labels.answer.helpful``, each with its path. ``resembling`` are columns of
+    ``extra``, each with the field it resembles. ``problem`` is set if the columns
+    do not make an example.
+    """
+
+    layout: str
+    id: str = ABSENT
+    question_id: str = ABSENT
+    system: str = ABSENT
+    question: str = ABSENT
+    contexts: str = ABSENT
+    context_ids: str = ABSENT
+    answer: str = ABSENT
+    reference: str = ABSENT
+    history: str = ABSENT
+    session: str = ABSENT
+    policy: str = ABSENT
+    evidence: str = ABSENT
+    reference_contexts: str = ABSENT
+    slices: str = ABSENT
+    labels: str = ABSENT
+    meta: str = ABSENT
+    extra: tuple[str, ...] = ()
+    nested: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    resembling: tuple[tuple[str, str], ...] = ()
+    grades_or_texts: bool = False
+    splits_evidence: bool = False
+    problem: Problem | None = None
+
+
+def check_mapping(columns: Mapping[str, str]) -> None:
+    """Refuse a column for a field that an example does not have.
+
+    Raises:
+        UnknownName: With the fields there are.
+    """
+    for name in columns:
+        if name not in NAMES:
+            raise UnknownName("field", name, NAMES)
+
+
+def plan(
+    keys: Iterable[object], columns: Mapping[str, str], layout: str | None = None
+) -> FieldLayout:
+    """Find the fields of records with these columns.
+
+    Args:
+        keys: The columns of the record.
+        columns: What the user said, a field to its column; it comes first.
+        layout: The layout of the file so far; it settles the meaning of
+            ``answer`` and ``context`` for records that lack the telling columns.
+    """
+    names = list(keys)
+    if (odd := next((name for name in names if not isinstance(name, str)), None)) is not None:
+        return FieldLayout("", problem=Problem("", "field names that are text", repr(odd)[:60]))
+    texts = [name for name in names if isinstance(name, str)]
+    return _Columns(texts, columns, layout).plan()
+
+
+class _Columns:
+    """The columns of one kind of record while they are handed to fields."""
+
+    def __init__(self, names: Sequence[str], mapped: Mapping[str, str], layout: str | None) -> None:
+        self.names = names
+        self.mapped = mapped
+        mapped_away = set(mapped.values())
+        self.free: dict[str, str] = {}
+        for name in names:
+            if name not in mapped_away:
+                self.free.setdefault(squash(name), name)
+        self.squashed = frozenset(self.free)
+        self.layout = self._layout(layout)
+
+    def plan(self) -> FieldLayout:
+        there = set(self.names)
+        found = {field: column for field, column in self.mapped.items() if column in there}
+        for field in NAMES:
+            if field not in self.mapped:
+                column = self._take(NAMES[field])
+                if column is not None:
+                    found[field] = column
+            if field == "answer" and self.layout == "graphrag-bench-questions":
+                self._gold_answer(found)
+        self._context(found)
+        self._gold_texts(found)
+        problem = self._rival_answer(found)
+        self._query_id(found)
+        if not found.keys() & {"answer", "contexts", "context_ids", "reference"}:
+            problem = self._nothing_found(found)
+        taken = set(found.values())
+        rest = [name for name in self.names if name not in taken]
+        nested = tuple(
+            (name, tuple(name.split(".")))
+            for name in rest
+            if "." in name and name.split(".")[0] in NESTED and all(name.split("."))
+        )
+        dotted = {name for name, _ in nested}
+        return FieldLayout(
+            layout=self.layout,
+            extra=tuple(name for name in rest if name not in dotted),
+            nested=nested,
+            resembling=(),
+            grades_or_texts="reference_contexts" not in self.mapped
+            and squash(found.get("reference_contexts", "")) == "referencecontexts",
+            splits_evidence=self.layout.startswith("graphrag-bench"),
+            problem=problem,
+            **found,
+        )
+
+    def _layout(self, so_far: str | None) -> str:
+        columns = self.squashed
+        if (
+            columns >= {"question", "answer", "evidence", "questiontype"}
+            and not columns & {"contexts", "context", "response", "generatedanswer"}
+            and not columns & {squash(name) for name in NAMES["reference"]}
+            and not self.mapped.keys() & {"answer", "reference"}
+        ):
+            return "graphrag-bench-questions"
+        if so_far is not None:
+            return so_far
+        for name, marks in LAYOUTS:
+            if any(mark <= columns for mark in marks):
+                return name
+        return "ragstone"
+
+    def _take(self, names: Sequence[str]) -> str | None:
+        for name in names:
+            if (column := self.free.pop(squash(name), None)) is not None:
+                return column
+        return None
+
+    def _gold_answer(self, found: dict[str, str]) -> None:
+        if squash(found.get("answer", "")) == "answer" and "answer" not in self.mapped:
+            found["reference"] = found.pop("answer")
+
+    def _context(self, found: dict[str, str]) -> None:
+        field = "evidence" if self.layout == "deepeval" else "contexts"
+        if field not in found and field not in self.mapped:
+            column = self._take(("context",))
+            if column is not None:
+                found[field] = column
+
+    def _gold_texts(self, found: dict[str, str]) -> None:
+        """Beside ``reference_context_ids``, ``reference_contexts`` are the texts."""
+        if squash(found.get("reference_contexts", "")) == "referencecontextids":
+            column = self._take(("reference_contexts",))
+            if column is not None and "evidence" not in self.mapped:
+                found.setdefault("evidence", column)
+
+    def _rival_answer(self, found: dict[str, str]) -> Problem | None:
+        if "answer" in self.mapped or "answer" not in found:
+            return None
+        if squash(found["answer"]) in BESIDE_GOLD and "reference" not in found:
+            gold = None if "reference" in self.mapped else self._take(("answer",))
+            if gold is not None:
+                found["reference"] = gold
+        rivals = [self.free[key] for name in RIVAL_ANSWERS if (key := squash(name)) in self.free]
+        if not rivals:
+            return None
+        both = " and ".join([found["answer"], *rivals])
+        return Problem("answer", ONE_COLUMN, both)
+
+    def _query_id(self, found: dict[str, str]) -> None:
+        if (
+            "id" not in found
+            and "system" not in found
+            and squash(found.get("question_id", "")) == "queryid"
+        ):
+            found["id"] = found["question_id"]
+
+    def _nothing_found(self, found: Mapping[str, str]) -> Problem:
+        columns = ", ".join(ascii_safe(name) for name in self.names[:12]) or "none"
+        more = f" and {len(self.names) - 12} more" if len(self.names) > 12 else ""
+        known = f"; recognised only {', '.join(found)}" if found else ""
+        return Problem(
+            "",
+            NO_FIELD,
+            f"the columns {columns}{more}{known}",
+        )
+
+
+def squash(name: str) -> str:
+    """The form in which column names are compared."""
+    return name.lower().replace("_", "").replace(" ", "").replace("-", "")
+
+
+GUESSED = ("question", "contexts", "answer", "reference", "evidence", "history",
+           "context_ids", "reference_contexts", "system", "question_id")  # fmt: skip
+"""The fields that a column may have been meant for."""
+
+NOUNS: Mapping[str, frozenset[str]] = {
+    "question": frozenset({"question", "questions", "query", "queries", "input", "prompt",
+                           "instruction"}),
+    "contexts": frozenset({"context", "contexts", "ctx", "ctxs", "chunk", "chunks", "passage",
+                           "passages", "document", "documents", "doc", "docs", "node", "nodes",
+                           "snippet", "snippets", "paragraph", "paragraphs", "excerpt", "excerpts",
+                           "retrieved", "retrieval", "results", "hits", "knowledge"}),
+    "answer": frozenset({"answer", "response", "responses", "output", "prediction", "predictions",
+                         "completion", "generation", "reply"}),
+    "reference": frozenset({"answers"}),
+}  # fmt: skip
+"""Words that mean the field, if no others are in the column's name but those below."""
+
+GOLD = frozenset({"gold", "golden", "correct", "expected", "ideal", "right", "true", "truth",
+                  "ground", "target", "reference", "gt", "supporting"})  # fmt: skip
+OF_GOLD = {"answer": "reference", "contexts": "evidence"}
+"""What a field is called if it is right by definition."""
+
+FILLING = frozenset({"source", "sources", "relevant", "top", "k", "search", "used", "rag", "final",
+                     "text", "texts", "content", "contents", "list", "all", "raw", "generated",
+                     "model", "llm", "ai", "bot", "assistant", "predicted", "candidate", "user",
+                     "my", "original", "given", "the", "full", "string", "str",
+                     "json"})  # fmt: skip
+
+CLOSE = 0.85
+LONGEST = 60
+
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
+_KNOWN = {squash(name): field for field in GUESSED for name in NAMES[field]}
+_SORTED = {"".join(sorted(name)): field for name, field in _KNOWN.items()}
+
+
+@lru_cache(maxsize=4096)
+def resembled(column: str) -> str | None:
+    """The field that a column's name resembles; None if it resembles none.
+
+    >>> resembled("retrieved_ctx"), resembled("correctAnswer"), resembled("doc_title")
+    ('contexts', 'reference', None)
+    """
+    if len(column) > LONGEST:
+        return None
+    words = {word.lower() for word in _WORD.findall(column)} - FILLING
+    if words and words <= GOLD:
+        return "reference"
+    for field, nouns in NOUNS.items():
+        if (left := words - GOLD) and left <= nouns:
+            return field if left == words else OF_GOLD.get(field, field)
+    name = squash(column)
+    if swapped := _SORTED.get("".join(sorted(name))):
+        return swapped
+    close = get_close_matches(name, _KNOWN, n=1, cutoff=CLOSE)
+    return _KNOWN[close[0]] if close else None
+
+
+def could_be(field: str, value: object) -> bool:
+    """Whether a value is of the kind that the field has, so that the column may be meant for it."""
+    if field in ("contexts", "reference", "evidence", "history"):
+        return isinstance(value, (str, list, dict)) and bool(value)
+    if field in ("context_ids", "reference_contexts"):
+        return isinstance(value, (list, dict)) and bool(value)
+    return isinstance(value, str) or (field in ("system", "question_id") and type(value) is int)

@@ -1,0 +1,1 @@
+"""Formats: one file for each family of formats that can be read."""

@@ -1,0 +1,368 @@
+"""Evaluation results: promptfoo, InspectorRAGet and MLflow files, and nested records laid flat.
+
+In promptfoo's results, a provider with a prompt is a system. Both versions of InspectorRAGet's
+schema are read: 1, with ``evaluations`` of ``annotations``, and 2, with ``results`` of
+``scores``; names may be in snake or camel case. Ratings by people become labels by annotator,
+scores of algorithms go to ``meta``.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+from ragstone.data.example import spelled_out
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.sources import Row
+
+from .frameworks import (
+    flat_haystack,
+    flat_llama_index,
+    flat_phoenix,
+    is_haystack,
+    is_llama_index,
+    is_phoenix,
+    traces,
+)
+
+LONGEST_LABEL = 40
+GOLD = ("factuality", "equals", "iequals", "similar", "model-graded-factuality")
+"""Assertions whose value is a reference answer."""
+
+_ANSWERS = frozenset(map(squash, NAMES["answer"]))
+_REFERENCES = frozenset(map(squash, NAMES["reference"]))
+_CONTEXTS = frozenset(map(squash, (*NAMES["contexts"], "context")))
+_QUESTIONS = frozenset(map(squash, NAMES["question"]))
+_NOT_OF_VARS = _ANSWERS | frozenset(map(squash, (*NAMES["system"], *NAMES["id"], "meta", "labels")))
+_OTHER_REFERENCES = ("expected", "answer", "answers")
+_SAID = ("gradingResult", "namedScores", "error")
+
+
+def is_promptfoo(record: Mapping[str, Any]) -> bool:
+    """Whether it is the result of one test with one provider and prompt."""
+    return "provider" in record and isinstance(_vars(record), dict) and (
+        "promptIdx" in record or "testCase" in record or {"prompt", "response"} <= record.keys()
+    )  # fmt: skip
+
+
+def with_systems(rows: Iterator[Row]) -> Iterator[Row]:
+    """The rows, each with its system: the provider, and the prompt where one had several.
+
+    Which had, is known when all rows have been read.
+    """
+    kept = list(rows)
+    prompts: dict[str, set[str]] = {}
+    for _, record in kept:
+        if isinstance(record, Mapping) and is_promptfoo(record):
+            prompts.setdefault(_provider(record), set()).add(_prompt(record))
+    for line, record in kept:
+        if isinstance(record, Mapping) and is_promptfoo(record):
+            name = provider = _provider(record)
+            if len(prompts[provider]) > 1:
+                name = f"{provider}, {_prompt(record)}"
+            record = {"system": name, **record}
+        yield line, record
+
+
+def flat_promptfoo(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Variables, output and system side by side; what was graded goes to ``meta``."""
+    test = record.get("testCase")
+    test = test if isinstance(test, dict) else {}
+    given = _vars(record) or {}
+    flat = {name: value for name, value in given.items() if squash(name) not in _NOT_OF_VARS}
+    meta = {name: value for name, value in given.items() if name not in flat}
+    reference = next((meta.pop(name) for name in _OTHER_REFERENCES if name in meta), None)
+    reference = flat.pop("expected", reference)
+    answer, contexts = _output(record)
+    there = set(map(squash, flat))
+    if not there & _REFERENCES:
+        flat["reference"] = _asserted(test) if reference is None else reference
+    if not there & _CONTEXTS and contexts is not None:
+        flat["contexts"] = contexts
+    if not there & _QUESTIONS and isinstance(record.get("testIdx"), int):
+        flat["question_id"] = str(record["testIdx"])
+    for name in ("description", "metadata"):
+        about = test.get(name)
+        meta.update(about if isinstance(about, dict) else {name: about} if about else {})
+    meta.update({name: record[name] for name in _SAID if record.get(name)})
+    for name in ("success", "score", "latencyMs", "cost"):
+        if isinstance(record.get(name), (int, float)):
+            flat.setdefault(name, record[name])
+    flat.update(answer=answer, system=record.get("system") or _provider(record), meta=meta)
+    if (id := _id(record)) is not None:
+        flat["id"] = id
+    return flat
+
+
+def _vars(record: Mapping[str, Any]) -> dict[str, Any] | None:
+    test = record.get("testCase")
+    inner = test.get("vars") if isinstance(test, dict) else None
+    found = record.get("vars", inner)
+    return found if isinstance(found, dict) and all(isinstance(k, str) for k in found) else None
+
+
+def _id(record: Mapping[str, Any]) -> str | None:
+    if isinstance(record.get("id"), str):
+        return str(record["id"])
+    place = (record.get("testIdx"), record.get("promptIdx"))
+    return f"{place[0]}-{place[1]}" if None not in place else None
+
+
+def _provider(record: Mapping[str, Any]) -> str:
+    provider = record.get("provider")
+    if isinstance(provider, dict):
+        provider = provider.get("label") or provider.get("id")
+    return str(provider or "promptfoo")
+
+
+def _prompt(record: Mapping[str, Any]) -> str:
+    """What a prompt is called; one without a label of its own by how it begins and by its id."""
+    prompt = record.get("prompt")
+    label = prompt.get("label") if isinstance(prompt, dict) else None
+    label = " ".join(str(label or "").split())
+    if label and len(label) <= LONGEST_LABEL:
+        return label
+    id = str(record.get("promptId") or record.get("promptIdx", ""))[:6]
+    return f"{label[: LONGEST_LABEL - 1]}… ({id})" if label else f"prompt {id}"
+
+
+def _output(record: Mapping[str, Any]) -> tuple[object, object]:
+    """The answer, and the contexts if the provider gave them."""
+    response = record.get("response")
+    response = (
+        response if isinstance(response, dict) else {"output": response or record.get("output")}
+    )
+    output, contexts = response.get("output"), None
+    for place in (response.get("metadata"), record.get("metadata"), output):
+        if isinstance(place, dict):
+            contexts = _first(place, _CONTEXTS, contexts)
+    if isinstance(output, dict):
+        output = _first(output, _ANSWERS, output)
+    output = spelled_out(output)
+    if output is not None and not isinstance(output, str):
+        output = json.dumps(output, ensure_ascii=False)
+    return output, contexts
+
+
+def _first(place: dict[str, Any], names: frozenset[str], otherwise: object) -> object:
+    return next((value for name, value in place.items() if squash(name) in names), otherwise)
+
+
+def _asserted(test: Mapping[str, Any]) -> str | None:
+    """The reference that an assertion holds, if it is no template."""
+    asserted = test.get("assert")
+    for one in asserted if isinstance(asserted, list) else ():
+        if isinstance(one, dict) and one.get("type") in GOLD:
+            value = one.get("value")
+            if isinstance(value, str) and "{{" not in value:
+                return value
+    return None
+
+
+def folded(rows: Iterator[Row]) -> Iterator[Row]:
+    """Spans as traces, and tests of promptfoo with their systems; other rows as they are."""
+    head: list[Row] = []
+    for row in rows:
+        head.append(row)
+        if not isinstance(row[1], Mapping):
+            continue
+        if is_phoenix(row[1]):
+            return traces(chain(head, rows))
+        if is_promptfoo(row[1]):
+            return with_systems(chain(head, rows))
+        break
+    return chain(head, rows)
+
+
+def is_told_in_several(record: Mapping[str, Any]) -> bool:
+    """Whether such a record is one of several rows that tell of one example."""
+    return is_phoenix(record) or is_promptfoo(record)
+
+
+Record = Mapping[str, Any]
+
+HUMAN = " (human)"
+"""Behind the name of a label where a metric of the same name is beside it."""
+
+OWN = frozenset(("task_id", "task_type", "contexts", "input", "targets", "question_id"))
+"""The fields of a task that are no slices."""
+
+
+def has_its_head(document: Record) -> bool:
+    """Whether the models and tasks of such a document have been read."""
+    return isinstance(document.get("models"), list) and isinstance(document.get("tasks"), list)
+
+
+def rows_of_inspectorraget(document: Record) -> list[dict[str, Any]] | None:
+    """A row a result of a model for a task; None if the document is something else."""
+    results = document.get("results", document.get("evaluations"))
+    if not has_its_head(document) or not isinstance(results, list):
+        return None
+    if not all(isinstance(one, dict) for one in (*results, *document["tasks"])):
+        return None
+    tasks = {_text(one, "task_id"): one for one in document["tasks"]}
+    texts = {_text(one, "document_id"): one for one in _objects(document.get("documents"))}
+    metrics = {str(one.get("name")): one for one in _objects(document.get("metrics"))}
+    filters = [name for name in _list(document.get("filters")) if isinstance(name, str)]
+    return [_row(one, tasks.get(_text(one, "task_id"), {}), texts, metrics, filters)
+            for one in results]  # fmt: skip
+
+
+def _row(
+    result: Record, task: Record, texts: Record, metrics: Record, filters: Sequence[str]
+) -> dict[str, Any]:
+    task_id, model = _text(result, "task_id"), _text(result, "model_id")
+    labels, meta = _said(result.get("scores", result.get("annotations")), metrics)
+    contexts = result.get("contexts", task.get("contexts"))
+    slices = {name: task[name] for name in filters if name in task and name not in OWN}
+    return {
+        "id": result.get("example_id") or f"{task_id}::{model}",
+        "question_id": task.get("question_id") or task_id,
+        "system": model,
+        **_asked(task.get("input")),
+        "contexts": None if contexts is None else [_context(one, texts) for one in _list(contexts)],
+        "answer": _answer(result),
+        "reference": [text for one in _objects(task.get("targets")) if (text := _target(one))],
+        "slices": result.get("slices", slices),
+        "labels": labels,
+        "meta": meta,
+    }
+
+
+def _asked(given: object) -> dict[str, Any]:
+    """The question, and what was said before it."""
+    if not isinstance(given, list):
+        return {"question": given}
+    turns = [
+        {"role": one.get("role", one.get("speaker", "user")),
+         "content": one.get("content", one.get("text"))}
+        for one in _objects(given)
+    ]  # fmt: skip
+    if not turns:
+        return {"question": None}
+    *before, last = turns
+    return {"question": last["content"], "history": before} if before else {
+        "question": last["content"]
+    }  # fmt: skip
+
+
+def _context(given: object, texts: Record) -> dict[str, Any]:
+    """A context, with its text from the documents where it does not hold it itself."""
+    own = given if isinstance(given, dict) else {"document_id": given}
+    id = _text(own, "document_id")
+    document = texts.get(id, {})
+    text = own.get("text", document.get("text"))
+    found = {"id": own.get("context_id", id), "text": text, "score": own.get("score")}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _answer(result: Record) -> object:
+    output = result.get("output")
+    if isinstance(output, dict):
+        return output.get("value")
+    return result.get("model_response", result.get("modelResponse", output))
+
+
+def _target(target: Record) -> object:
+    return target.get("value", target.get("text"))
+
+
+def _said(scores: object, metrics: Record) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Labels by annotator, and what goes to ``meta``: scores of algorithms and comments."""
+    labels: dict[str, Any] = {}
+    meta: dict[str, dict[str, Any]] = {}
+    for name, by_annotator in scores.items() if isinstance(scores, dict) else ():
+        metric = metrics.get(name, {})
+        votes = dict(_votes(by_annotator, metric))
+        if not votes:
+            continue
+        words = all(isinstance(one, str) for one in votes.values())
+        if metric.get("type") == "text" and words and not metric.get("values"):
+            meta.setdefault("comments", {})[name] = votes
+        elif metric.get("author") == "human":
+            labels[name.removesuffix(HUMAN)] = votes
+        else:
+            value = next(iter(votes.values()))
+            meta.setdefault("scores", {})[name] = value if len(votes) == 1 else votes
+    return labels, dict(meta)
+
+
+def _votes(by_annotator: object, metric: Record) -> Iterator[tuple[str, Any]]:
+    """What each annotator said; a word that is the number behind it is that number."""
+    numbers = {
+        str(one.get("value")): one.get("numeric_value", one.get("numericValue"))
+        for one in _objects(metric.get("values"))
+    }
+    for annotator, vote in by_annotator.items() if isinstance(by_annotator, dict) else ():
+        value = vote.get("value") if isinstance(vote, dict) else vote
+        if value is not None:
+            number = numbers.get(str(value))
+            yield str(annotator), number if str(number) == str(value) else value
+
+
+def _objects(given: object) -> list[dict[str, Any]]:
+    return [one for one in _list(given) if isinstance(one, dict)]
+
+
+def _list(given: object) -> list[Any]:
+    return given if isinstance(given, list) else []
+
+
+def _text(record: Record, name: str) -> str:
+    head, _, tail = name.partition("_")
+    found = record.get(name, record.get(f"{head}{tail.capitalize()}"))
+    return "" if found is None else str(found)
+
+
+def is_mlflow(record: Mapping[str, Any]) -> bool:
+    """Whether the record keeps its fields apart as inputs, outputs and expectations."""
+    return "inputs" in record and ("outputs" in record or "expectations" in record)
+
+
+def unfold_mlflow(record: Mapping[str, Any]) -> dict[str, Any]:
+    """An MLflow row as a flat record: its inputs, outputs and expectations side by side."""
+    flat = {k: v for k, v in record.items() if k not in ("inputs", "outputs", "expectations")}
+    for part, name in (("inputs", "question"), ("outputs", "response")):
+        value = record.get(part)
+        if isinstance(value, dict):
+            if part == "outputs" and "content" in value and isinstance(value["content"], str):
+                value = {**value, "response": value["content"]}
+            flat.update(value)
+        elif value is not None:
+            flat[name] = value
+    expectations = record.get("expectations")
+    if isinstance(expectations, dict):
+        flat.update(expectations)
+    elif expectations is not None:
+        flat["expected_response"] = expectations
+    return flat
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A layout: its name, whether a record is in it, and how its fields come side by side."""
+
+    name: str
+    fits: Callable[[Record], bool]
+    flat: Callable[[Record], dict[str, Any]]
+
+
+NESTED = (
+    Nested("mlflow", is_mlflow, unfold_mlflow),
+    Nested("promptfoo", is_promptfoo, flat_promptfoo),
+    Nested("phoenix", is_phoenix, flat_phoenix),
+    Nested("llamaindex", is_llama_index, flat_llama_index),
+    Nested("haystack", is_haystack, flat_haystack),
+)
+
+
+def nested_layout(record: Record) -> Nested | None:
+    """The nested layout that a record is in, if any."""
+    return next((one for one in NESTED if one.fits(record)), None)
+
+
+def laid_flat(record: Record) -> Record:
+    """The record with its fields side by side, whatever its layout."""
+    nested = nested_layout(record)
+    return record if nested is None else nested.flat(record)

@@ -1,0 +1,349 @@
+"""Frameworks: results and traces of Haystack, LlamaIndex and Phoenix, read as flat records.
+
+Each Phoenix trace becomes an example. The root span has question and answer, the retrievers'
+spans have the documents, and the last span of a language model names the system. Spans are known
+by their columns, as ``get_spans_dataframe`` has them; so are the tables of
+``get_qa_with_reference``, whose ``reference`` is the retrieved text, and of
+``get_retrieved_documents``.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ragstone.data.example import parse_cell
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import BadJsonError, decode
+from ragstone.data.sources import Row
+
+TEXT_PARTS = ("content", "_content")
+
+
+def is_haystack(record: Mapping[str, Any]) -> bool:
+    """Whether it has replies or answers of a pipeline, beside the question or by component."""
+    return _says(record) or any(type(part) is dict and _says(part) for part in record.values())
+
+
+def flat_haystack(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The first answer, its question, its documents and its model, side by side.
+
+    Of several components the last one counts: what it says of documents is what was read.
+    """
+    components = _components(record)
+    flat: dict[str, Any] = {}
+    for part in (*components.values(), record):
+        flat.update(_said(part))
+    used = {name for name, part in components.items() if part.keys() & {"documents", *_SAYS}}
+    own = {name: value for name, value in record.items() if name not in used and name not in _SAYS}
+    return {**flat, **own}
+
+
+_SAYS = ("replies", "answers")
+
+
+def _says(part: Mapping[str, Any]) -> bool:
+    if isinstance(part.get("replies"), list):
+        return True
+    answers = part.get("answers")
+    return isinstance(answers, list) and any("data" in one for one in _objects(answers))
+
+
+def _components(record: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {name: part for name, part in record.items() if isinstance(part, dict)}
+
+
+def _said(part: Mapping[str, Any]) -> dict[str, Any]:
+    """What one component says."""
+    said: dict[str, Any] = {}
+    model = None
+    if isinstance(part.get("documents"), list):
+        said["documents"] = part["documents"]
+    if isinstance(replies := part.get("replies"), list):
+        reply = replies[0] if replies else None
+        said["response"] = _text(reply)
+        model = _model(part.get("meta")) or (isinstance(reply, dict) and _model(reply))
+    answers = part.get("answers")
+    for answer in _objects(answers) if isinstance(answers, list) and _says(part) else ():
+        found = {"response": answer.get("data"), "query": answer.get("query"),
+                 "documents": answer.get("documents")}  # fmt: skip
+        said.update({name: value for name, value in found.items() if value is not None})
+        model = _model(answer)
+        break
+    if model:
+        said["system"] = model
+    return said
+
+
+def _objects(values: list[Any]) -> Iterator[dict[str, Any]]:
+    """Objects of Haystack, as they are or as ``to_dict`` wraps them."""
+    for one in values:
+        if isinstance(one, dict):
+            inner = one.get("init_parameters")
+            yield inner if isinstance(inner, dict) else one
+
+
+def _text(reply: object) -> object:
+    """A reply as text; a chat message is an object with parts of text."""
+    if not isinstance(reply, dict):
+        return reply
+    content = next((reply[name] for name in TEXT_PARTS if name in reply), None)
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict)]
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return content
+
+
+def _model(said: object) -> str | None:
+    """The model that ``meta`` names, in a list, in an object, or in the object's own meta."""
+    if isinstance(said, list):
+        said = said[0] if said else None
+    if not isinstance(said, dict):
+        return None
+    meta = next(
+        (said[name] for name in ("meta", "_meta") if isinstance(said.get(name), dict)), said
+    )
+    model = meta.get("model")
+    return model if isinstance(model, str) and model else None
+
+
+def columns_of_run(document: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The columns of an ``EvaluationRunResult``: its inputs, and the scores of each metric."""
+    inputs, results = document.get("inputs"), document.get("results")
+    if not isinstance(inputs, dict) or not isinstance(results, dict):
+        return None
+    lengths = {len(one) if isinstance(one, list) else -1 for one in inputs.values()}
+    if len(lengths) != 1 or lengths == {-1}:
+        return None
+    scores = {
+        metric: found["individual_scores"]
+        for metric, found in results.items()
+        if isinstance(found, dict) and isinstance(found.get("individual_scores"), list)
+    }
+    name = document.get("run_name")
+    systems = {"system": [name] * lengths.pop()} if isinstance(name, str) and name else {}
+    return {**scores, **systems, **inputs}
+
+
+RESULT = frozenset(("query", "response", "passing"))
+REMARKS = ("feedback", "invalid_result", "invalid_reason", "pairwise_source")
+
+
+def is_llama_index(record: Mapping[str, Any]) -> bool:
+    """Whether it is an ``EvaluationResult``, or a response with ``source_nodes``."""
+    if "source_nodes" in record:
+        return _are_nodes(record["source_nodes"])
+    response = record.get("response")
+    if isinstance(response, dict):
+        return _are_nodes(response.get("source_nodes"))
+    return record.keys() >= RESULT
+
+
+def flat_llama_index(record: Mapping[str, Any]) -> dict[str, Any]:
+    """A response with its nodes as contexts; an evaluator's remarks go to ``meta``."""
+    response = record.get("response")
+    flat = {**record, **response} if isinstance(response, dict) else dict(record)
+    if "source_nodes" in flat and "contexts" not in flat:
+        flat["contexts"] = flat.pop("source_nodes")
+    remarks = {name: flat.pop(name) for name in REMARKS if record.keys() >= RESULT and name in flat}
+    said = {name: remark for name, remark in remarks.items() if remark}
+    if said and isinstance(flat.get("meta", {}), dict):
+        flat["meta"] = {**flat.get("meta", {}), **said}
+    return flat
+
+
+def rows_of_batch(document: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+    """The rows of what ``BatchEvalRunner`` gives: for each evaluator a list of the same examples.
+
+    A row is an example, with each evaluator's score under its name. None if it is something else.
+    """
+    lists = list(document.values())
+    if not lists or not all(isinstance(one, list) and len(one) == len(lists[0]) for one in lists):
+        return None
+    if not all(isinstance(one, dict) and one.keys() >= RESULT for part in lists for one in part):
+        return None
+    rows = []
+    for results in zip(*lists, strict=True):
+        row = {name: results[0].get(name) for name in ("query", "response", "contexts")}
+        row["meta"] = {
+            evaluator: {name: result.get(name) for name in ("passing", *REMARKS)}
+            for evaluator, result in zip(document, results, strict=True)
+        }
+        scores = (result.get("score") for result in results)
+        rows.append({**dict(zip(document, scores, strict=True)), **row, "passing": None})
+    return rows
+
+
+def _are_nodes(value: object) -> bool:
+    return isinstance(value, list) and all(
+        isinstance(one, dict) and isinstance(one.get("node"), dict) for one in value
+    )
+
+
+SPAN, TRACE, POSITION = "context.span_id", "context.trace_id", "document_position"
+INPUT, OUTPUT = "attributes.input.value", "attributes.output.value"
+RETRIEVED = "attributes.retrieval.documents"
+RERANKED = "attributes.reranker.output_documents"
+MODEL, MESSAGES = "attributes.llm.model_name", "attributes.llm.output_messages"
+SESSION = "attributes.session.id"
+SLICES = ("name", "status_code")
+
+_NUMBERED = re.compile(
+    r"(attributes\.(?:retrieval\.documents|reranker\.output_documents))\.([0-9]{1,6})\.(document\.\w+)"
+)
+_ASKED = frozenset(map(squash, NAMES["question"]))
+_SAID = frozenset(map(squash, (*NAMES["answer"], "result", "text")))
+
+Span = Mapping[str, Any]
+
+
+def is_phoenix(record: Span) -> bool:
+    """Whether it is a span, or a row of a table made of spans."""
+    if isinstance(record.get("context"), dict) and isinstance(record.get("attributes"), dict):
+        return "span_id" in record["context"]
+    return not record.keys().isdisjoint((SPAN, TRACE)) and bool(
+        record.keys() & {INPUT, OUTPUT, RETRIEVED} or record.keys() >= {"input", "reference"}
+    )
+
+
+def traces(rows: Iterator[Row]) -> Iterator[Row]:
+    """One row a trace, its root span, with the documents and the model of its other spans.
+
+    All spans are taken into memory, for those of a trace may be anywhere.
+    """
+    found: dict[str, list[tuple[int | None, Span]]] = {}
+    for line, record in rows:
+        if isinstance(record, Mapping) and is_phoenix(record):
+            span = _spread(record)
+            by = span.get(SPAN) if POSITION in span else span.get(TRACE) or span.get(SPAN)
+            found.setdefault(str(by), []).append((line, span))
+        else:
+            yield line, record
+    for spans in found.values():
+        yield spans[0][0], _whole([span for _, span in spans])
+
+
+def flat_phoenix(record: Span) -> dict[str, Any]:
+    """A trace as an example."""
+    span = _spread(record)
+    if "reference" in span:
+        texts = span["reference"]
+        return {
+            "id": span.get(SPAN),
+            "question": span["input"],
+            "contexts": [texts] if isinstance(texts, str) else texts,
+            **({"answer": span["output"]} if "output" in span else {}),
+        }
+    flat = {
+        "id": span.get(SPAN) or span.get(TRACE),
+        "question": _phoenix_text(span.get(INPUT), _ASKED),
+        "contexts": span.get(RETRIEVED),
+        "answer": _phoenix_text(span.get(OUTPUT), _SAID),
+        "system": span.get(MODEL),
+        "session": span.get(SESSION),
+        "slices": {name: span[name] for name in SLICES if span.get(name) is not None},
+        "meta": {TRACE: span[TRACE]} if span.get(TRACE) else {},
+    }
+    return {name: value for name, value in flat.items() if value is not None}
+
+
+def _spread(record: Span) -> dict[str, Any]:
+    """A span with all of its attributes side by side, its documents in lists."""
+    context, attributes = record.get("context"), record.get("attributes")
+    span = dict(record)
+    if isinstance(context, dict) and isinstance(attributes, dict):
+        span |= {f"context.{name}": value for name, value in context.items()}
+        span |= {f"attributes.{name}": value for name, value in attributes.items()}
+    session = span.get("attributes.session")
+    if isinstance(session, dict):
+        span[SESSION] = session.get("id")
+    lists: dict[str, dict[int, dict[str, Any]]] = {}
+    for name, value in span.items():
+        if not isinstance(name, str):
+            continue
+        if (numbered := _NUMBERED.fullmatch(name)) and value is not None:
+            attribute, place, key = numbered.groups()
+            lists.setdefault(attribute, {}).setdefault(int(place), {})[key] = value
+    for attribute, documents in lists.items():
+        span[attribute] = [documents[place] for place in sorted(documents)]
+    return span
+
+
+def _whole(spans: list[Span]) -> Span:
+    """The root span of a trace, with what the others add to it."""
+    if POSITION in spans[0]:
+        spans = sorted(spans, key=lambda span: _number(span[POSITION]) or 0)
+        return {**spans[0], "reference": [_document(span) for span in spans]}
+    spans = sorted(spans, key=lambda span: str(span.get("start_time") or ""))
+    known = {str(span.get(SPAN)) for span in spans}
+    root = min(spans, key=lambda span: (span.get("parent_id") is not None,
+                                        str(span.get("parent_id")) in known))  # fmt: skip
+    whole = dict(root)
+    documents = _documents(spans, RERANKED) or _documents(spans, RETRIEVED)
+    if documents is not None:
+        whole[RETRIEVED] = documents
+    for span in spans:
+        if span.get("span_kind") == "LLM" or span.get(MODEL):
+            whole[MODEL] = span.get(MODEL) or whole.get(MODEL)
+            if root.get(OUTPUT) is None:
+                whole[OUTPUT] = _message(span) or span.get(OUTPUT)
+        for name in (INPUT, SESSION):
+            if whole.get(name) is None and span.get(name) is not None:
+                whole[name] = span[name]
+    return whole
+
+
+def _documents(spans: list[Span], attribute: str) -> list[Any] | None:
+    """The documents of all spans, each once; None where no span has a list of them."""
+    lists = [_listed(span.get(attribute)) for span in spans]
+    if all(one is None for one in lists):
+        return None
+    once: dict[str, Any] = {}
+    for document in (document for one in lists for document in one or ()):
+        once.setdefault(repr(document), document)
+    return list(once.values())
+
+
+def _listed(value: object) -> list[Any] | None:
+    if isinstance(value, str):
+        value = parse_cell(value, "", [])
+    return value if isinstance(value, list) else None
+
+
+def _document(span: Span) -> dict[str, Any]:
+    return {"text": span.get("reference"), "score": _number(span.get("document_score"))}
+
+
+def _number(value: object) -> float | None:
+    """A number, as CSV has it too."""
+    try:
+        return None if value is None else float(str(value))
+    except ValueError:
+        return None
+
+
+def _message(span: Span) -> str | None:
+    """What the model wrote, in a list of messages."""
+    messages = _listed(span.get(MESSAGES)) or [{}]
+    last = messages[-1]
+    content = last.get("message.content") if isinstance(last, dict) else None
+    return content if isinstance(content, str) else None
+
+
+def _phoenix_text(value: object, names: frozenset[str]) -> object:
+    """A text, or the one that an object holds under a known name."""
+    if not isinstance(value, str) or not value.lstrip().startswith("{"):
+        return value
+    inner = _decoded(value)
+    if not isinstance(inner, dict):
+        return value
+    return next(
+        (one for name, one in inner.items() if squash(name) in names and isinstance(one, str)),
+        value,
+    )
+
+
+def _decoded(text: str) -> object:
+    try:
+        return decode(text)
+    except BadJsonError:
+        return None

@@ -1,0 +1,173 @@
+"""JSON text: a strict decoder, and the faults of a record as messages show them.
+
+Python's decoder also accepts any nesting depth that does not exhaust the stack, and escapes of
+lone surrogates. Both are rejected here, because they cannot be written again. NaN and Infinity
+are accepted, because they matter only in fields that are used, which the reader of a record
+checks.
+"""
+
+import json
+import math
+import sys
+from collections.abc import Mapping
+from typing import NamedTuple
+
+SHOWN_CHARACTERS = 60
+
+
+class Problem(NamedTuple):
+    """``field`` is a path such as ``contexts[2].score``, empty for the record itself."""
+
+    field: str
+    expected: str
+    got: str
+
+
+class BadRow(NamedTuple):
+    """A row that could not be parsed: its text as far as it was read, and why.
+
+    ``file`` is set if a source reads several files.
+    """
+
+    text: str
+    problems: tuple[Problem, ...]
+    file: str | None = None
+
+
+def shown(value: object) -> str:
+    """A value as a message shows it: short, and saying what kind it is.
+
+    >>> shown(42), shown(None), shown([1, 2])
+    ('42 (a number)', 'null', 'a list of 2')
+    """
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return f"{str(value).lower()} (a truth value)"
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, int) and value.bit_length() > 200:
+        return "a number of more than 60 digits"
+    if isinstance(value, (int, float)):
+        return f"{value} (a number)"
+    if isinstance(value, str):
+        cut = value if len(value) <= SHOWN_CHARACTERS else value[: SHOWN_CHARACTERS - 1] + "…"
+        return f"the text {ascii_safe(cut)!r}"
+    if isinstance(value, (list, tuple)):
+        return f"a list of {len(value)}"
+    if isinstance(value, dict):
+        names = ", ".join(ascii_safe(str(name)) for name in list(value)[:5])
+        return f"an object with {names or 'no fields'}{', …' if len(value) > 5 else ''}"
+    return f"a {type(value).__name__}"
+
+
+def ascii_safe(text: str) -> str:
+    """The text with lone surrogates spelled out, so that it can be printed anywhere."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+MAX_DEPTH = 200
+
+DECODER = json.JSONDecoder()
+
+
+class BadJsonError(ValueError):
+    """The text is not JSON, or JSON that is rejected; ``problem`` says why."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        super().__init__(f"expected {problem.expected}, got {problem.got}")
+
+
+def decode(text: str) -> object:
+    """The value that the whole text spells.
+
+    Raises:
+        BadJsonError: Broken syntax, nesting over 200, half a surrogate pair.
+    """
+    try:
+        value: object = DECODER.decode(text)
+    except (ValueError, RecursionError) as error:
+        raise BadJsonError(syntax_problem(error, text)) from None
+    if (problem := problem_in(value, text, 0, len(text))) is not None:
+        raise BadJsonError(problem)
+    return value
+
+
+def syntax_problem(error: Exception, text: str) -> Problem:
+    """What the decoder's error means, in the words of a fault."""
+    if isinstance(error, RecursionError):
+        return too_deep()
+    if isinstance(error, json.JSONDecodeError):
+        at = error.pos
+        if at >= len(text.rstrip()):
+            got = "the end of the text"
+        else:
+            got = repr(ascii_safe(text[at : at + 20]))
+        reason = error.msg[:1].lower() + error.msg[1:]
+        return Problem("", "JSON", f"{got} at column {error.colno} ({reason})")
+    return Problem("", "JSON", f"a number of more than {sys.get_int_max_str_digits():,} digits")
+
+
+def too_deep() -> Problem:
+    return Problem("", f"at most {MAX_DEPTH} levels of nesting", "deeper nesting")
+
+
+def problem_in(value: object, text: str, start: int, end: int) -> Problem | None:
+    """What is wrong with a value decoded from ``text[start:end]``; mostly two quick searches."""
+    brackets = text.count("{", start, end) + text.count("[", start, end)
+    if brackets > MAX_DEPTH and depth_exceeds(value, MAX_DEPTH):
+        return too_deep()
+    escaped = text.find("\\ud", start, end) >= 0 or text.find("\\uD", start, end) >= 0
+    return surrogate_in(value) if escaped else None
+
+
+def depth_exceeds(value: object, limit: int) -> bool:
+    """Whether containers nest deeper than the limit; a cycle counts as too deep."""
+    stack = [(value, 1)]
+    while stack:
+        here, depth = stack.pop()
+        if not isinstance(here, (Mapping, list, tuple)):
+            continue
+        if depth > limit:
+            return True
+        parts = here.values() if isinstance(here, Mapping) else here
+        stack.extend((part, depth + 1) for part in parts)
+    return False
+
+
+def surrogate_in(value: object, path: str = "") -> Problem | None:
+    """The first text with half a surrogate pair, which no encoding can store."""
+    if isinstance(value, str):
+        if is_storable(value):
+            return None
+        return Problem(path, "text", "half a surrogate pair (" + _first_surrogate(value) + ")")
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            name = str(key)
+            if not is_storable(name):
+                got = f"half a surrogate pair ({_first_surrogate(name)})"
+                return Problem(path, "field names that are text", got)
+            problem = surrogate_in(part, f"{path}.{name}" if path else name)
+            if problem is not None:
+                return problem
+    elif isinstance(value, (list, tuple)):
+        for index, part in enumerate(value):
+            if (problem := surrogate_in(part, f"{path}[{index}]")) is not None:
+                return problem
+    return None
+
+
+def is_storable(text: str) -> bool:
+    """Whether the text has a UTF-8 form."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _first_surrogate(text: str) -> str:
+    return next(f"U+{ord(mark):04X}" for mark in text if "\ud800" <= mark <= "\udfff")

@@ -1,0 +1,200 @@
+"""Lines: a JSON Lines file in pieces of consecutive lines, each of which is read without the rest.
+
+A piece ends after so many records or bytes, which follows from the file alone. Where it ends is a
+place at which the file can be gone on with.
+"""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from .formats.json_documents import parsed
+from .json_text import BadRow, Problem
+from .sources import Row
+from .text_files import (
+    BUFFER,
+    HEAD,
+    WINDOWS,
+    BrokenFileError,
+    Meter,
+    encoding_of,
+    line_text,
+    not_text,
+    opened,
+)
+
+NOT_UTF8 = b"\xff" * 4
+"""Long enough not to be a character that was cut off."""
+MARK = b"\xef\xbb\xbf"
+"""What some programs begin a file in UTF-8 with."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinePlace:
+    """Between two lines of a file.
+
+    Attributes:
+        records: How many there are before, and likewise ``lines`` and ``bytes``.
+        encoding: Of the file, as told by what is before; empty while all of that is ASCII.
+    """
+
+    records: int
+    lines: int
+    bytes: int
+    encoding: str = ""
+
+
+START = LinePlace(0, 0, 0)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A piece: a source of its own.
+
+    Args:
+        name: How messages call the file.
+        text: The bytes of its lines, unpacked.
+        start: Where it begins.
+        end: Where the next one begins.
+        broken: What is wrong with the file after these lines; then nothing follows.
+        plain: Whether the bytes stand in the file as they are here.
+    """
+
+    name: str
+    text: bytes
+    start: LinePlace
+    end: LinePlace
+    broken: Problem | None = None
+    plain: bool = False
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    unit: str = "line"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """As an array, which travels between processes without copies of it."""
+        return {**self.__dict__, "text": np.frombuffer(self.text, np.uint8)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, text=state["text"].tobytes())
+
+    def without_bytes(self) -> Self:
+        """For who reads them from the file."""
+        return replace(self, text=b"")
+
+    def with_bytes(self, text: bytes) -> Self:
+        """With those that stand in the file between ``start`` and ``end``."""
+        return replace(self, text=_bare(text) if self.start == START else text)
+
+    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
+        """As those of the whole file."""
+        return parsed(self._texts())
+
+    def _texts(self) -> Iterator[tuple[int | None, str | BadRow]]:
+        before, last = self.start.lines, self.end.lines
+        for number, raw in enumerate(io.BytesIO(self.text), before + 1):
+            yield number, line_text(raw, self.end.encoding or "utf-8")
+        if self.broken is not None:
+            yield last + 1 if last else None, BadRow("", (self.broken,))
+
+
+@dataclass(frozen=True, slots=True)
+class PieceSize:
+    """The most records and bytes of a piece, unless one record alone has more bytes."""
+
+    records: int
+    bytes: int
+
+
+def pieces(
+    path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace = START
+) -> Iterator[Lines]:
+    """The pieces of a file from a place on.
+
+    Args:
+        path: Of the file.
+        name: How messages call it.
+        meter: Counts what is read; is told if the file is in Windows-1252.
+        size: Of a piece.
+        start: Where an earlier piece ended.
+    """
+    cut = _Cut(path, name, meter, size, start)
+    try:
+        with opened(path, meter) as handle:
+            if (problem := not_text(handle.peek(HEAD)[:HEAD])) is not None:
+                raise BrokenFileError(problem)
+            cut.plain = isinstance(handle.raw, io.FileIO)
+            _pass_over(handle, start.bytes)
+            for raw in handle:
+                if (piece := cut.add(raw)) is not None:
+                    yield piece
+    except BrokenFileError as error:
+        yield cut.taken(error.problem)
+        return
+    if cut.held:
+        yield cut.taken()
+
+
+class _Cut:
+    """The piece that is being put together."""
+
+    def __init__(
+        self, path: Path, name: str, meter: Meter, size: PieceSize, start: LinePlace
+    ) -> None:
+        self._path, self._name, self._meter, self._size = path, name, meter, size
+        self._start, self._encoding = start, start.encoding
+        if start.encoding == WINDOWS:
+            encoding_of(path, NOT_UTF8, meter)
+        self.held: list[bytes] = []
+        self.plain = False
+        self._records = self._bytes = 0
+
+    def add(self, raw: bytes) -> Lines | None:
+        """Take a line; gives the piece before it where it does not fit into that."""
+        encoding = self._encoding
+        if not encoding and not raw.isascii():
+            encoding = encoding_of(self._path, _bare(raw), self._meter)
+        first = self._start == START and not self.held
+        record = raw.startswith(b"{") or not _blank(_bare(raw) if first else raw, encoding)
+        full = self._records == self._size.records or self._bytes + len(raw) > self._size.bytes
+        before = self.taken() if self._records and full else None
+        self._encoding = encoding
+        self.held.append(raw)
+        self._records += record
+        self._bytes += len(raw)
+        return before
+
+    def taken(self, broken: Problem | None = None) -> Lines:
+        """The piece so far."""
+        start = self._start
+        end = LinePlace(
+            start.records + self._records,
+            start.lines + len(self.held),
+            start.bytes + self._bytes,
+            self._encoding,
+        )
+        piece = Lines(self._name, b"", start, end, broken, self.plain)
+        piece = piece.with_bytes(b"".join(self.held))
+        self.held, self._records, self._bytes, self._start = [], 0, 0, end
+        return piece
+
+
+def _pass_over(handle: io.BufferedReader, size: int) -> None:
+    if handle.seekable():
+        handle.seek(size)
+    while size > 0 and not handle.seekable():
+        size -= len(handle.read(min(size, BUFFER))) or size
+
+
+def _blank(raw: bytes, encoding: str) -> bool:
+    """Whether a line is none of a record, as ``JsonLines`` sees it."""
+    if raw.isspace():
+        return True
+    return len(raw) < HEAD and not raw.decode(encoding or "utf-8", errors="replace").strip()
+
+
+def _bare(text: bytes) -> bytes:
+    return text.removeprefix(MARK)

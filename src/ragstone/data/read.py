@@ -1,0 +1,255 @@
+"""Reading: opens any data set, by path or from memory, and detects its format."""
+
+import csv
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from os import PathLike, fspath
+from pathlib import Path
+
+from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.messages import argument
+from ragstone.core.remote_files import is_url
+from ragstone.core.remote_files import shown as shown_url
+
+from .examples import Examples
+from .fields import LAYOUT_NAMES, check_mapping, plan
+from .formats.dataset_folders import ArrowDataset, Beir, find_beir, is_dataset, open_dataset
+from .formats.json_documents import JsonDocument, JsonLines
+from .formats.table_files import CsvTable, Parquet
+from .formats.trec import TrecRuns, looks_like_qrels, looks_like_run
+from .json_text import shown
+from .sources import ReadOnce, Records, Source, on_disk, table_of
+from .text_files import binary_format, first_text
+
+FILE_FORMATS = ("jsonl", "json", "csv", "tsv", "parquet", "huggingface", "trec", "beir")
+BY_ENDING = {
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "json",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".arrow": "huggingface",
+}
+
+
+def read(
+    source: object,
+    *,
+    columns: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+    limit: int | None = None,
+    format: str | None = None,
+    qrels: str | PathLike[str] | None = None,
+) -> Examples:
+    """Open a dataset. Nothing is read until you iterate over the examples.
+
+    Args:
+        source: A path (.json, .jsonl, .ndjson, .csv, .tsv, .parquet or a TREC run,
+            each optionally .gz; ``-`` for standard input), another stream, a folder
+            (a Hugging Face dataset, BEIR, or TREC runs with qrels), any of these at a
+            URL such as ``s3://bucket/answers.jsonl``, an iterable of
+            mappings or examples, or a pandas, Polars or Arrow table.
+        columns: Maps a field to the column it is read from, for columns whose names
+            are not recognised.
+        skip_bad: Skip invalid records and collect them in ``Examples.rejected``.
+        limit: Maximum number of examples to read.
+        format: A name listed by ``formats``, if the format cannot be recognised.
+        qrels: Relevance judgements, if the source is a TREC run.
+
+    Raises:
+        DataError: There is no such file, or the folder is not a dataset.
+        UnknownName: There is no such format, or no such field as in ``columns``.
+        InputError: The source is neither a path nor records, or what is at a URL
+            cannot be had.
+        MissingDependency: The package for a URL of this kind is not installed.
+    """
+    columns = columns or {}
+    check_mapping(columns)
+    if format is not None and format not in (*FILE_FORMATS, *LAYOUT_NAMES):
+        raise UnknownName("format", format, (*FILE_FORMATS, *LAYOUT_NAMES))
+    if limit is not None and limit < 0:
+        raise InputError(f"limit must be a number of examples, not {limit}.")
+    if isinstance(source, Examples):
+        return source
+    return Examples(
+        _source(source, format, qrels, columns),
+        columns=columns,
+        skip_bad=skip_bad,
+        limit=limit,
+        layout=format if format in LAYOUT_NAMES else None,
+    )
+
+
+def read_trec(
+    runs: str | PathLike[str] | Sequence[str | PathLike[str]], qrels: str | PathLike[str]
+) -> Examples:
+    """TREC runs with their qrels; several runs are several systems.
+
+    Raises:
+        DataError: A file that does not exist.
+    """
+    paths = [runs] if isinstance(runs, (str, PathLike)) else list(runs)
+    if not paths:
+        raise InputError("At least one run is needed.")
+    given = [fspath(path) for path in paths]
+    name = ", ".join(shown_url(one) if is_url(one) else one for one in given)
+    files = [_existing(fspath(path)) for path in paths]
+    judged = _existing(fspath(qrels))
+    return Examples(TrecRuns(name, tuple(files), judged), columns={})
+
+
+def _source(
+    source: object,
+    format: str | None,
+    qrels: str | PathLike[str] | None,
+    columns: Mapping[str, str],
+) -> Source:
+    if isinstance(source, (str, PathLike)):
+        given = fspath(source)
+        if isinstance(given, bytes):
+            raise InputError("A path is text.")
+        path = _existing(given)
+        judged = None if qrels is None else _existing(fspath(qrels))
+        given = shown_url(given) if is_url(given) else given
+        if path.is_dir():
+            return _folder(path, given, judged)
+        return _file(path, given, format, judged, columns)
+    table = table_of(source)
+    if table is not None:
+        return table
+    if isinstance(source, Iterable) and not isinstance(source, (Mapping, bytes)):
+        iterator = iter(source)
+        return Records(ReadOnce(iterator) if iterator is source else source)
+    raise InputError(
+        "Examples are read from a path, a table or an iterable of mappings, "
+        f"not from {shown(source)}."
+    )
+
+
+def _existing(given: str) -> Path:
+    path = on_disk(given)
+    try:
+        if path.exists():
+            return path
+        beside = sorted(one.name for one in path.parent.iterdir())
+    except (OSError, ValueError):
+        beside = []
+    close = get_close_matches(path.name, beside, n=3)
+    hint = f"Beside it: {', '.join(close)}" if close else ""
+    raise DataError([Fault(given, None, "", "a file or folder", "none of this name")], hint=hint)
+
+
+def _file(
+    path: Path, name: str, format: str | None, qrels: Path | None, columns: Mapping[str, str]
+) -> Source:
+    if format not in FILE_FORMATS:
+        format = "trec" if qrels is not None else _format_of(path, name, columns)
+    match format:
+        case "jsonl":
+            return JsonLines(path, name)
+        case "json":
+            return JsonDocument(path, name)
+        case "csv":
+            return CsvTable(path, name)
+        case "tsv":
+            return CsvTable(path, name, "\t")
+        case "parquet":
+            return Parquet(path, name)
+        case "huggingface":
+            return ArrowDataset(name, (path,))
+        case "trec":
+            return TrecRuns(name, (path,), qrels)
+    raise DataError([Fault(name, None, "", "a folder, as BEIR's are", "a file")])
+
+
+def _format_of(path: Path, name: str, columns: Mapping[str, str]) -> str:
+    """By the name's ending, and by the first characters where these are plainer."""
+    ending = Path(path.name.lower().removesuffix(".gz")).suffix
+    format = BY_ENDING.get(ending)
+    head = "" if format in ("parquet", "huggingface") else first_text(path).lstrip()
+    if format == "jsonl":
+        return "json" if head.startswith("[") else "jsonl"
+    if format not in (None, "tsv"):
+        return format
+    if looks_like_run(path):
+        return "trec"
+    if format is not None:
+        return format
+    if (binary := binary_format(path)) is not None:
+        return binary
+    if head.startswith("{"):
+        return "jsonl" if _is_object_line(head) else "json"
+    if head.startswith("["):
+        return "json"
+    if (table := _table_format(head, columns)) is not None:
+        return table
+    if looks_like_qrels(path):
+        raise DataError(
+            [Fault(name, None, "", "examples or a TREC run", "what looks like qrels")],
+            hint=f"Name the run first and this file with {argument('qrels', 'FILE')}.",
+        )
+    if path.stat().st_size == 0:
+        raise DataError([Fault(name, None, "", "at least one record", "an empty file")])
+    raise DataError(
+        [Fault(name, None, "", f"a file that ends in {', '.join(BY_ENDING)}", path.name)],
+        hint="`ragstone formats` lists what can be read.",
+    )
+
+
+def _table_format(head: str, columns: Mapping[str, str]) -> str | None:
+    """CSV or TSV, where the first line is a header that has the fields of an example."""
+    lines = head.splitlines()[:1]
+    for format, mark in (("tsv", "\t"), ("csv", ","), ("csv", ";")):
+        for header in csv.reader(lines, delimiter=mark):
+            if len(header) > 1 and plan(header, columns).problem is None:
+                return format
+    return None
+
+
+def _is_object_line(head: str) -> bool:
+    return head.partition("\n")[0].rstrip().endswith("}")
+
+
+def _folder(folder: Path, name: str, qrels: Path | None) -> Source:
+    if (found := find_beir(folder)) is not None:
+        corpus, queries, judged = found
+        runs = tuple(path for path in _plain_files(folder) if looks_like_run(path))
+        return Beir(name, corpus, queries, qrels or _choose(judged, name), runs)
+    if is_dataset(folder):
+        return open_dataset(folder, name)
+    files = _plain_files(folder)
+    judged = [path for path in files if "qrel" in path.name.lower() and looks_like_qrels(path)]
+    runs = tuple(path for path in files if path not in judged and looks_like_run(path))
+    if runs and (judged or qrels is not None):
+        return TrecRuns(name, runs, qrels or _choose(judged, name))
+    if runs:
+        fault = Fault(name, None, "", "qrels beside the runs", "none")
+        raise DataError([fault], hint=f"Name them with {argument('qrels', 'FILE')}.")
+    readable = [p.name for p in files if Path(p.name.removesuffix(".gz")).suffix in BY_ENDING]
+    hint = f"It holds {', '.join(readable[:5])}: name the file." if readable else ""
+    expected = "a data set (Hugging Face, BEIR, TREC runs with qrels)"
+    got = "a folder of other files" if files else "a folder without files"
+    raise DataError([Fault(name, None, "", expected, got)], hint=hint)
+
+
+def _plain_files(folder: Path) -> list[Path]:
+    try:
+        return sorted(p for p in folder.iterdir() if p.is_file() and not p.name.startswith("."))
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise DataError(
+            [Fault(str(folder), None, "", "a readable folder", f"the error {reason!r}")]
+        ) from None
+
+
+def _choose(qrels: Sequence[Path], name: str) -> Path:
+    """The only file, or the one of the split called test, which is what BEIR reports."""
+    if len(qrels) == 1:
+        return qrels[0]
+    for path in qrels:
+        if path.name in ("test.tsv", "test.tsv.gz"):
+            return path
+    found = ", ".join(path.name for path in qrels) or "none"
+    hint = f"Name one with {argument('qrels', 'FILE')}." if qrels else ""
+    raise DataError([Fault(name, None, "", "one file of qrels", found)], hint=hint)

@@ -1,0 +1,334 @@
+"""Read facts: repeated ids, rejected records, broken label rules and notes, gathered while reading.
+
+Some data use the question's id for the rows of all systems; the id of such an example becomes
+ID/SYSTEM. Each id takes 32 bytes of memory.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.errors import Fault
+from ragstone.core.messages import reason
+
+from .example import Example
+from .fields import NESTED
+from .json_text import Problem, ascii_safe
+from .record_labels import Severity
+from .records import DEFAULT_SYSTEM, RecordReader, question_hash
+from .text_files import Meter
+
+Hashes = NDArray[np.uint64]
+Texts = Sequence[str] | pl.Series
+
+FIRST, SECOND = 0, 1
+"""Seeds: two hashes of 64 bits tell a hundred million ids apart with a chance of error below
+1e-22."""
+
+LONGEST = 200_000
+"""Ids from which on a run is not merged with others, which would take its memory three times."""
+
+NO_SYSTEM = ""
+"""Of an example whose id cannot be that of a question."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class IdBlock:
+    """Some ids, hashed, each array of shape (n,).
+
+    Attributes:
+        first: A hash of each id, and ``second`` another.
+        systems: A hash of the system that the example names beside its id; 0 for none.
+        places: The line or row of each.
+    """
+
+    first: Hashes
+    second: Hashes
+    systems: Hashes
+    places: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, ids: Texts, systems: Texts, places: Sequence[int] | NDArray[np.int64]) -> Self:
+        """Hash them."""
+        texts = pl.Series(ids, dtype=pl.String)
+        of_systems = pl.Series(systems, dtype=pl.String)
+        named = (of_systems != NO_SYSTEM).to_numpy()
+        return cls(
+            texts.hash(FIRST).to_numpy(),
+            texts.hash(SECOND).to_numpy(),
+            np.where(named, of_systems.hash(FIRST).to_numpy() | np.uint64(1), np.uint64(0)),
+            np.asarray(places, dtype=np.int64),
+        )
+
+    def at(self, chosen: NDArray[np.intp]) -> Self:
+        """Those at some indices."""
+        return type(self)(
+            self.first[chosen], self.second[chosen], self.systems[chosen], self.places[chosen]
+        )
+
+    @classmethod
+    def joined(cls, blocks: "Sequence[IdBlock]") -> Self:
+        """All of them, one after the other."""
+        blocks = [cls.of((), (), ()), *blocks]
+        return cls(
+            np.concatenate([one.first for one in blocks]),
+            np.concatenate([one.second for one in blocks]),
+            np.concatenate([one.systems for one in blocks]),
+            np.concatenate([one.places for one in blocks]),
+        )
+
+    def beside(self, other: "IdBlock") -> "IdBlock":
+        """These and others, sorted by their first hash."""
+        both = IdBlock.joined([self, other])
+        return both.at(np.argsort(both.first, kind="stable"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Repeats:
+    """Which ids of a block occurred before.
+
+    Attributes:
+        places: Where each was first; -1 for one that is new. Shape (n,).
+        over_systems: Whether an id occurs under several systems, so that it is that of a question.
+    """
+
+    places: NDArray[np.int64]
+    over_systems: bool
+
+
+@dataclass(slots=True)
+class SeenIds:
+    """The ids so far, in sorted runs: each is at least twice as long as the next, or long."""
+
+    _runs: list[IdBlock] = field(default_factory=list)
+
+    def look_up(self, block: IdBlock) -> Repeats:
+        """Which ids of a block occurred before, in it or in others; those that are new are kept."""
+        _, earliest, whose = np.unique(block.first, return_index=True, return_inverse=True)
+        own = earliest[whose]
+        places = np.where(own < np.arange(len(own)), block.places[own], np.int64(-1))
+        systems = _named_first(block.systems, whose)
+        over_systems = _differ(block.systems, systems)
+        for run in self._runs:
+            at = np.minimum(np.searchsorted(run.first, block.first), len(run.first) - 1)
+            same = (run.first[at] == block.first) & (run.second[at] == block.second)
+            places = np.where(same, run.places[at], places)
+            over_systems |= _differ(systems[same], run.systems[at[same]])
+            lacking = same & (run.systems[at] == 0)
+            run.systems[at[lacking]] = systems[lacking]
+        new = np.flatnonzero(places < 0)
+        if len(new):
+            there = IdBlock(block.first, block.second, systems, block.places)
+            self._keep(there.at(new[np.argsort(block.first[new], kind="stable")]))
+        return Repeats(places, over_systems)
+
+    def all(self) -> IdBlock:
+        """Every id that was looked up, once."""
+        return IdBlock.joined(self._runs)
+
+    def _keep(self, run: IdBlock) -> None:
+        while self._runs and len(self._runs[-1].first) < min(2 * len(run.first), LONGEST):
+            run = self._runs.pop().beside(run)
+        self._runs.append(run)
+
+
+def _named_first(systems: Hashes, whose: NDArray[np.intp]) -> Hashes:
+    """The first system that any row of the same id names; 0 if none does.
+
+    Args:
+        systems: Of each row.
+        whose: The id of each row.
+    """
+    named = np.flatnonzero(systems)[::-1]
+    of_ids = np.zeros(len(systems), np.uint64)
+    of_ids[whose[named]] = systems[named]
+    return of_ids[whose]
+
+
+def _differ(systems: Hashes, others: Hashes) -> bool:
+    return bool(((systems != others) & (systems != 0) & (others != 0)).any())
+
+
+LOOKED_UP, MOST_LOOKED_UP = 16, 4096
+"""Ids that are looked up together: few at first, for ids that repeat mostly do so early."""
+
+
+def ids_repeat(examples: Iterable[Example]) -> bool:
+    """Whether an id occurs under several systems; reads until the first such id."""
+    every, seen = iter(examples), SeenIds()
+    size = LOOKED_UP
+    while some := [(one.id, one.system) for one in islice(every, size)]:
+        ids, systems = zip(*some, strict=True)
+        if seen.look_up(IdBlock.of(ids, systems, range(len(ids)))).over_systems:
+            return True
+        size = min(2 * size, MOST_LOOKED_UP)
+    return False
+
+
+def has_system(example: Example) -> bool:
+    """Whether the data name the system, without which an id cannot be that of a question."""
+    return example.system != DEFAULT_SYSTEM
+
+
+def of_its_system(example: Example) -> Example:
+    """The example as ID/SYSTEM; its id is the question's, unless the data name the question."""
+    question = example.question
+    named = example.question_id != example.id and (
+        question is None or example.question_id != question_hash(question, example.history)
+    )
+    return replace(
+        example,
+        id=id_of(example.id, example.system),
+        question_id=example.question_id if named else example.id,
+    )
+
+
+def id_of(question: str, system: str) -> str:
+    """What one system's answer to a question is called.
+
+    >>> id_of("q1", "bm25")
+    'q1/bm25'
+    """
+    return f"{question}/{system}"
+
+
+class Questions:
+    """Detects ids that belong to different questions in different systems."""
+
+    def __init__(self) -> None:
+        self._asked: dict[str, int] = {}
+        self._differing: dict[str, None] = {}
+
+    def hear(self, example: Example) -> None:
+        """Take note of an example as the data name it."""
+        if example.question is not None:
+            asked = hash(example.question)
+            if self._asked.setdefault(example.id, asked) != asked:
+                self._differing[example.id] = None
+
+    def note(self) -> str:
+        """What a reader should know of it, as a reason."""
+        first = next(iter(self._differing), None)
+        return reason("ids_repeat", differing=len(self._differing) or None, first=first)
+
+
+KEPT = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A record that could not be read: its JSON text, or the raw line if it is no JSON."""
+
+    line: int | None
+    record: str
+    faults: tuple[Fault, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LabelViolation:
+    """Human labels of an example that break a rule. They are kept as they are."""
+
+    id: str
+    rule: str
+    severity: Severity
+    where: str
+
+
+@dataclass(slots=True)
+class ReadFacts:
+    """What was found out about records.
+
+    Attributes:
+        faults: The first 1,000 faults.
+        n_faults: How many there are.
+        rejected: Every record left out, with its faults; none unless bad ones are skipped.
+        label_violations: The first 1,000 broken rules between human labels.
+        n_label_violations: How many there are, by rule.
+        good: How many records are good.
+        own_ids: Of a piece, how many good records name a system beside an id of their own.
+        other_ids: Of a piece, ids of those that name a system and no id, which are numbers.
+        unread_ids: Of a piece, ids of records that cannot be read, which occurred there first.
+        about_columns: Problems of columns, which are told once.
+        rival: A field that two columns claim, with one of them.
+        spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.
+    """
+
+    faults: list[Fault] = field(default_factory=list)
+    n_faults: int = 0
+    rejected: list[Rejected] = field(default_factory=list)
+    label_violations: list[LabelViolation] = field(default_factory=list)
+    n_label_violations: Counter[str] = field(default_factory=Counter)
+    good: int = 0
+    own_ids: int = 0
+    other_ids: list[str] = field(default_factory=list)
+    unread_ids: list[str] = field(default_factory=list)
+    about_columns: set[Problem] = field(default_factory=set)
+    rival: dict[str, str] = field(default_factory=dict)
+    spelled: Counter[str] = field(default_factory=Counter)
+    unread: Counter[tuple[str, str]] = field(default_factory=Counter)
+    numbers: Counter[str] = field(default_factory=Counter)
+
+    def note(self, fault: Fault) -> None:
+        """Add a fault."""
+        self.n_faults += 1
+        if len(self.faults) < KEPT:
+            self.faults.append(fault)
+
+    def heard_id(self, example: Example, *, own: bool) -> None:
+        """Note a good record; ``own``: it names a system beside an id of its own."""
+        self.own_ids += own
+        if not own and has_system(example):
+            self.other_ids.append(example.id)
+
+    def count(self, reader: RecordReader) -> None:
+        """Add what a reader counted."""
+        self.spelled += reader.spelled
+        self.unread += reader.unread
+        self.numbers += reader.numbers
+
+    def join(self, other: "ReadFacts") -> None:
+        """Add those of a later piece, without its ids."""
+        told = {
+            (one.field, one.expected, one.got) for one in other.about_columns & self.about_columns
+        }
+        new = [one for one in other.faults if (one.field, one.expected, one.got) not in told]
+        self.n_faults += other.n_faults - (len(other.faults) - len(new))
+        self.faults += new[: KEPT - len(self.faults)]
+        self.rejected += other.rejected
+        self.label_violations += other.label_violations[: max(0, KEPT - len(self.label_violations))]
+        self.n_label_violations += other.n_label_violations
+        self.good += other.good
+        self.about_columns |= other.about_columns
+        self.rival = self.rival or other.rival
+        self.spelled += other.spelled
+        self.unread += other.unread
+        self.numbers += other.numbers
+
+
+MOST_COLUMNS = 5
+
+
+def notes_of(facts: ReadFacts) -> Iterator[str]:
+    """A reason each: JSON text and numbers that were read otherwise, columns like a field."""
+    spelled = {field: n for field, n in facts.spelled.items() if field not in NESTED}
+    if spelled:
+        fields = "\n".join(f"{field}={n}" for field, n in spelled.items())
+        yield reason("lists_spelled", fields=fields)
+    numbers = {" ".join(name.split()): n for name, n in facts.numbers.items() if n}
+    if numbers:
+        columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in numbers.items())
+        yield reason("numbers_as_texts", columns=columns)
+    for (column, name), n in facts.unread.most_common(MOST_COLUMNS):
+        yield reason("no_field", column=ascii_safe(column), field=name, n=n)
+
+
+def windows_notes(meter: Meter) -> Iterator[str]:
+    """A reason for each file that was read as Windows-1252."""
+    for path, words in (meter.windows or {}).items():
+        yield reason("read_as_windows", file=ascii_safe(path.name), words="\n".join(words))

@@ -1,0 +1,322 @@
+"""Human labels of a record: their names, their types and the rules between them.
+
+A record carries what people said under ``labels``::
+
+    {"contexts": [{"topically_relevant": 1, "evidence_sufficient": 0, "misleading": 0}],
+     "answer": {"support_present": true, "unsupported_claim_present": false},
+     "claims": [{"text": "…", "support": "supported", "evidence": ["2"]}],
+     "statements": [{"text": "…", "agreement": "full"}],
+     "response_type": "answer"}
+
+``contexts[i]`` is about the i-th context in the order given. Labels are 0, 1,
+true, false, or null where the person left it open; ``grade`` of a context is 0
+to 3. Names not listed here are kept and ignored. Values that break a rule
+between labels are the person's, so they are never corrected: ``violations``
+lists them.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from ragstone.core.user_code import registry
+
+from .json_text import Problem, shown
+
+Unit = Literal[
+    "answer", "context", "claim", "statement", "evidence", "reference", "probe", "record"
+]
+"""What of an example something is said of; of a ``record``: under ``labels`` itself."""
+
+Values = tuple[str, ...] | tuple[int, ...]
+
+YES_NO: Values = ()
+"""Of a label that is yes or no."""
+
+SUPPORT = ("supported", "contradicted", "absent")
+
+LABELS: dict[Unit, dict[str, Values]] = {
+    "context": {
+        "topically_relevant": YES_NO,
+        "evidence_sufficient": YES_NO,
+        "misleading": YES_NO,
+        "grade": (0, 1, 2, 3),
+    },
+    "answer": {
+        "support_present": YES_NO,
+        "unsupported_claim_present": YES_NO,
+        "contradicted_claim_present": YES_NO,
+        "source_cited": YES_NO,
+        "fabricated_source": YES_NO,
+        "proper_action": YES_NO,
+        "response_on_topic": YES_NO,
+        "helpful": YES_NO,
+        "incomplete": YES_NO,
+        "unsafe_content": YES_NO,
+    },
+    "claim": {"support": SUPPORT, "agreement": ("matches", "contradicts", "extra")},
+    "statement": {
+        "support": SUPPORT,
+        "agreement": ("full", "partial", "missing", "contradicted"),
+    },
+    "record": {"response_type": ("answer", "partial", "abstain", "refuse", "clarify")},
+}
+"""The labels that a record may carry, and what each may be; kinds of a user's own add theirs."""
+
+for _labels_of_unit in LABELS.values():
+    registry(_labels_of_unit)
+
+OF_ANSWER = frozenset(LABELS["answer"])
+"""The labels of an answer, under their own names."""
+
+Severity = Literal["block", "warn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule between two labels of a unit: where ``given`` is yes, ``then`` is what it says.
+
+    A ``block`` rule stops an annotation form, a ``warn`` rule only asks; in files both are flagged.
+    """
+
+    name: str
+    severity: Severity
+    unit: Unit
+    given: str
+    then: str
+    says: bool
+
+
+RULES = registry({
+    rule.name: rule
+    for rule in (
+        Rule("evidence_requires_relevance", "block", "context",
+             "evidence_sufficient", "topically_relevant", True),
+        Rule("evidence_excludes_misleading", "warn", "context",
+             "evidence_sufficient", "misleading", False),
+        Rule("contradiction_requires_unsupported", "block", "answer",
+             "contradicted_claim_present", "unsupported_claim_present", True),
+        Rule("fabricated_requires_cited", "block", "answer",
+             "fabricated_source", "source_cited", True),
+    )
+})  # fmt: skip
+"""By name; kinds of a user's own add theirs."""
+
+FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
+"""Where the labels of units of which there are several stand."""
+PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
+"""Those that are given with their text."""
+
+Vote = TypeVar("Vote", bound=Hashable)
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Labels of one unit that contradict each other; ``where`` is ``contexts[2]`` or ``answer``."""
+
+    rule: str
+    severity: Severity
+    where: str
+
+
+def of_taxonomy(labels: dict[str, Any]) -> dict[str, Any]:
+    """The labels of the answer that stand under ``labels`` itself; ``chunks`` become contexts."""
+    if "chunks" in labels and "contexts" not in labels:
+        labels["contexts"] = labels.pop("chunks")
+    return {
+        name: value for name, value in labels.items() if name in OF_ANSWER and says_yes_or_no(value)
+    }
+
+
+def says_yes_or_no(value: object) -> bool:
+    """Whether a label of the answer that stands by itself is read as one."""
+    return type(value) in (bool, int) and value in (0, 1)
+
+
+def unread_labels(labels: Mapping[str, Any]) -> list[Problem]:
+    """The labels of the answer that ``of_taxonomy`` leaves: nobody judges by them."""
+    return [
+        Problem(f"labels.{name}", _expected(YES_NO), shown(value))
+        for name, value in labels.items()
+        if name in OF_ANSWER and value is not None and not says_yes_or_no(value)
+    ]
+
+
+def of_contexts(given: object) -> list[dict[str, Any]] | None:
+    """The labels that contexts carry themselves, one object for each; None if none does."""
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        return None
+    found = [{name: one[name] for name in LABELS["context"] if name in one} for one in given]
+    return found if any(found) else None
+
+
+def know_label(unit: Unit, name: str, values: Values) -> None:
+    """Take a label among those that a record may carry.
+
+    Raises:
+        ValueError: The unit has a label of this name with other values.
+    """
+    known = known_values(unit, name)
+    if known is None:
+        LABELS[unit][name] = values
+    elif known != values:
+        raise ValueError(f"The label {name} of a {unit} is {known}, not {values}.")
+
+
+def known_values(unit: Unit, name: str) -> Values | None:
+    """What a label of a unit may be; None where it has no label of that name."""
+    of_record = LABELS["record"].get(name) if unit == "answer" else None
+    return LABELS[unit].get(name) if of_record is None else of_record
+
+
+def violations(labels: Mapping[str, Any]) -> list[Violation]:
+    """Every broken rule of one record's labels. An unknown label breaks none."""
+    found: list[Violation] = []
+    for unit, where, one in _units(labels):
+        for rule in RULES.values():
+            if rule.unit == unit and one.get(rule.given):
+                said = one.get(rule.then)
+                if said is not None and bool(said) != rule.says:
+                    found.append(Violation(rule.name, rule.severity, where))
+    return found
+
+
+def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:
+    """Each unit that has labels, where it stands, and its labels."""
+    for unit, field in FIELDS.items():
+        for index, one in enumerate(labels.get(field) or ()):
+            if one:
+                yield unit, f"{field}[{index}]", one
+    if labels.get("answer"):
+        yield "answer", "answer", labels["answer"]
+
+
+def context_labels(labels: Mapping[str, Any]) -> list[dict[str, bool | None]]:
+    """The yes and no labels of each context in the order given; None where a label is open."""
+    names = [name for name, values in LABELS["context"].items() if values == YES_NO]
+    return [
+        {name: _truth((one or {}).get(name)) for name in names}
+        for one in labels.get("contexts") or ()
+    ]
+
+
+def answer_labels(labels: Mapping[str, Any]) -> dict[str, bool | None]:
+    """The yes and no labels of the answer; None where a label is open."""
+    answer = labels.get("answer") or {}
+    return {
+        name: _truth(answer.get(name))
+        for name, values in LABELS["answer"].items()
+        if values == YES_NO
+    }
+
+
+def majority(votes: Iterable[Vote | None]) -> Vote | None:
+    """What most annotators said; None on a tie and where nobody said anything.
+
+    >>> majority([1, 1, 0]), majority([1, 0]), majority([0, None])
+    (1, None, 0)
+    """
+    counts: dict[Vote, int] = {}
+    for vote in votes:
+        if vote is not None:
+            counts[vote] = counts.get(vote, 0) + 1
+    if not counts:
+        return None
+    most = max(counts.values())
+    winners = [vote for vote, count in counts.items() if count == most]
+    return winners[0] if len(winners) == 1 else None
+
+
+def label_problems(labels: Mapping[str, Any], n_contexts: int | None) -> list[Problem]:
+    """Known labels of a wrong type or for contexts that are not there."""
+    problems: list[Problem] = []
+    contexts = labels.get("contexts")
+    if contexts is not None:
+        _check_contexts(contexts, n_contexts, problems)
+    answer = labels.get("answer")
+    if answer is not None:
+        if isinstance(answer, dict):
+            _check_labels(answer, "answer", "labels.answer", problems)
+        else:
+            problems.append(Problem("labels.answer", "an object of labels", shown(answer)))
+    for unit in PROPOSITIONS:
+        if labels.get(FIELDS[unit]) is not None:
+            _check_propositions(labels[FIELDS[unit]], unit, problems)
+    _check_labels(labels, "record", "labels", problems)
+    return problems
+
+
+def is_label(value: object) -> bool:
+    """Whether the value may stand for yes, no or open."""
+    return value is None or value is True or value is False or _is_binary_number(value)
+
+
+def _check_contexts(contexts: object, n_contexts: int | None, problems: list[Problem]) -> None:
+    if not isinstance(contexts, list):
+        problems.append(
+            Problem("labels.contexts", "a list, one object of labels a context", shown(contexts))
+        )
+        return
+    if len(contexts) > (n_contexts or 0):
+        n = "none without contexts" if not n_contexts else f"at most {n_contexts}, one a context"
+        problems.append(Problem("labels.contexts", n, f"labels of {len(contexts)}"))
+    for index, one in enumerate(contexts):
+        if one is None:
+            continue
+        if not isinstance(one, dict):
+            problems.append(Problem(f"labels.contexts[{index}]", "an object of labels", shown(one)))
+            continue
+        _check_labels(one, "context", f"labels.contexts[{index}]", problems)
+
+
+def _check_labels(
+    labels: Mapping[str, Any], unit: Unit, where: str, problems: list[Problem]
+) -> None:
+    for name, values in LABELS[unit].items():
+        value = labels.get(name)
+        if value is None or (is_label(value) if values == YES_NO else _is_one_of(values, value)):
+            continue
+        problems.append(Problem(f"{where}.{name}", _expected(values), shown(value)))
+
+
+def _is_one_of(values: Values, value: object) -> bool:
+    """``True`` equals 1 in Python, and 3.0 equals 3."""
+    return type(value) in (str, int) and value in values
+
+
+def _expected(values: Values) -> str:
+    if values == YES_NO:
+        return "0, 1, true, false or null"
+    if isinstance(values[0], int):
+        return f"{', '.join(map(str, values))} or null"
+    return f"one of {', '.join(map(str, values))}"
+
+
+def _check_propositions(propositions: object, unit: Unit, problems: list[Problem]) -> None:
+    where = f"labels.{FIELDS[unit]}"
+    if not isinstance(propositions, list):
+        problems.append(Problem(where, "a list of objects with text", shown(propositions)))
+        return
+    for index, one in enumerate(propositions):
+        place = f"{where}[{index}]"
+        if not isinstance(one, dict) or not isinstance(one.get("text"), str):
+            problems.append(Problem(place, "an object with text", shown(one)))
+            continue
+        _check_labels(one, unit, place, problems)
+        for name in ("reference", "sentence"):
+            value = one.get(name)
+            if value is not None and (not isinstance(value, int) or not 0 <= value < 1 << 31):
+                problems.append(Problem(f"{place}.{name}", "a whole number from 0", shown(value)))
+        evidence = one.get("evidence")
+        if evidence is not None and not (
+            isinstance(evidence, list) and all(isinstance(id, str) for id in evidence)
+        ):
+            problems.append(Problem(f"{place}.evidence", "a list of context ids", shown(evidence)))
+
+
+def _is_binary_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and value in (0, 1)
+
+
+def _truth(value: object) -> bool | None:
+    return None if value is None else bool(value)

@@ -1,0 +1,333 @@
+"""Records: converts one record of any known layout to an Example.
+
+Every wrong field of a record is reported, not only the first.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from math import isfinite
+from operator import is_not
+from typing import Any
+
+from .contexts import ContextReader, read_grades
+from .example import (
+    NOTHING,
+    Context,
+    Example,
+    Turn,
+    are_texts,
+    not_text,
+    parse_cell,
+    put_cell,
+    put_session,
+    read_conversation,
+    read_id,
+    read_texts,
+    read_turns,
+    spelled_out,
+)
+from .fields import ABSENT, FieldLayout, could_be, plan, resembled
+from .formats.eval_results import laid_flat, nested_layout
+from .json_text import Problem, shown
+from .record_labels import OF_ANSWER, label_problems, of_contexts, of_taxonomy, says_yes_or_no
+
+DEFAULT_SYSTEM = "default"
+
+KNOWN_PLANS = 4096
+MOST_COLUMNS = 200
+"""Columns of a record that are looked at for what they resemble."""
+
+
+class RecordReader:
+    """Reads records one by one and remembers how each set of columns is read.
+
+    Args:
+        columns: Field to column, as the user mapped them.
+        layout: The layout named by the user; otherwise it is detected from the first record.
+
+    Attributes:
+        spelled: For each field, the number of records in which it was JSON text, read as a list.
+        unread: For each pair of an unused column and a missing field that it may be meant for, the
+            number of records.
+        numbers: For each column of texts, the number of records in which it was a number.
+    """
+
+    def __init__(self, columns: Mapping[str, str], *, layout: str | None = None) -> None:
+        self.columns = columns
+        self.layout = layout
+        self.spelled: Counter[str] = Counter()
+        self.unread: Counter[tuple[str, str]] = Counter()
+        self.numbers: Counter[str] = Counter()
+        self._plans: dict[tuple[object, ...], FieldLayout] = {}
+        self._contexts = ContextReader()
+
+    def plan_of(self, record: Mapping[str, Any]) -> FieldLayout:
+        """How records with these columns are read."""
+        keys = tuple(record)
+        found = self._plans.get(keys)
+        if found is None:
+            if len(self._plans) >= KNOWN_PLANS:
+                self._plans.clear()
+            found = plan(keys, self.columns, self.layout)
+            found = replace(found, resembling=self._resembling(found))
+            if self.layout is None and found.problem is None:
+                self.layout = found.layout
+            self._plans[keys] = found
+        return found
+
+    def _resembling(self, found: FieldLayout) -> tuple[tuple[str, str], ...]:
+        """Columns that are no field, with the one they look like, unless the user named it."""
+        looked = ((name, resembled(name)) for name in found.extra[:MOST_COLUMNS])
+        return tuple((name, field) for name, field in looked if field and field not in self.columns)
+
+    def layout_of(self, record: Mapping[str, Any]) -> str | None:
+        """The layout of such records; None where no field is recognised."""
+        if (nested := nested_layout(record)) is not None:
+            return nested.name
+        found = self.plan_of(record)
+        return found.layout if found.problem is None else None
+
+    def has_id(self, record: Mapping[str, Any]) -> bool:
+        """Whether the record names its id; otherwise it is known by its place."""
+        record = laid_flat(record)
+        return record.get(self.plan_of(record).id) is not None
+
+    def read(self, record: Mapping[str, Any], row: int, problems: list[Problem]) -> Example | None:
+        """The example, or None with its problems added to the list.
+
+        ``row`` counts from 1 and is the id of a record that has none.
+        """
+        if (nested := nested_layout(record)) is not None:
+            self.layout = self.layout or nested.name
+            record = nested.flat(record)
+        plan = self.plan_of(record)
+        get = record.get
+        self._count_unread(plan, record)
+        if plan.problem is not None:
+            problems.append(plan.problem)
+            return None
+
+        labels, slices, meta = self._groups(plan, record, problems)
+        question, history, answer, policy = self._texts(plan, record, meta, problems)
+        contexts = self._retrieved(plan, record, labels, meta, problems)
+        reference = self._references(get(plan.reference), plan.reference, problems)
+        evidence, grades = self._gold(plan, record, meta, problems)
+
+        if labels:
+            problems.extend(label_problems(labels, None if contexts is None else len(contexts)))
+        id = read_id(get(plan.id), "id", problems)
+        question_id = read_id(get(plan.question_id), "question_id", problems)
+        system = read_id(get(plan.system), "system", problems)
+        if answer is None and contexts is None and not reference and not problems:
+            problems.append(_nothing_in(record))
+        if problems:
+            return None
+        id = str(row) if id is None else id
+        if question_id is None:
+            question_id = id if question is None else question_hash(question, history)
+        return Example(
+            id,
+            question_id,
+            _system_beside(slices, meta, labels) if system is None else system,
+            question,
+            contexts,
+            answer,
+            reference,
+            history,
+            policy,
+            evidence,
+            grades,
+            slices or NOTHING,
+            labels or NOTHING,
+            meta or NOTHING,
+        )
+
+    def _texts(
+        self,
+        plan: FieldLayout,
+        record: Mapping[str, Any],
+        meta: Mapping[str, Any],
+        problems: list[Problem],
+    ) -> tuple[str | None, tuple[Turn, ...], str | None, str | None]:
+        """The question, the turns before it, the answer and the policy."""
+        get = record.get
+        asked = self._spelled_out(get(plan.question), plan.question)
+        answer, policy = self._spelled_out(get(plan.answer), plan.answer), get(plan.policy)
+        question, history, spoken = _asked(asked, plan.question, problems)
+        for name, text in (("answer", answer), ("policy", policy)):
+            if text is not None and type(text) is not str:
+                problems.append(not_text(name, text))
+        turns = get(plan.history)
+        if turns is None and plan.history is ABSENT:
+            turns = meta.get("history")
+        if turns is not None:
+            history = read_turns(self._cell(turns, "history", problems), problems) + history
+        return question, history, spoken if answer is None else answer, policy
+
+    def _spelled_out(self, value: object, column: str) -> Any:
+        """The value with a number as text, which is told."""
+        if value is None or type(value) is str:
+            return value
+        text = spelled_out(value)
+        if text is not value:
+            self.numbers[column] += 1
+        return text
+
+    def _references(self, value: object, column: str, problems: list[Problem]) -> tuple[str, ...]:
+        given = self._spelled_out(self._cell(value, "reference", problems), column)
+        if isinstance(given, list):
+            texts = [spelled_out(one) for one in given]
+            self.numbers[column] += any(map(is_not, texts, given))
+            given = texts
+        return read_texts(given, "reference", problems)
+
+    def _count_unread(self, plan: FieldLayout, record: Mapping[str, Any]) -> None:
+        """Columns that look like a field which this record lacks."""
+        for name, field in plan.resembling:
+            if record.get(getattr(plan, field)) is None and could_be(field, record[name]):
+                self.unread[name, field] += 1
+
+    def _groups(
+        self, plan: FieldLayout, record: Mapping[str, Any], problems: list[Problem]
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """Labels, slices and meta, with the columns that are no field of their own."""
+        labels = self._object(record.get(plan.labels), "labels", problems)
+        slices = self._object(record.get(plan.slices), "slices", problems)
+        meta = self._object(record.get(plan.meta), "meta", problems)
+        put_session(plan.session, record.get(plan.session), slices, meta)
+        of_answer = of_taxonomy(labels)
+        for name in plan.extra:
+            value = record[name]
+            if name in OF_ANSWER and says_yes_or_no(value):
+                of_answer[name] = value
+            if isinstance(value, (str, int, float)):
+                if value == value and value not in (float("inf"), float("-inf")):
+                    slices[name] = value
+            elif value is not None:
+                meta[name] = value
+        if of_answer and "answer" not in labels:
+            labels["answer"] = of_answer
+        for name, path in plan.nested:
+            place = {"labels": labels, "slices": slices, "meta": meta}[path[0]]
+            put_cell(place, path[1:], record[name], name, problems)
+        for name, value in slices.items():
+            if isinstance(value, float) and not isfinite(value):
+                problems.append(Problem(f"slices.{name}", "a finite value", shown(value)))
+        return labels, slices, meta
+
+    def _retrieved(
+        self,
+        plan: FieldLayout,
+        record: Mapping[str, Any],
+        labels: dict[str, Any],
+        meta: Mapping[str, Any],
+        problems: list[Problem],
+    ) -> tuple[Context, ...] | None:
+        """The contexts in rank order, and labels of contexts brought into the same order."""
+        given, ids = record.get(plan.contexts), record.get(plan.context_ids)
+        if given is None and ids is None:
+            return None
+        if ids is None:
+            ids = meta.get("context_ids")
+        before = len(problems)
+        given = self._cell(given, "contexts", problems)
+        if len(problems) > before:
+            return ()
+        ids = self._cell(ids, "context_ids", problems)
+        graded = plan.reference_contexts is not ABSENT
+        if "contexts" not in labels and (marked := of_contexts(given)):
+            labels["contexts"] = marked
+        contexts, order = self._contexts.read(given, ids, problems, graded=graded)
+        if order is not None and isinstance(labels.get("contexts"), list):
+            marks = labels["contexts"]
+            if len(marks) <= len(order):
+                labels["contexts"] = [marks[i] if i < len(marks) else None for i in order]
+        return contexts
+
+    def _gold(
+        self,
+        plan: FieldLayout,
+        record: Mapping[str, Any],
+        meta: Mapping[str, Any],
+        problems: list[Problem],
+    ) -> tuple[tuple[str, ...], dict[str, int] | None]:
+        """Gold evidence, and which ids of contexts are judged relevant."""
+        evidence = record.get(plan.evidence)
+        if evidence is None and plan.evidence is ABSENT:
+            evidence = meta.get("evidence")
+        evidence = self._cell(evidence, "evidence", problems)
+        if plan.splits_evidence and isinstance(evidence, str):
+            evidence = [part.strip() for part in evidence.split(";")]
+        texts = read_texts(evidence, "evidence", problems)
+        judged = record.get(plan.reference_contexts)
+        if judged is None:
+            return texts, None
+        judged = self._cell(judged, "reference_contexts", problems)
+        # Ragas calls texts so that others call evidence; elsewhere an empty list is one of ids.
+        empty_means_texts = judged != [] or plan.layout.startswith("ragas")
+        if plan.grades_or_texts and empty_means_texts and are_texts(judged):
+            return texts or read_texts(judged, "reference_contexts", problems), None
+        return texts, read_grades(judged, problems)
+
+    def _cell(self, value: object, field: str, problems: list[Problem]) -> Any:
+        """Parse a value that is a list or an object written as text, from any kind of source.
+
+        For references, only a list of texts is parsed: ``[2, 3]`` may be the answer itself.
+        """
+        if not isinstance(value, str):
+            return value
+        if field == "reference" and value.lstrip().startswith("{"):
+            return value
+        spelled = parse_cell(value, field, problems)
+        if not isinstance(spelled, (list, dict)):
+            return spelled
+        if field == "reference" and spelled and not any(isinstance(one, str) for one in spelled):
+            return value
+        self.spelled[field] += 1
+        return spelled
+
+    def _object(self, value: object, field: str, problems: list[Problem]) -> dict[str, Any]:
+        if value is None:
+            return {}
+        value = self._cell(value, field, problems)
+        if isinstance(value, dict):
+            return value
+        problems.append(Problem(field, "an object", shown(value)))
+        return {}
+
+
+def question_hash(question: str, history: Sequence[Turn] = ()) -> str:
+    """The id of a question that has none: 16 hex digits of a hash of it and its history."""
+    digest = blake2b(question.encode(), digest_size=8)
+    for turn in history:
+        digest.update(f"\x1e{turn.role}\x1f{turn.text}".encode())
+    return digest.hexdigest()
+
+
+def _asked(
+    given: object, field: str, problems: list[Problem]
+) -> tuple[str | None, tuple[Turn, ...], str | None]:
+    """The question, and of a record that is a conversation also earlier turns and the answer."""
+    if given is None or type(given) is str:
+        return given, (), None
+    if isinstance(given, list):
+        return read_conversation(given, field, problems)
+    problems.append(not_text("question", given))
+    return None, (), None
+
+
+def _nothing_in(record: Mapping[str, Any]) -> Problem:
+    filled = ", ".join(name for name, value in record.items() if value is not None)
+    return Problem("", "an answer, contexts or a reference", f"only {filled or 'nothing'}")
+
+
+def _system_beside(*places: Mapping[str, Any]) -> str:
+    for place in places:
+        value = place.get("system", place.get("method"))
+        if type(value) is str and value:
+            return value
+        if type(value) is int:
+            return str(value)
+    return DEFAULT_SYSTEM

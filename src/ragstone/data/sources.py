@@ -1,0 +1,311 @@
+"""Sources: rows of files, streams, URLs, data frames and lists in memory; also TOML settings files.
+
+A run reads its data more than once, and Parquet from its end, so a stream is first copied to a
+file. pandas and pyarrow are never imported here; a table of theirs is known by its Arrow
+interface and handed to Polars.
+"""
+
+import atexit
+import math
+import os
+import shutil
+import stat
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from enum import Enum
+from io import FileIO
+from itertools import chain, islice
+from os import PathLike, fspath
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import Any, Protocol
+
+import polars as pl
+
+from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.core.remote_files import copy_of, is_url
+
+from .example import Example
+from .json_text import MAX_DEPTH, BadRow, Problem, depth_exceeds, shown, surrogate_in, too_deep
+from .text_files import Meter
+
+Row = tuple[int | None, Mapping[str, Any] | Example | BadRow]
+
+
+class Source(Protocol):
+    """Rows of one format, in the order of the data, readable as often as wanted."""
+
+    @property
+    def name(self) -> str:
+        """How messages call it: the path, or what kind of table it is."""
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All files it reads; none for what is in memory."""
+
+    @property
+    def format(self) -> str | None:
+        """Its format if the source determines it; None if its records do."""
+
+    @property
+    def unit(self) -> str:
+        """What a place in it counts: ``line``, ``row``, or ``element`` of a list."""
+
+    def rows(self, meter: Meter) -> Iterator[Row]:
+        """Line and record of each row; a ``BadRow`` in place of a record that cannot be read."""
+
+
+@dataclass(frozen=True)
+class FileSource:
+    """A source of one file."""
+
+    path: Path
+    name: str
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        return (self.path,)
+
+    @property
+    def format(self) -> str | None:
+        return None
+
+    @property
+    def unit(self) -> str:
+        return "line"
+
+
+STDIN = "-"
+"""What names standard input; a file of this name is ``./-``, given by its whole path."""
+
+PIECE = 1 << 20
+
+_kept: dict[tuple[int, int], Path] = {}
+_lock = Lock()
+
+
+def on_disk(path: str | PathLike[str]) -> Path:
+    """The file at a path; for a stream or a URL, a file with its content.
+
+    That of a stream is kept until the process ends. A stream that has been read to its
+    end gives the same file again. A path that does not exist is returned unchanged.
+
+    Raises:
+        DataError: A device, or standard input that is closed.
+        InputError: What is at a URL cannot be had.
+    """
+    name = fspath(path)
+    if is_url(name):
+        return copy_of(name)
+    try:
+        status = os.fstat(0) if name == STDIN else Path(name).stat()
+    except (OSError, ValueError):
+        if name == STDIN:
+            raise _fault("standard input", "a closed one") from None
+        return Path(name)
+    if name != STDIN:
+        if stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode):
+            return Path(name)
+        if not _may_end(status):
+            raise _fault(name, "a device")
+    with _lock:
+        key = (status.st_dev, status.st_ino)
+        if key not in _kept or not stat.S_ISCHR(status.st_mode):
+            _kept[key] = _keep(name, _kept.get(key))
+        return _kept[key]
+
+
+def _keep(name: str, known: Path | None) -> Path:
+    """Read a stream to its end; one that is known only if somebody writes into it again."""
+    waiting = 0 if known is None else os.O_NONBLOCK
+    with FileIO(0 if name == STDIN else os.open(name, os.O_RDONLY | waiting), "rb",
+                closefd=name != STDIN) as stream:  # fmt: skip
+        first = stream.read(PIECE)
+        if known is not None and first == b"":
+            return known
+        os.set_blocking(stream.fileno(), True)
+        folder = TemporaryDirectory(prefix="ragstone-")
+        atexit.register(folder.cleanup)
+        file = Path(folder.name) / ("stdin" if name == STDIN else Path(name).name)
+        with file.open("wb") as kept:
+            kept.write(first or b"")
+            shutil.copyfileobj(stream, kept, PIECE)
+    return file
+
+
+def _may_end(status: os.stat_result) -> bool:
+    """Whether a stream is one that somebody fills; a device such as /dev/zero never ends."""
+    if stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
+        return True
+    return stat.S_ISCHR(status.st_mode) and os.path.samestat(status, os.fstat(0))
+
+
+def _fault(name: str, got: str) -> DataError:
+    return DataError([Fault(name, None, "", "a file, a folder or a pipe", got)])
+
+
+def read_toml(file: Path, given: str) -> dict[str, Any]:
+    """The tables of a file.
+
+    Args:
+        file: In UTF-8, with or without a byte order mark.
+        given: The ``argument`` that names it.
+
+    Raises:
+        InputError: The file cannot be read or is not valid TOML; the message says why.
+    """
+    try:
+        return tomllib.loads(on_disk(file).read_text(encoding="utf-8-sig"))
+    except OSError as error:
+        raise InputError(f"{given}: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{given} is not UTF-8.") from error
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{given} is not valid TOML: {error}.") from error
+    except RecursionError as error:
+        raise InputError(f"{given} nests too deeply.") from error
+    except ValueError as error:
+        digits = f"a number of more than {sys.get_int_max_str_digits():,} digits"
+        raise InputError(f"{given} holds {digits}.") from error
+
+
+ROWS_AT_ONCE = 10_000
+
+
+@dataclass(frozen=True)
+class Records:
+    """Any iterable of mappings or of examples. One that can be read once is read once."""
+
+    records: Iterable[object]
+    name: str = "records"
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    unit: str = "row"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
+        for number, record in enumerate(self.records, 1):
+            if isinstance(record, Example):
+                yield number, record
+            elif not isinstance(record, Mapping):
+                yield number, BadRow("", (Problem("", "a mapping or an Example", shown(record)),))
+            else:
+                yield number, sound(record)
+
+
+@dataclass(frozen=True)
+class DataFrameSource:
+    """A data frame. A lazy one is collected in batches."""
+
+    frame: pl.DataFrame | pl.LazyFrame
+    name: str
+    files: tuple[Path, ...] = ()
+    format: str | None = None
+    unit: str = "row"
+
+    def rows(self, meter: Meter) -> Iterator[Row]:  # noqa: ARG002
+        if isinstance(self.frame, pl.LazyFrame):
+            parts: Iterable[pl.DataFrame] = self.frame.collect_batches(chunk_size=ROWS_AT_ONCE)
+        else:
+            parts = self.frame.iter_slices(ROWS_AT_ONCE)
+        number = 0
+        for part in parts:
+            for row in plain_rows(part):
+                number += 1
+                yield number, row
+
+
+def table_of(source: object) -> DataFrameSource | None:
+    """The table that the object is, if it is one."""
+    if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
+        return DataFrameSource(source, "the Polars table")
+    if hasattr(source, "__arrow_c_stream__"):
+        package = type(source).__module__.partition(".")[0]
+        return DataFrameSource(pl.DataFrame(_with_index(source)), f"the {package} table")
+    return None
+
+
+def _with_index(table: Any) -> Any:
+    """A pandas table with its index as columns, if that has names of its own."""
+    names = getattr(getattr(table, "index", None), "names", ())
+    return table.reset_index() if any(names) and not set(names) & set(table.columns) else table
+
+
+def plain_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any] | BadRow]:
+    """The rows of a table as mappings of plain values."""
+    for row in frame.iter_rows(named=True):
+        yield sound(row)
+
+
+def sound(record: Mapping[Any, Any]) -> dict[str, Any] | BadRow:
+    """The record in plain values, or what keeps it from being stored."""
+    if depth_exceeds(record, MAX_DEPTH):
+        return BadRow("", (too_deep(),))
+    value: dict[str, Any] = plain(record)
+    problem = surrogate_in(value)
+    return value if problem is None else BadRow(repr(value), (problem,))
+
+
+def plain(value: object) -> Any:
+    """The value as JSON could hold it: numbers of other libraries, dates, arrays, sets and all."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, Set)):
+        return [plain(part) for part in value]
+    if isinstance(value, pl.Series):
+        return [plain(part) for part in value.to_list()]
+    if isinstance(value, Enum):
+        return plain(value.value)
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Decimal):
+        return float(value) if value.is_finite() else math.nan
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, str):
+        return str(value)
+    to_list = getattr(value, "tolist", None)
+    if callable(to_list):
+        return plain(to_list())
+    if isinstance(value, (bool, int, float)):
+        return int(value) if isinstance(value, int) else float(value)
+    return str(value)
+
+
+class ReadOnce:
+    """An iterator, which can be read once; its first record can be peeked at beforehand."""
+
+    def __init__(self, iterator: Iterator[object]) -> None:
+        self._iterator = iterator
+        self._ahead: list[object] = []
+        self._kept: list[object] | None = None
+        self._used = False
+
+    def __iter__(self) -> Iterator[object]:
+        if self._kept is not None:
+            return iter(self._kept)
+        if self._used:
+            raise InputError(
+                "These records come from an iterator that has already been read to its end."
+            )
+        self._used = True
+        return chain(self._ahead, self._iterator)
+
+    def peek(self) -> object:
+        """The first record, None if there is none."""
+        if not self._ahead and not self._used and self._kept is None:
+            self._ahead.extend(islice(self._iterator, 1))
+        return next(iter(self._kept or self._ahead), None)
+
+    def keep(self) -> None:
+        """Take all records into memory, so that they can be read again."""
+        if self._kept is None:
+            self._kept = list(self)

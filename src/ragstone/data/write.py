@@ -1,0 +1,271 @@
+"""Example files: examples written as JSON Lines, CSV, Parquet and tables; fingerprints of data.
+
+Every form is read back without loss. The same data has the same fingerprint on every machine.
+"""
+
+import csv
+import gzip
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TextIO
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.core.escape import cell
+from ragstone.core.parquet import write_parquet
+
+from .example import NOTHING, Context, Example, Turn
+from .sources import on_disk
+
+CONTEXT = pl.Struct({"id": pl.String, "text": pl.String, "rank": pl.Int64, "score": pl.Float64})
+TURN = pl.Struct({"role": pl.String, "text": pl.String})
+GRADE = pl.Struct({"id": pl.String, "grade": pl.Int64})
+SCHEMA = {
+    "id": pl.String(),
+    "question_id": pl.String(),
+    "system": pl.String(),
+    "question": pl.String(),
+    "answer": pl.String(),
+    "reference": pl.List(pl.String),
+    "contexts": pl.List(CONTEXT),
+    "history": pl.List(TURN),
+    "policy": pl.String(),
+    "evidence": pl.List(pl.String),
+    "reference_contexts": pl.List(GRADE),
+    "slices": pl.String(),
+    "labels": pl.String(),
+    "meta": pl.String(),
+}
+"""``contexts`` and ``reference_contexts`` are null where an example has none; the last three
+columns are JSON text."""
+
+
+def to_frame(examples: Sequence[Example]) -> pl.DataFrame:
+    """One row an example, in order."""
+    columns: dict[str, Any] = {
+        "id": [one.id for one in examples],
+        "question_id": [one.question_id for one in examples],
+        "system": [one.system for one in examples],
+        "question": [one.question for one in examples],
+        "answer": [one.answer for one in examples],
+        "reference": [one.reference for one in examples],
+        "contexts": _lists(
+            [one.contexts for one in examples],
+            CONTEXT,
+            lambda one: (one.id, one.text, one.rank, one.score),
+        ),
+        "history": _lists(
+            [one.history for one in examples], TURN, lambda turn: (turn.role, turn.text)
+        ),
+        "policy": [one.policy for one in examples],
+        "evidence": [one.evidence for one in examples],
+        "reference_contexts": _lists([_grades(one) for one in examples], GRADE, tuple),
+        "slices": [_json(one.slices) for one in examples],
+        "labels": [_json(one.labels) for one in examples],
+        "meta": [_json(one.meta) for one in examples],
+    }
+    return pl.DataFrame(columns, schema=SCHEMA)
+
+
+def from_frame(frame: pl.DataFrame) -> list[Example]:
+    """The examples of a table that ``to_frame`` made."""
+    return [
+        Example(
+            id=id,
+            question_id=question_id,
+            system=system,
+            question=question,
+            answer=answer,
+            reference=tuple(reference),
+            contexts=None
+            if contexts is None
+            else tuple(Context(c["id"], c["text"], c["rank"], c["score"]) for c in contexts),
+            history=tuple(Turn(turn["role"], turn["text"]) for turn in history),
+            policy=policy,
+            evidence=tuple(evidence),
+            reference_contexts=None
+            if grades is None
+            else {grade["id"]: grade["grade"] for grade in grades},
+            slices=json.loads(slices) or NOTHING,
+            labels=json.loads(labels) or NOTHING,
+            meta=json.loads(meta) or NOTHING,
+        )
+        for (
+            id,
+            question_id,
+            system,
+            question,
+            answer,
+            reference,
+            contexts,
+            history,
+            policy,
+            evidence,
+            grades,
+            slices,
+            labels,
+            meta,
+        ) in frame.select(*SCHEMA).iter_rows()
+    ]
+
+
+def _lists(
+    lists: Sequence[Sequence[Any] | None],
+    item: pl.Struct,
+    values: Callable[[Any], tuple[Any, ...]],
+) -> pl.Series:
+    """A column of lists of records, built flat: one Series for all lists, not one for each."""
+    flat = [values(one) for items in lists for one in items or ()]
+    if not flat:
+        return pl.Series([None if items is None else [] for items in lists], dtype=pl.List(item))
+    records = pl.DataFrame(
+        [
+            pl.Series(field.name, column, dtype=field.dtype)
+            for field, column in zip(item.fields, zip(*flat, strict=True), strict=True)
+        ]
+    ).to_struct()
+    if len(lists) == 1:  # A single example is scored while somebody waits.
+        return records.implode()
+    rows = [row for row, items in enumerate(lists) for _ in items or ()]
+    items = pl.DataFrame({"row": pl.Series(rows, dtype=pl.UInt32), "item": records})
+    gathered = items.group_by("row", maintain_order=True).agg("item")
+    given = pl.DataFrame(
+        {
+            "row": pl.Series(range(len(lists)), dtype=pl.UInt32),
+            "given": pl.Series([items is not None for items in lists], dtype=pl.Boolean),
+        }
+    )
+    empty = pl.lit(pl.Series([[]], dtype=pl.List(item))).first()
+    return (
+        given.join(gathered, on="row", how="left", maintain_order="left")
+        .select(pl.when("given").then(pl.col("item").fill_null(empty)))
+        .to_series()
+        .rechunk()
+    )
+
+
+def _grades(example: Example) -> list[tuple[str, int]] | None:
+    known = example.reference_contexts
+    return None if known is None else list(known.items())
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(dict(values), ensure_ascii=False) if values else "{}"
+
+
+CHUNK = 1 << 20
+DIGEST_SIZE = 16
+
+
+def fingerprint_files(paths: Sequence[Path]) -> str:
+    """BLAKE2b-128 of the bytes on disk; of several files, of names and bytes in order of name."""
+    digest = blake2b(digest_size=DIGEST_SIZE)
+    paths = [on_disk(path) for path in paths]
+    for path in sorted(paths, key=lambda path: path.name):
+        if len(paths) > 1:
+            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+        with path.open("rb") as handle:
+            while chunk := handle.read(CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def fingerprint_records(records: Iterable[Mapping[str, Any]]) -> str:
+    """BLAKE2b-128 of the records' JSON text with sorted names, one a line."""
+    digest = blake2b(digest_size=DIGEST_SIZE)
+    for record in records:
+        text = json.dumps(record, sort_keys=True, ensure_ascii=False, default=str)
+        digest.update(text.encode("utf-8", "surrogatepass") + b"\n")
+    return digest.hexdigest()
+
+
+WRITTEN = (".jsonl", ".jsonl.gz", ".csv", ".parquet")
+
+
+def write(examples: Iterable[Example], path: str | Path) -> None:
+    """Write examples in the format given by the file's extension.
+
+    CSV cannot distinguish an empty text from a missing one; the other formats keep
+    every example exactly, but for a session of another name, such as ``thread_id`` in
+    ``slices``, that is read back as ``session``.
+
+    Raises:
+        InputError: The extension is not .jsonl, .jsonl.gz, .csv or .parquet.
+    """
+    path = Path(path)
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        with _text_file(path) as file:
+            for example in examples:
+                file.write(json.dumps(as_record(example), ensure_ascii=False) + "\n")
+    elif path.name.endswith(".csv"):
+        with _text_file(path) as file:
+            writer: csv.DictWriter[str] | None = None
+            for example in examples:
+                record = as_record(example)
+                if writer is None:
+                    writer = csv.DictWriter(file, list(record))
+                    writer.writeheader()
+                writer.writerow({name: _cell(value) for name, value in record.items()})
+    elif path.name.endswith(".parquet"):
+        write_parquet(to_frame(list(examples)), path)
+    else:
+        raise InputError(f"Examples are written to {', '.join(WRITTEN)}, not to {path.name!r}.")
+
+
+def as_record(example: Example) -> dict[str, Any]:
+    """The example as a JSON object in Ragstone's own field names."""
+    return {
+        "id": example.id,
+        "question_id": example.question_id,
+        "system": example.system,
+        "question": example.question,
+        "contexts": None
+        if example.contexts is None
+        else [_context_record(context) for context in example.contexts],
+        "answer": example.answer,
+        "reference": list(example.reference),
+        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
+        "policy": example.policy,
+        "evidence": list(example.evidence),
+        "reference_contexts": None
+        if example.reference_contexts is None
+        else dict(example.reference_contexts),
+        "slices": dict(example.slices),
+        "labels": dict(example.labels),
+        "meta": dict(example.meta),
+    }
+
+
+def _context_record(context: Context) -> dict[str, Any]:
+    return {
+        "id": context.id,
+        "text": context.text,
+        "rank": context.rank,
+        "score": context.score,
+    }
+
+
+def _cell(value: object) -> object:
+    if value is None or isinstance(value, str):
+        return value if value is None else cell(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+@contextmanager
+def _text_file(path: Path) -> Iterator[TextIO]:
+    """Open a text file for writing; the same text gives the same bytes, even compressed."""
+    with path.open("wb") as disk:
+        if path.suffix == ".gz":
+            with (
+                gzip.GzipFile("", "wb", fileobj=disk, mtime=0) as packed,
+                io.TextIOWrapper(packed, "utf-8", newline="") as file,
+            ):
+                yield file
+        else:
+            with io.TextIOWrapper(disk, "utf-8", newline="") as file:
+                yield file
