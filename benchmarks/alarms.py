@@ -5,7 +5,7 @@
 Scores are healthy for 2,000 judged answers and then fall, from .85 to .75 where nothing else is
 said; false alarms are counted over 10,000 healthy ones, in draws of their own. The promise is α =
 .05 within 10,000 looks, for all detectors of a row together. The e-detector of
-``ragstone.stats.watching`` stands beside a 95 % interval at every look, the sequence of intervals
+``ragstone.stats.monitoring`` stands beside a 95 % interval at every look, the sequence of intervals
 of ``mean_sequence``, and MAPIE's ``RiskMonitoring``, all of the mean since the start, looked at
 after every answer, with the bar known. Worlds in which answers depend on each other, or the mean
 swings, are not healthy as the promise means it; the false alarms there are what it does not cover.
@@ -24,12 +24,9 @@ from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
 from ragstone.monitor.alarms.baseline import LEVEL
-from ragstone.stats.every_look import FIRST, look_quantile
-from ragstone.stats.interval import upper_quantile
-from ragstone.stats.watching.detector import Detector
-from ragstone.stats.watching.limit import promised_limit
-from ragstone.stats.watching.traffic import Traffic
-from ragstone.stats.wilson import wilson
+from ragstone.stats.distributions import FIRST, look_quantile, upper_quantile, wilson
+from ragstone.stats.monitoring.detection_delay import Traffic
+from ragstone.stats.monitoring.detector import Detector, promised_limit
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]

@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from ragstone.data import cornwall, read
 from ragstone.judges.similarity import bertscore, bertscore_grid
-from ragstone.models import Encoder, bert
-from ragstone.models.builtin import fetch_builtin
-from ragstone.models.fetch import to_stderr
+from ragstone.models import Encoder
+from ragstone.models import numpy_bert as bert
+from ragstone.models.download import fetch_builtin, to_stderr
 
 PAIRS, ROWS, COLUMNS = 128, 50, 10
 CHUNK_WORDS = 150
@@ -76,7 +76,7 @@ def encoders(folder: Path) -> dict[str, Encoder]:
     """Back ends without a cache."""
     found: dict[str, Encoder] = {"numpy": bert.load(folder, "numpy")}
     if (folder / "onnx" / "model.onnx").is_file():
-        found["onnx"] = import_module("ragstone.models.onnx").load(folder, "onnx")
+        found["onnx"] = import_module("ragstone.models.onnx_encoder").load(folder, "onnx")
     return found
 
 

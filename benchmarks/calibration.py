@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 import ragstone
 from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
 from ragstone.decisions.sampling.designs import EMPHASIS
-from ragstone.stats.judging.threshold import criterion_of
+from ragstone.stats.judge_quality.confusion import criterion_of
 from ragstone.stats.planning.sampling import (
     Drawn,
     allocate,

@@ -40,21 +40,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.stats import mean_interval, t_quantile
-from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
-from ragstone.stats.agreement.cohen import kappa_with_interval
-from ragstone.stats.clusters import HALF_CLUSTER
-from ragstone.stats.correcting.by_design import favoured
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate
-from ragstone.stats.correcting.poststratified import (
+from ragstone.stats.agreement.coefficients import (
+    CoefficientName,
+    agreement_coefficients,
+    kappa_with_interval,
+)
+from ragstone.stats.cluster_means import HALF_CLUSTER
+from ragstone.stats.correction.corrected import EXPECTED, Corrected, joined_strata
+from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate
+from ragstone.stats.correction.poststratified import (
     design_effect,
     poststratified_rate,
     row_share_variance,
+    stratified_wilson_ends,
     stratum_rates,
 )
-from ragstone.stats.correcting.ppi import HALF_ERROR, ppi_mean
-from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
-from ragstone.stats.correcting.verdict_strata import EXPECTED, joined_strata
+from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, favoured, ppi_mean
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -27,11 +27,12 @@ import numpy as np
 
 import ragstone
 from ragstone.core.errors import MissingDependency, ModelError
-from ragstone.models import bert, builtin
+from ragstone.models import download as builtin
+from ragstone.models import numpy_bert as bert
 from ragstone.models.bert_weights import sizes_of
+from ragstone.models.download import to_stderr
 from ragstone.models.encoder import Encoder
-from ragstone.models.fetch import to_stderr
-from ragstone.models.folder import ModelFolder
+from ragstone.models.model_folder import ModelFolder
 
 DATA = Path(__file__).parents[1] / "src" / "ragstone" / "data" / "cornwall.jsonl"
 PEER = "sentence-transformers"
@@ -89,8 +90,8 @@ def encoders(folder: Path, threads: int) -> dict[str, Embed]:
     print(f"{numpy.about}; {threads} threads")
     found: dict[str, Embed] = {"numpy": numpy.embed}
     loads: Mapping[str, Callable[[], Encoder]] = {
-        "onnx": lambda: import_module("ragstone.models.onnx").load(folder, "onnx"),
-        "torch": lambda: import_module("ragstone.models.torch").load(
+        "onnx": lambda: import_module("ragstone.models.onnx_encoder").load(folder, "onnx"),
+        "torch": lambda: import_module("ragstone.models.torch_encoder").load(
             str(folder), "torch", offline=True
         ),
     }

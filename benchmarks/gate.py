@@ -28,8 +28,8 @@ from ragstone.decisions.gating.requirement import Bound
 from ragstone.decisions.gating.standing import State, standings
 from ragstone.decisions.quantity import Quantity
 from ragstone.stats import Interval, wilson
-from ragstone.stats.comparing.adjusted import holm
-from ragstone.stats.exact_rate import ExactRate, exact_rate
+from ragstone.stats.comparison.differences import holm
+from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
 LEVEL = 0.05
 FAMILIES = (1, 3, 5, 10, 20)

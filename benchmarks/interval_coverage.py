@@ -27,8 +27,7 @@ from ragstone.stats import (
     mean_interval,
     wilson,
 )
-from ragstone.stats.bootstrap import bootstrap_mean
-from ragstone.stats.ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
+from ragstone.stats.bootstrap import RatioEstimate, bootstrap_mean, ratio_bootstrap, ratio_of_sums
 
 Floats = NDArray[np.float64]
 Sample = tuple[Floats, Floats]

@@ -35,10 +35,9 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, label_size
-from ragstone.stats.correcting.by_design import favoured
-from ragstone.stats.correcting.poststratified import poststratify
-from ragstone.stats.correcting.ppi import prediction_powered
-from ragstone.stats.correcting.verdict_strata import joined_strata
+from ragstone.stats.correction.corrected import joined_strata
+from ragstone.stats.correction.poststratified import poststratify
+from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, prediction_powered
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

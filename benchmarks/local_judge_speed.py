@@ -29,7 +29,7 @@ from ragstone.judges.local.alignment import Alignment
 from ragstone.judges.local.passages import Passages
 from ragstone.judges.local.support import support
 from ragstone.models import BUILTIN, Encoder, pull
-from ragstone.models.bert import load
+from ragstone.models.numpy_bert import load
 
 SENTENCES, CONTEXTS, WORDS = 5, 5, 150
 SUITES = ["--suite", "embedding", "--suite", "quick", "-m", "bertscore_f1", "-m",
@@ -37,11 +37,11 @@ SUITES = ["--suite", "embedding", "--suite", "quick", "-m", "bertscore_f1", "-m"
 STACK = """
 import resource, sys, time
 started = time.perf_counter()
-import ragstone.models.bert
+import ragstone.models.numpy_bert
 import tokenizers, safetensors
 imported = time.perf_counter() - started
 from pathlib import Path
-encoder = ragstone.models.bert.load(Path(sys.argv[1]), "model")
+encoder = ragstone.models.numpy_bert.load(Path(sys.argv[1]), "model")
 encoder.embed(["The bridge was opened in 1859."] * 8 + ["word " * 200] * 8)
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 print(f"{imported:.2f} s import, {peak:.0f} MB peak with the model loaded and used")

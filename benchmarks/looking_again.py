@@ -20,15 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.labels.queue.routing import phase_probabilities, random_places, route_weight
-from ragstone.stats.agreement.cohen import mean_kappa
-from ragstone.stats.agreement.gwet import ac1
-from ragstone.stats.agreement.krippendorff import alpha
+from ragstone.stats.agreement.alpha_and_ac1 import ac1, agreement_sequence, alpha
+from ragstone.stats.agreement.coefficients import mean_kappa
 from ragstone.stats.agreement.ratings import Coefficient, observed_agreement, read_ratings
-from ragstone.stats.agreement.sequence import agreement_sequence
-from ragstone.stats.correcting.anytime import anytime_mean
-from ragstone.stats.correcting.labels_only import labels_only_mean
-from ragstone.stats.correcting.mean_sequence import mean_sequence
-from ragstone.stats.wilson import wilson
+from ragstone.stats.correction.anytime import anytime_mean, mean_sequence
+from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.distributions import wilson
 
 Floats = NDArray[np.float64]
 Draw = Callable[[np.random.Generator], Floats]

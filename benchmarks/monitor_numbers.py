@@ -32,12 +32,13 @@ from ragstone.monitor.numbers.stretch import Stretch
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.score_sums import sum_up
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.stats.interval import Interval
-from ragstone.stats.watching.session_effect import session_effect
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_intervals import window_intervals
-from ragstone.stats.watching.window_sequences import window_sequences
-from ragstone.stats.wilson import wilson
+from ragstone.stats.distributions import Interval, wilson
+from ragstone.stats.monitoring.windows import (
+    WeightedSums,
+    session_effect,
+    window_intervals,
+    window_sequences,
+)
 
 Floats = NDArray[np.float64]
 

@@ -17,17 +17,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.decisions.comparing.compare import RESAMPLES, RESAMPLES_A_TEST
-from ragstone.stats.comparing.adjusted import holm
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
-from ragstone.stats.comparing.sign_flip import sign_flip_test
-from ragstone.stats.planning.mcnemar_power import mcnemar_sample_size
-from ragstone.stats.planning.pilot_doubt import (
+from ragstone.stats.comparison.differences import holm, mcnemar_exact
+from ragstone.stats.comparison.paired import sign_flip_test
+from ragstone.stats.planning.mcnemar_power import (
     doubt_of_deviation,
     doubt_of_share,
     inflation,
     mcnemar_inflation,
+    mcnemar_sample_size,
 )
-from ragstone.stats.planning.power import paired_sample_size
+from ragstone.stats.planning.sample_size import paired_sample_size
 
 Floats = NDArray[np.float64]
 PILOT = 200

@@ -23,9 +23,7 @@ from numpy.typing import NDArray
 
 from ragstone.guard import Guard
 from ragstone.guard.gating.labelled import ScoredLabels, labelled_scores
-from ragstone.stats.promising.exact_bound import lower_bound
-from ragstone.stats.promising.highest import highest_of_clusters
-from ragstone.stats.promising.threshold import promised_threshold
+from ragstone.stats.risk_control import highest_of_clusters, lower_bound, promised_threshold
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -45,8 +45,8 @@ from ragstone.judges.llm.relevance import PassageRelevance
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.llm.support import PropositionSupport
 from ragstone.models.chat import CallableChat, ChatRequest
-from ragstone.models.chat.json_reply import MalformedReply
-from ragstone.models.chat.wire import PRINTED, SCHEMA_NAME, WORKED, printed
+from ragstone.models.chat.model import MalformedReply
+from ragstone.models.chat.wire_format import PRINTED, SCHEMA_NAME, WORKED, printed
 from ragstone.testing import ScriptedEncoder, asked
 
 SORTS: dict[str, type[Item]] = {

@@ -30,7 +30,7 @@ from ragstone.metrics import parse_metric
 from ragstone.report import show
 from ragstone.report.pages.weights import weights_page
 from ragstone.run import Run
-from ragstone.stats.simplex import nonnegative_logistic
+from ragstone.stats.comparison.preference_models import nonnegative_logistic
 
 METRICS = (
     "token_f1", "rouge_l", "rouge_2", "answer_coverage", "factual_accuracy", "answer_outcome",

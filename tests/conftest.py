@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ragstone.core.errors import MissingDependency, ModelError
-from ragstone.models.builtin import PLACE, fetch_builtin
-from ragstone.models.fetch import to_stderr
-from ragstone.models.store import checked
+from ragstone.models.download import PLACE, fetch_builtin, to_stderr
+from ragstone.models.model_store import checked
 from tests.project import ROOT
 from tests.registries import registered, registries_restored
 from tests.scripts import script

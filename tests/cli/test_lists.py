@@ -14,10 +14,8 @@ import ragstone as package
 from ragstone.judgements import KINDS, filled, guideline_of
 from ragstone.judges.names import JUDGES
 from ragstone.metrics import SUITES, metric_types
-from ragstone.models.chat.anthropic import ANTHROPIC
-from ragstone.models.chat.gemini import GEMINI
-from ragstone.models.chat.names import FORMS
-from ragstone.models.chat.openai import AZURE, OPENAI
+from ragstone.models.chat.chat_names import FORMS
+from ragstone.models.chat.http_formats import ANTHROPIC, AZURE, GEMINI, OPENAI
 from tests.project import ROOT
 
 Command = Callable[..., Any]

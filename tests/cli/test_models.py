@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.models.cache import CachedEncoder
-from ragstone.models.kept_vectors import embeddings_file
-from ragstone.models.store import Origin, keep, models_folder
+from ragstone.models.embedding_cache import CachedEncoder, embeddings_file
+from ragstone.models.model_store import Origin, keep, models_folder
 from ragstone.testing.encoder import ScriptedEncoder
 from ragstone.testing.models import tiny_bert
 

@@ -145,7 +145,7 @@ def named() -> Iterator[str]:
         yield from re.findall(r"\bargument\([\"'](\w+)[\"']", file.read_text(encoding="utf-8"))
 
 
-OF_OTHERS = {"models/builtin.py": "pip", "models/onnx_file.py": "optimum-cli"}
+OF_OTHERS = {"models/download.py": "pip", "models/onnx_encoder.py": "optimum-cli"}
 """Files that call another program, or tell how to: its flags are its own."""
 
 

@@ -14,7 +14,7 @@ from ragstone.decisions import calibrate, corrected_quantities, read_passport
 from ragstone.decisions.calibrating.repeats import order_sensitivity
 from ragstone.report.words import explain
 from ragstone.run import Run
-from ragstone.stats.correcting.poststratified import poststratified_rate
+from ragstone.stats.correction.poststratified import poststratified_rate
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 METRIC = "unsupported_claim"

@@ -29,10 +29,13 @@ from ragstone.run.forms import Counted, ShardForm
 from ragstone.run.manifest import RunTally, manifest
 from ragstone.run.settings import RunSettings
 from ragstone.run.stored_shards import FinishedJudge
-from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
-from ragstone.stats.comparing.effect_size import relative_change
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
-from ragstone.stats.comparing.newcombe import newcombe_paired
+from ragstone.stats.comparison.differences import (
+    benjamini_hochberg,
+    holm,
+    mcnemar_exact,
+    newcombe_paired,
+    relative_change,
+)
 
 Score = float | str
 """A value, or ``undefined`` or ``missing``."""

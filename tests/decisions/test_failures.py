@@ -11,7 +11,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.decisions import Failures, Scored
 from ragstone.decisions.summing_up.failures import GroupFailures, StageFailures, group_failures
 from ragstone.decisions.summing_up.stages import METRICS, STAGES, Faults, laid
-from ragstone.stats.clusters import cluster_wilson
+from ragstone.stats.cluster_means import cluster_wilson
 
 Said = dict[str, float | str]
 WRONG: Said = {"answer_outcome": "wrong"}

@@ -23,7 +23,7 @@ from ragstone.judgements import References
 from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
 from ragstone.report.words import explain, words
 from ragstone.stats import Interval, wilson
-from ragstone.stats.exact_rate import ExactRate, exact_rate
+from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
 from .conftest import MISSING, Make, Score
 

@@ -9,8 +9,8 @@ import pytest
 from ragstone.decisions.planning.labels_left import LabelsLeft, labels_left
 from ragstone.labels import LabelTable, read_label_table
 from ragstone.report.words import explain
-from ragstone.stats.kish import kish_size
 from ragstone.stats.planning.sample_size import mean_sample_size, pilot, rate_sample_size
+from ragstone.stats.weights_and_groups import kish_size
 
 
 def table_of(folder: Path, label: str, said: list[Any], **more: list[Any]) -> LabelTable:

@@ -15,9 +15,8 @@ from ragstone.decisions.scored import Scored
 from ragstone.labels.read import labels_of
 from ragstone.report.pages.plan import mean_page
 from ragstone.report.render.terminal import as_text
-from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.labels_needed import labels_for_mean
-from ragstone.stats.planning.sample_size import rate_sample_size
+from ragstone.stats.planning.sample_size import equivalence_margin, rate_sample_size
 
 from .conftest import MISSING, Make, Score
 

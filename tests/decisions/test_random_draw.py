@@ -18,7 +18,7 @@ from ragstone.report.pages.gate import advice
 from ragstone.report.render.terminal import as_text
 from ragstone.report.words import explain, words
 from ragstone.run import Run
-from ragstone.stats.correcting.anytime import anytime_mean
+from ragstone.stats.correction.anytime import anytime_mean
 
 METRIC = "unsupported_claim"
 SYSTEMS = ("a", "b", "c", "d")

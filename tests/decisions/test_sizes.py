@@ -21,12 +21,13 @@ from ragstone.decisions.planning.sizes import (
 from ragstone.decisions.scored import Scored
 from ragstone.labels.read import labels_of
 from ragstone.report.words import explain
-from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size
-from ragstone.stats.planning.pilot_doubt import (
+from ragstone.stats.planning.mcnemar_power import (
     doubt_of_deviation,
     doubt_of_share,
     inflation,
     mcnemar_inflation,
+    mcnemar_power,
+    mcnemar_sample_size,
 )
 from ragstone.stats.planning.sample_size import rate_sample_size
 

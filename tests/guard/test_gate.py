@@ -16,7 +16,7 @@ from ragstone.guard import Gate, Guard
 from ragstone.guard.gating.calibrating import calibrate_gate
 from ragstone.guard.gating.gate_judge import GateJudge
 from ragstone.guard.gating.labelled import LabelledScore, has_scores, labelled_scores
-from ragstone.models.chat.failure import ChatFailure
+from ragstone.models.chat.model import ChatFailure
 from ragstone.testing import ScriptedModel
 
 

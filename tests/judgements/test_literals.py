@@ -58,7 +58,7 @@ NO_KINDS = {
     "labels/agreement.py": ("agreement",),
     "labels/platforms.py": ("rating",),
     "models/chat/batches/": ("response",),
-    "models/chat/litellm.py": ("response",),
+    "models/chat/library_clients.py": ("response",),
     "monitor/traces/documents.py": ("response", "similarity"),
     "web/pages/": ("claims", "statements", "agreement"),
     "report/groups.py": ("grounding",),

@@ -15,7 +15,7 @@ from ragstone.labels.scale import SCALES
 from ragstone.labels.table import LabelTable
 from ragstone.stats.agreement.coefficients import COEFFICIENTS
 from ragstone.stats.agreement.ratings import read_ratings
-from ragstone.stats.wilson import wilson
+from ragstone.stats.distributions import wilson
 
 KRIPPENDORFF = {
     "A": "123321412...",

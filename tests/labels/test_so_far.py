@@ -14,10 +14,10 @@ from ragstone.labels.read import labels_of, read_label_table
 from ragstone.labels.so_far import FigureSoFar, LabelSoFar, labels_so_far
 from ragstone.labels.table import LabelTable
 from ragstone.report.words import explain
-from ragstone.stats.agreement.cohen import cohen_kappa
-from ragstone.stats.agreement.fleiss import fleiss_kappa
-from ragstone.stats.correcting.mean_sequence import mean_sequence
-from ragstone.stats.wilson import wilson
+from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa
+from ragstone.stats.agreement.coefficients import cohen_kappa
+from ragstone.stats.correction.anytime import mean_sequence
+from ragstone.stats.distributions import wilson
 
 
 def said(n: int, people: str = "ab", seed: int = 0, choices: Any = (True, False)) -> LabelTable:

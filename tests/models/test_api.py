@@ -13,8 +13,8 @@ import pytest
 from aiohttp import web
 
 from ragstone.core.errors import ModelError, ModelFailure
-from ragstone.models import bert
-from ragstone.models.api import ApiEncoder, Patience, Server, server
+from ragstone.models import numpy_bert as bert
+from ragstone.models.embedding_api import ApiEncoder, Patience, Server, server
 from ragstone.testing import tiny_bert
 
 Reply = Callable[[list[str]], web.StreamResponse]

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.models.batches import batches, distinct
+from ragstone.models.encoder import batches, distinct
 
 LENGTHS = st.lists(st.integers(1, 300), max_size=60)
 

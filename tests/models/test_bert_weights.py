@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import ModelError
-from ragstone.models.bert import load
+from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
 
 safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure, UnknownName
 from ragstone.models import BUILTIN
 from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encoder
-from ragstone.models.pairs import Pair, TokenizedPair
-from ragstone.models.store import Origin, keep
+from ragstone.models.cross_encoder_bert import Pair, TokenizedPair
+from ragstone.models.model_store import Origin, keep
 from ragstone.testing import tiny_bert
 from ragstone.testing.models import WORDS
 
@@ -410,7 +410,7 @@ def test_torch_refuses_what_has_no_head_or_no_numbers(
 
 def test_three_tensors_that_are_no_numbers_are_named() -> None:
     torch = pytest.importorskip("torch", reason="needs the extra torch")
-    from ragstone.models.cross_encoder_torch import _check_weights
+    from ragstone.models.cross_encoder import _check_weights
 
     tensors = {name: torch.tensor([1.0, math.nan]) for name in "abcd"} | {"e": torch.tensor([1.0])}
     with pytest.raises(ModelError, match=r"NaN or infinity in a, b, c$"):
@@ -457,7 +457,7 @@ def test_torch_refuses_labels_of_which_several_may_hold(tmp_path: Path) -> None:
 
 def test_what_torch_gives_up_on_is_a_failure(tmp_path: Path) -> None:
     pytest.importorskip("transformers", reason="needs the extra torch")
-    from ragstone.models.cross_encoder_torch import load
+    from ragstone.models.cross_encoder import load
 
     model = load(str(tiny_bert(tmp_path, head=3)), "tiny", revision="", offline=True)
     unknown = np.array([1_000_000], np.int32)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ragstone.models.gelu import BY_TANH, CHUNK, EXACT, twice_gelu
+from ragstone.models.bert_weights import BY_TANH, CHUNK, EXACT, twice_gelu
 
 NEAR = np.linspace(-9, 9, 3001)
 

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import ModelError
-from ragstone.models import bert, cross_encoder_bert
+from ragstone.models import cross_encoder_bert
+from ragstone.models import numpy_bert as bert
 from ragstone.testing import tiny_bert
 
 pytest.importorskip("tokenizers", reason="needs the extra local")

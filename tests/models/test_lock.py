@@ -4,7 +4,7 @@ import threading
 import time
 from pathlib import Path
 
-from ragstone.models.lock import locked
+from ragstone.models.model_store import locked
 
 
 def test_whoever_finds_it_taken_is_told_so_once_and_waits(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from ragstone.core.errors import ModelError
-from ragstone.models.server import key_from, scrubbed
+from ragstone.models.embedding_api import key_from, scrubbed
 
 KEY = "sk-proj-0123456789abcdef"
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from threadpoolctl import ThreadpoolController
 
-from ragstone.models.side_by_side import one_blas_thread, side_by_side
+from ragstone.models.encoder import one_blas_thread, side_by_side
 
 
 def blas_threads() -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.core.errors import ModelError
 from ragstone.core.files import cache_folder
-from ragstone.models.store import (
+from ragstone.models.model_store import (
     Origin,
     Stored,
     checked,

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.models.bert import load
+from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
 
 pytest.importorskip("safetensors", reason="needs the extra local")

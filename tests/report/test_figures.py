@@ -23,7 +23,7 @@ from ragstone.report.figures import (
     why_no_value,
 )
 from ragstone.run.estimate import Estimate
-from ragstone.stats.interval import Method
+from ragstone.stats.distributions import Method
 
 Make = Callable[..., Estimate]
 

@@ -32,7 +32,7 @@ from ragstone.run.settings import RunSettings
 from ragstone.run.shards import Shards
 from ragstone.run.spec import RunSpec
 from ragstone.stats import t_quantile, wilson
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.distributions import wilson_ends
 
 MEANS = 'ragas_harmonic(weights="mrr:1 hit:1")'
 RENORMALISED = 'composite(weights="mrr:1 hit:1", missing="renormalise")'

@@ -13,8 +13,8 @@ from ragstone.core.errors import InputError, ModelError, RunConflict, UnknownNam
 from ragstone.core.messages import in_python
 from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models import open_encoder
-from ragstone.models.builtin import PLACE
-from ragstone.models.store import Origin, keep, models_folder
+from ragstone.models.download import PLACE
+from ragstone.models.model_store import Origin, keep, models_folder
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run
 from ragstone.testing import ScriptedEncoder, tiny_bert

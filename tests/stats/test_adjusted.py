@@ -5,7 +5,7 @@ import pytest
 from statsmodels.stats.multitest import multipletests
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
+from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 
 
 def test_holm_by_hand() -> None:

@@ -13,11 +13,15 @@ from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_of_statsmodels
 
 from ragstone.core.errors import InputError
-from ragstone.stats.agreement.coefficients import CoefficientName, Scale, agreement_coefficients
-from ragstone.stats.agreement.cohen import kappa_with_interval, light_kappa, quadratic_kappa
-from ragstone.stats.agreement.fleiss import fleiss_kappa
-from ragstone.stats.agreement.gwet import gwet_ac1
-from ragstone.stats.agreement.krippendorff import krippendorff_alpha
+from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa, gwet_ac1, krippendorff_alpha
+from ragstone.stats.agreement.coefficients import (
+    CoefficientName,
+    Scale,
+    agreement_coefficients,
+    kappa_with_interval,
+    light_kappa,
+    quadratic_kappa,
+)
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 GRADES = st.integers(1, 5)

@@ -6,17 +6,15 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.agreement.cohen import mean_kappa
-from ragstone.stats.agreement.fleiss import fleiss
-from ragstone.stats.agreement.krippendorff import alpha
+from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fleiss, item_effects
+from ragstone.stats.agreement.coefficients import mean_kappa
 from ragstone.stats.agreement.ratings import (
     Coefficient,
     RatingMatrix,
     observed_agreement,
     read_ratings,
 )
-from ragstone.stats.agreement.sequence import agreement_sequence, item_effects
-from ragstone.stats.every_look import look_quantile
+from ragstone.stats.distributions import look_quantile
 
 
 def two(n: int, seed: int, yes: float = 0.4, right: float = 0.85) -> RatingMatrix:

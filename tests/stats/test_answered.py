@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.answered import answered_from
+from ragstone.stats.risk_control import answered_from
 
 
 def test_threshold_falls_until_the_wrong_ones_are_too_many() -> None:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.anytime import anytime_mean
-from ragstone.stats.interval import Interval
+from ragstone.stats.correction.anytime import anytime_mean
+from ragstone.stats.distributions import Interval
 
 
 def ends(labels: object, level: float = 0.95, low: float = 0.0, high: float = 1.0) -> Interval:

@@ -6,7 +6,7 @@ from scipy.stats import norm
 from sklearn.metrics import roc_auc_score
 
 from ragstone.core.errors import InputError
-from ragstone.stats.judging.auroc_interval import auroc_interval, delong_variance
+from ragstone.stats.judge_quality.rank_measures import auroc_interval, delong_variance
 
 
 def test_variance_is_that_of_the_pairs_written_out() -> None:

@@ -10,7 +10,7 @@ from statsmodels.genmod.families import Binomial
 from statsmodels.genmod.generalized_linear_model import GLM
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.bradley_terry import BradleyTerry, bradley_terry
+from ragstone.stats.comparison.preference_models import BradleyTerry, bradley_terry
 
 
 def values(found: BradleyTerry) -> list[float]:

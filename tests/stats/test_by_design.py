@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ragstone.stats.correcting.by_design import favoured
-from ragstone.stats.correcting.ppi import ppi_mean
-from ragstone.stats.correcting.verdict_strata import joined_strata
+from ragstone.stats.correction.corrected import joined_strata
+from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, ppi_mean
 
 TENTH = np.arange(1000) < 100
 

@@ -5,9 +5,9 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.stats import wilson
-from ragstone.stats.bins import equal_mass_bins
-from ragstone.stats.correcting.verdict_strata import strata_of
-from ragstone.stats.judging.calibration_error import calibration_error
+from ragstone.stats.correction.corrected import strata_of
+from ragstone.stats.judge_quality.bias_and_calibration import calibration_error
+from ragstone.stats.weights_and_groups import equal_mass_bins
 
 
 def test_calibration_error_by_hand() -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ragstone.stats.judging.cells import cell_bootstrap
+from ragstone.stats.judge_quality.confusion import cell_bootstrap
 
 Floats = NDArray[np.float64]
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.stats import MeanEstimate, mean_interval
+from ragstone.stats.cluster_means import mean_of_clusters
 from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments, moments_of
-from ragstone.stats.mean import mean_of_clusters
 
 Cluster = list[float]
 """The scores of its rows."""

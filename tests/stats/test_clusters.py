@@ -13,8 +13,8 @@ from scipy import stats
 
 from ragstone.core.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, t_quantile, wilson
-from ragstone.stats.clusters import bounded_wilson, effective_rows, read_clusters
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.cluster_means import bounded_wilson, effective_rows, read_clusters
+from ragstone.stats.distributions import wilson_ends
 
 Floats = NDArray[np.float64]
 

@@ -6,10 +6,10 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from ragstone.stats.codes import codes_of, in_order, sums_by
+from ragstone.stats.weights_and_groups import codes_of, in_order, sums_by
 
 MIXED = """
-from ragstone.stats.codes import in_order
+from ragstone.stats.weights_and_groups import in_order
 print(in_order([True, "True", None, "None", 2, "2"]))
 """
 

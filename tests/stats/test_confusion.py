@@ -6,7 +6,7 @@ from sklearn.metrics import confusion_matrix, precision_score, recall_score
 
 from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
-from ragstone.stats.judging.confusion import confusion
+from ragstone.stats.judge_quality.confusion import confusion
 
 RNG = np.random.default_rng(1)
 PEOPLE = RNG.integers(0, 4, 300)

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.stats.correcting.poststratified import poststratified_rate
-from ragstone.stats.correcting.ppi import ppi_mean
+from ragstone.stats.correction.poststratified import poststratified_rate
+from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
 from tests.project import ROOT
 
 RATES = (0.02, 0.05, 0.3, 0.7, 0.97)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, mean_interval, wilson
-from ragstone.stats.ratio import ratio_of_sums
+from ragstone.stats.bootstrap import ratio_of_sums
 
 Floats = NDArray[np.float64]
 Rows = Callable[[np.random.Generator, NDArray[np.int64]], Floats]

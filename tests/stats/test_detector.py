@@ -8,9 +8,14 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.watching.bets import bets_against
-from ragstone.stats.watching.detector import Detected, Detector, DetectorState
-from ragstone.stats.watching.limit import limit_of_gap, promised_limit
+from ragstone.stats.monitoring.detector import (
+    Detected,
+    Detector,
+    DetectorState,
+    bets_against,
+    limit_of_gap,
+    promised_limit,
+)
 
 
 def by_definition(

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
+from ragstone.stats.comparison.differences import relative_change, standardised_difference
 
 
 def test_by_hand() -> None:

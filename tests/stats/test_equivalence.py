@@ -3,7 +3,7 @@ import pytest
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.planning.equivalence import equivalence_margin
+from ragstone.stats.planning.sample_size import equivalence_margin
 
 
 @pytest.mark.parametrize(("n", "level", "power"), [(30, 0.95, 0.8), (60, 1 - 0.05 / 20, 0.9)])

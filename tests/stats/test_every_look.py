@@ -7,7 +7,7 @@ import pytest
 from scipy.special import lambertw
 
 from ragstone.core.errors import InputError
-from ragstone.stats.every_look import FIRST, look_quantile
+from ragstone.stats.distributions import FIRST, look_quantile
 
 
 @pytest.mark.parametrize("level", [0.2, 0.8, 0.95, 0.999])

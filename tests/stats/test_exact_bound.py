@@ -4,13 +4,7 @@ import pytest
 from scipy.stats import binom, binomtest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.exact_bound import (
-    is_kept,
-    lower_bound,
-    most_hits,
-    rows_needed,
-    upper_bound,
-)
+from ragstone.stats.risk_control import is_kept, lower_bound, most_hits, rows_needed, upper_bound
 
 
 @pytest.mark.parametrize(("n", "tightest"), [(31, 0.0716), (18, 0.1201)])

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats as scipy_stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.exact_rate import ExactRate, exact_rate
-from ragstone.stats.one_sided import LEAST_P, Side
+from ragstone.stats.distributions import LEAST_P, Side
+from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
 SCIPY: dict[Side, str] = {"above": "greater", "below": "less"}
 SIDES: tuple[Side, ...] = ("above", "below")

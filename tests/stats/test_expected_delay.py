@@ -5,11 +5,8 @@ import pytest
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.watching.detector import Detector
-from ragstone.stats.watching.expected_delay import expected_delay
-from ragstone.stats.watching.limit import promised_limit
-from ragstone.stats.watching.on_a_share import on_a_share
-from ragstone.stats.watching.traffic import Traffic
+from ragstone.stats.monitoring.detection_delay import Traffic, expected_delay
+from ragstone.stats.monitoring.detector import Detector, on_a_share, promised_limit
 
 
 def test_where_every_answer_is_alike_the_delay_is_that_of_the_detector() -> None:

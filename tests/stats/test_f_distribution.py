@@ -2,7 +2,7 @@ import pytest
 from scipy.stats import chi2, f
 
 from ragstone.core.errors import InputError
-from ragstone.stats.f_distribution import f_quantile
+from ragstone.stats.distributions import f_quantile
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.9, 0.99])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.fair_draw import fair_draw_p
+from ragstone.stats.correction.anytime import fair_draw_p
 
 
 def chosen(n: int, *rows: int) -> np.ndarray:

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
-from ragstone.stats.judging.bias import bias_by_group
-from ragstone.stats.student import t_quantile
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.distributions import t_quantile, wilson_ends
+from ragstone.stats.judge_quality.bias_and_calibration import bias_by_group
+from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
 
 
 def test_rows_as_heavy_as_the_heaviest_by_hand() -> None:

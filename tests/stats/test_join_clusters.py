@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.stats import cluster_bootstrap
-from ragstone.stats.clusters import Clusters, clusters_by
-from ragstone.stats.join_clusters import (
+from ragstone.stats.bootstrap import (
     GROUPS,
     MOST_CLUSTERS,
     ClusterTotals,
@@ -18,6 +17,7 @@ from ragstone.stats.join_clusters import (
     part_of,
     totals_of,
 )
+from ragstone.stats.cluster_means import Clusters, clusters_by
 
 Floats = NDArray[np.float64]
 MANY = 25_000

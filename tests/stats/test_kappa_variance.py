@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from ragstone.stats.agreement.kappa_variance import kappa_effects
+from ragstone.stats.agreement.coefficients import kappa_effects
 
 RNG = np.random.default_rng(1)
 A = RNG.integers(0, 4, 200)

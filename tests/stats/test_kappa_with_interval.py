@@ -6,7 +6,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from ragstone.core.errors import InputError
 from ragstone.stats import wilson
-from ragstone.stats.agreement.cohen import Disagreement, kappa_with_interval
+from ragstone.stats.agreement.coefficients import Disagreement, kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 RNG = np.random.default_rng(1)

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.kish import kish_df, kish_size
+from ragstone.stats.weights_and_groups import kish_df, kish_size
 
 
 def test_kish_by_hand() -> None:

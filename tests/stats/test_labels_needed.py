@@ -5,16 +5,20 @@ import pytest
 from scipy.stats import binom, chi2, f
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.ppi import prediction_powered
+from ragstone.stats.correction.ppi_and_rogan_gladen import prediction_powered
+from ragstone.stats.distributions import t_quantile, wilson
+from ragstone.stats.planning.corrected_rate_width import (
+    Design,
+    JudgedRate,
+    expected_half_width,
+    judged_rate,
+)
 from ragstone.stats.planning.labels_needed import (
     labels_for_mean,
     labels_for_rate,
     mean_half_width,
 )
-from ragstone.stats.planning.rate_widths import Design, JudgedRate, expected_half_width, judged_rate
 from ragstone.stats.planning.sample_size import rate_half_width, rate_sample_size
-from ragstone.stats.student import t_quantile
-from ragstone.stats.wilson import wilson
 
 SETTINGS = [(0.3, 0.9, 0.9), (0.3, 0.8, 0.95), (0.7, 0.85, 0.8), (0.1, 0.9, 0.9)]
 

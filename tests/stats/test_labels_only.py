@@ -7,11 +7,10 @@ from scipy import stats
 from statsmodels.stats.weightstats import DescrStatsW
 
 from ragstone.stats import bounded_wilson, cluster_wilson, mean_interval, t_quantile, wilson
-from ragstone.stats.correcting.corrected import effective_labels_of_rate
-from ragstone.stats.correcting.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
-from ragstone.stats.correcting.ppi import ppi_mean
-from ragstone.stats.interval import Interval
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.correction.corrected import effective_labels_of_rate
+from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
+from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
+from ragstone.stats.distributions import Interval, wilson_ends
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:

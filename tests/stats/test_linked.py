@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.linked import linked_clusters
+from ragstone.stats.risk_control import linked_clusters
 
 
 def test_rows_are_linked_by_either_key_and_by_way_of_other_rows() -> None:

@@ -8,7 +8,7 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
+from ragstone.stats.comparison.differences import mcnemar_exact
 
 
 @pytest.mark.parametrize(

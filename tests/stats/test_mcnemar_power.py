@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
+from ragstone.stats.comparison.differences import mcnemar_exact
 from ragstone.stats.planning.mcnemar_power import (
     mcnemar_detectable,
     mcnemar_power,

@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from ragstone.core.errors import InputError
 from ragstone.stats import MeanEstimate, cluster_t_mean, cluster_wilson, mean_interval, wilson
-from ragstone.stats.clusters import bounded_wilson
-from ragstone.stats.student import t_quantile
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.cluster_means import bounded_wilson
+from ragstone.stats.distributions import t_quantile, wilson_ends
 
 
 def method(estimate: MeanEstimate) -> str | None:

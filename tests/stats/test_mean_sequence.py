@@ -6,11 +6,9 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.labels_only import labels_only_mean
-from ragstone.stats.correcting.mean_sequence import mean_sequence
-from ragstone.stats.every_look import look_quantile
-from ragstone.stats.interval import Interval
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.correction.anytime import mean_sequence
+from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.distributions import Interval, look_quantile, wilson_ends
 
 LOOKS = (50, 70, 100, 150, 250, 400)
 

@@ -7,8 +7,8 @@ from statsmodels.regression.linear_model import OLS
 
 from ragstone.core.errors import InputError
 from ragstone.stats import Interval
-from ragstone.stats.comparing.newcombe import newcombe_paired
-from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, paired_difference
+from ragstone.stats.comparison.differences import newcombe_paired
+from ragstone.stats.comparison.paired import PairedDifference, needed_pairs, paired_difference
 
 
 def ends(interval: Interval | None) -> tuple[float, float]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.core.errors import InputError
-from ragstone.stats.percentiles import ValueCounts
+from ragstone.stats.weights_and_groups import ValueCounts
 
 SHARES = (1, 50, 90, 99, 100)
 

@@ -5,13 +5,14 @@ import pytest
 from scipy.stats import beta, chi2, norm
 
 from ragstone.core.errors import InputError
-from ragstone.stats.planning.mcnemar_power import mcnemar_power, mcnemar_sample_size
-from ragstone.stats.planning.pilot_doubt import (
+from ragstone.stats.planning.mcnemar_power import (
     NODES,
     doubt_of_deviation,
     doubt_of_share,
     inflation,
     mcnemar_inflation,
+    mcnemar_power,
+    mcnemar_sample_size,
 )
 
 

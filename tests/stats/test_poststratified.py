@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats import cluster_wilson, wilson
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.poststratified import (
+from ragstone.stats.correction.corrected import Corrected
+from ragstone.stats.correction.poststratified import (
     design_effect,
     poststratified_rate,
     poststratify,
 )
-from ragstone.stats.interval import Interval
+from ragstone.stats.distributions import Interval
 
 Ints = NDArray[np.int64]
 

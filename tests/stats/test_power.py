@@ -6,7 +6,11 @@ from scipy.stats import nct, t
 from statsmodels.stats.power import TTestPower
 
 from ragstone.core.errors import InputError
-from ragstone.stats.planning.power import detectable_difference, paired_power, paired_sample_size
+from ragstone.stats.planning.sample_size import (
+    detectable_difference,
+    paired_power,
+    paired_sample_size,
+)
 
 
 @pytest.mark.parametrize("effect", [0.1, 0.2, 0.35, 0.5, 0.8, 1.5])

@@ -7,9 +7,13 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.labels_only import labels_only_mean
-from ragstone.stats.correcting.ppi import PredictionPowered, ppi_mean, prediction_powered
+from ragstone.stats.correction.corrected import Corrected
+from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.correction.ppi_and_rogan_gladen import (
+    PredictionPowered,
+    ppi_mean,
+    prediction_powered,
+)
 
 Floats = NDArray[np.float64]
 

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.highest import highest_of_clusters
-from ragstone.stats.promising.threshold import PromisedThreshold, promised_threshold
+from ragstone.stats.risk_control import PromisedThreshold, highest_of_clusters, promised_threshold
 
 Floats = NDArray[np.float64]
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
-from ragstone.stats.mean_ranks import mean_ranks
+from ragstone.stats.judge_quality.rank_measures import RankCorrelation, kendall, spearman
+from ragstone.stats.weights_and_groups import mean_ranks
 
 Floats = NDArray[np.float64]
 Correlation = Callable[..., RankCorrelation]

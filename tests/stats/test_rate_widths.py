@@ -5,12 +5,11 @@ import pytest
 from scipy.stats import binom
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.by_design import favoured
-from ragstone.stats.correcting.poststratified import poststratify
-from ragstone.stats.correcting.ppi import prediction_powered
-from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
-from ragstone.stats.correcting.verdict_strata import joined_strata, strata_of
-from ragstone.stats.planning.rate_widths import (
+from ragstone.stats.correction.corrected import joined_strata, strata_of
+from ragstone.stats.correction.poststratified import poststratify, stratified_wilson_ends
+from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, prediction_powered
+from ragstone.stats.distributions import quantile, wilson
+from ragstone.stats.planning.corrected_rate_width import (
     Design,
     JudgedRate,
     correction_at,
@@ -19,8 +18,6 @@ from ragstone.stats.planning.rate_widths import (
     half_widths_alone,
     judged_rate,
 )
-from ragstone.stats.student import quantile
-from ragstone.stats.wilson import wilson
 
 
 def calibrated(

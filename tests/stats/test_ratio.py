@@ -10,8 +10,8 @@ from scipy import stats
 
 from ragstone.core.errors import InputError
 from ragstone.stats import Interval, cluster_t_mean, t_quantile
-from ragstone.stats.clusters import bounded_wilson
-from ragstone.stats.ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
+from ragstone.stats.bootstrap import RatioEstimate, ratio_bootstrap, ratio_of_sums
+from ragstone.stats.cluster_means import bounded_wilson
 
 Floats = NDArray[np.float64]
 

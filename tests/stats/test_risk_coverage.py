@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import precision_recall_curve
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.risk_coverage import risk_coverage
+from ragstone.stats.risk_control import risk_coverage
 
 
 def test_curve_and_area_by_hand() -> None:

@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import norm
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.rogan_gladen import CountedRate, adjusted_ends, rogan_gladen
+from ragstone.stats.correction.corrected import Corrected
+from ragstone.stats.correction.ppi_and_rogan_gladen import CountedRate, adjusted_ends, rogan_gladen
 
 
 def case(hits: int, misses: int, passes: int, false: int, said: int, judged: int) -> Corrected:

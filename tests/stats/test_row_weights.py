@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.row_weights import row_weights
+from ragstone.stats.weights_and_groups import row_weights
 
 
 def test_weights_have_mean_1_and_equal_ones_are_1() -> None:

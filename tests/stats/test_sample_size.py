@@ -5,14 +5,14 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from ragstone.core.errors import InputError
-from ragstone.stats.mean import mean_interval
+from ragstone.stats.cluster_means import mean_interval
 from ragstone.stats.planning.sample_size import (
     mean_sample_size,
     pilot,
     rate_half_width,
     rate_sample_size,
 )
-from ragstone.stats.smallest import smallest
+from ragstone.stats.weights_and_groups import smallest
 
 
 def half_of(rate: float, rows: int, level: float = 0.95) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.watching.session_effect import session_effect
+from ragstone.stats.monitoring.windows import session_effect
 
 
 def test_sessions_of_answers_that_all_agree_count_once() -> None:

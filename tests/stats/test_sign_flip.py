@@ -5,9 +5,8 @@ import pytest
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats.comparing.adjusted import holm
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
-from ragstone.stats.comparing.sign_flip import SignFlip, sign_flip_test
+from ragstone.stats.comparison.differences import holm, mcnemar_exact
+from ragstone.stats.comparison.paired import SignFlip, sign_flip_test
 
 
 def oracle(d: np.ndarray, resamples: float = np.inf) -> float:

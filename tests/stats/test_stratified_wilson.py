@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import brentq, minimize_scalar
 
-from ragstone.stats.correcting.stratified_wilson import stratified_wilson_ends
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.correction.poststratified import stratified_wilson_ends
+from ragstone.stats.distributions import wilson_ends
 
 Floats = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ from scipy import special, stats
 
 from ragstone.core.errors import InputError
 from ragstone.stats import t_quantile
-from ragstone.stats.beta import beta_cdf, beta_quantile
+from ragstone.stats.distributions import beta_cdf, beta_quantile
 
 DF = [1, 1.3, 2, 2.9, 3, 4, 5.5, 7, 10, 30, 39, 99, 300, 999, 999.5, 1000, 1001, 3e4, 1e6]
 

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from sklearn.metrics import accuracy_score, cohen_kappa_score, f1_score, recall_score
 
 from ragstone.core.errors import InputError
-from ragstone.stats.judging.threshold import Criterion, best_threshold, criterion_of
+from ragstone.stats.judge_quality.confusion import Criterion, best_threshold, criterion_of
 
 CRITERIA: list[Criterion] = ["f1", "youden", "accuracy", "kappa"]
 

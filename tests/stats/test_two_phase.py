@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.correcting.ppi import ppi_mean
-from ragstone.stats.correcting.two_phase import two_phase_mean
-from ragstone.stats.heavy_rows import heavy_wilson_ends
-from ragstone.stats.watching.weighted_sums import WeightedSums
+from ragstone.stats.correction.corrected import Corrected, two_phase_mean
+from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
+from ragstone.stats.monitoring.windows import WeightedSums
+from ragstone.stats.weights_and_groups import heavy_wilson_ends
 
 
 def estimate(

@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ks_2samp
 
 from ragstone.core.errors import InputError
-from ragstone.stats.promising.two_samples import MOST_POINTS, thinned, two_samples
+from ragstone.stats.risk_control import MOST_POINTS, thinned, two_samples
 
 
 @pytest.mark.parametrize("seed", range(4))

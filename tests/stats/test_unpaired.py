@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from ragstone.stats.comparing.unpaired import unpaired_difference
-from ragstone.stats.interval import Interval
-from ragstone.stats.wilson import wilson
+from ragstone.stats.comparison.differences import unpaired_difference
+from ragstone.stats.distributions import Interval, wilson
 
 
 def test_newcombes_own_example() -> None:

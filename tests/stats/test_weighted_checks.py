@@ -8,13 +8,14 @@ import pytest
 from scipy.stats import kendalltau, spearmanr
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
-from ragstone.stats.agreement.cohen import kappa_with_interval
-from ragstone.stats.judging.auroc_interval import auroc_interval
-from ragstone.stats.judging.bias import bias_along, bias_by_group
-from ragstone.stats.judging.calibration_error import calibration_error
-from ragstone.stats.judging.confusion import confusion
-from ragstone.stats.judging.ranks import kendall, spearman
-from ragstone.stats.judging.threshold import best_threshold
+from ragstone.stats.agreement.coefficients import kappa_with_interval
+from ragstone.stats.judge_quality.bias_and_calibration import (
+    bias_along,
+    bias_by_group,
+    calibration_error,
+)
+from ragstone.stats.judge_quality.confusion import best_threshold, confusion
+from ragstone.stats.judge_quality.rank_measures import auroc_interval, kendall, spearman
 
 RNG = np.random.default_rng(3)
 WEIGHTS = RNG.integers(1, 6, 80)

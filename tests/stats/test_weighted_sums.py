@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.stats.watching.weighted_sums import WeightedSums
+from ragstone.stats.monitoring.windows import WeightedSums
 
 X = np.array([0.0, 1.0, 0.5, 1.0])
 W = np.array([1.0, 2.0, 4.0, 1.0])

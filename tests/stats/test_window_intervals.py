@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from ragstone.stats.heavy_rows import heavy_wilson_ends
-from ragstone.stats.student import t_quantile
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_intervals import window_intervals
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.distributions import t_quantile, wilson_ends
+from ragstone.stats.monitoring.windows import WeightedSums, window_intervals
+from ragstone.stats.weights_and_groups import heavy_wilson_ends
 
 
 def ends(

@@ -8,8 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_sequences import HALVINGS, STAKES, window_sequences
+from ragstone.stats.monitoring.windows import HALVINGS, STAKES, WeightedSums, window_sequences
 
 Floats = NDArray[np.float64]
 

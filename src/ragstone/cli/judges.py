@@ -106,7 +106,7 @@ def _known() -> list[KnownJudge]:
     from ragstone.judgements import answered_by
     from ragstone.judges.names import JUDGES
     from ragstone.judges.nli import NliJudge
-    from ragstone.models.chat.names import FORMS
+    from ragstone.models.chat.chat_names import FORMS
 
     every = [(one.name, one.about, one.asks) for one in JUDGES]
     every.append(("nli:NAME", CROSS_ENCODER, NliJudge.asks))

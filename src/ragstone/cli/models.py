@@ -29,7 +29,7 @@ class ModelFacts:
     def of(cls, model: "Stored") -> Self:
         """The model with what its folder says."""
         from ragstone.core.errors import RagstoneError
-        from ragstone.models.folder import ModelFolder
+        from ragstone.models.model_folder import ModelFolder
 
         try:
             folder = ModelFolder.read(model.folder)
@@ -185,6 +185,6 @@ def _section(found: ModelFacts) -> "Section":
 
 
 def _megabytes(size: int) -> str:
-    from ragstone.models.fetch import megabytes
+    from ragstone.models.download import megabytes
 
     return megabytes(size)

@@ -8,7 +8,7 @@ from typing import Literal
 import polars as pl
 
 from ragstone.stats import Interval
-from ragstone.stats.exact_rate import ExactRate, exact_rate
+from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
 from .scored import ValueRange, mean_at, valued_by_cluster
 

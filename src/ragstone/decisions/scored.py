@@ -21,9 +21,8 @@ from ragstone.run.repeated_questions import (
     repeated_questions,
 )
 from ragstone.stats import MeanEstimate
+from ragstone.stats.cluster_means import Clusters, mean_of_clusters
 from ragstone.stats.cluster_moments import ClusterMoments
-from ragstone.stats.clusters import Clusters
-from ragstone.stats.mean import mean_of_clusters
 
 NO_VALUE = "(none)"
 IDS = ("id", "question_id", "system")

@@ -11,7 +11,7 @@ from ragstone.core.messages import argument
 from ragstone.data.sources import on_disk
 from ragstone.judgements import answered_by
 from ragstone.models import Encoder
-from ragstone.models.chat.names import FORMS, is_chat, nearest
+from ragstone.models.chat.chat_names import FORMS, is_chat, nearest
 from ragstone.models.cross_encoder import CrossEncoder
 
 from .human import HumanJudge

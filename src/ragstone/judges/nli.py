@@ -21,7 +21,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
 from ragstone.judgements import ASKS, ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
-from ragstone.models.store import Note
+from ragstone.models.model_store import Note
 
 from .earlier_turns import block_with_turns
 from .judge import Block, Filled, Proposition, Sheet, fingerprint

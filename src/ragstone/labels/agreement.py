@@ -15,8 +15,8 @@ from ragstone.stats.agreement.coefficients import (
     agreement_coefficients,
 )
 from ragstone.stats.agreement.ratings import GAP, AgreementCoefficient, RatingMatrix, read_ratings
-from ragstone.stats.clusters import cluster_wilson
-from ragstone.stats.interval import Interval, ends_of
+from ragstone.stats.cluster_means import cluster_wilson
+from ragstone.stats.distributions import Interval, ends_of
 
 from .adjudicate import Tie
 from .names import named

@@ -7,17 +7,13 @@ from typing import Any, Literal
 import polars as pl
 
 from ragstone.core.messages import reason
-from ragstone.stats.agreement.coefficients import CoefficientName
-from ragstone.stats.agreement.cohen import mean_kappa
-from ragstone.stats.agreement.fleiss import fleiss
-from ragstone.stats.agreement.krippendorff import alpha
+from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fleiss
+from ragstone.stats.agreement.coefficients import CoefficientName, mean_kappa
 from ragstone.stats.agreement.ratings import Coefficient, observed_agreement
-from ragstone.stats.agreement.sequence import agreement_sequence
-from ragstone.stats.correcting.corrected import Correction
-from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
-from ragstone.stats.correcting.mean_sequence import mean_sequence
-from ragstone.stats.every_look import FIRST
-from ragstone.stats.interval import Interval, ends_of
+from ragstone.stats.correction.anytime import mean_sequence
+from ragstone.stats.correction.corrected import Correction
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.distributions import FIRST, Interval, ends_of
 
 from .agreement import MOST_LABELS, Annotator, ColumnAgreement, agreement_of
 from .names import metric_named

@@ -9,12 +9,11 @@ kept, clear     size of the embedding cache on disk; empty it
 
 from ragstone.core.files import cache_folder
 
-from .builtin import BUILTIN
-from .cache import CachedEncoder
+from .download import BUILTIN
+from .embedding_cache import CachedEncoder, Kept, clear, kept
 from .encoder import Encoder, TokenVectors, Vectors
-from .kept_vectors import Kept, clear, kept
-from .names import available, open_encoder, pull
-from .store import Stored, damage, stored
+from .encoder_names import available, open_encoder, pull
+from .model_store import Stored, damage, stored
 
 __all__ = [
     "BUILTIN",

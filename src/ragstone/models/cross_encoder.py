@@ -1,18 +1,33 @@
-"""Cross-encoder: reads two texts together and returns the probability of each label."""
+"""Cross-encoder: the probability of each label for a pair of texts, by NumPy, ONNX or torch.
 
-from collections.abc import Sequence
-from typing import Protocol
+An ONNX file may have any architecture; torch runs any sequence classification model that
+transformers can load.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from threading import Lock
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.errors import ModelError, ModelFailure
+from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
-from .encoder import Vectors
-from .fetch import to_stderr
-from .names import Place, in_store, model_folder, needed, place_of
-from .pairs import Pair, TokenizedPair
-from .store import Note, checked
+from . import onnx_encoder as onnx_file
+from .cross_encoder_bert import KINDS, CrossEncoderFolder, Pair, TokenizedPair, lengths_of
+from .download import to_stderr
+from .encoder import Vectors, batches, side_by_side
+from .encoder_names import Place, in_store, model_folder, needed, place_of
+from .model_folder import NO_LENGTH, is_count
+from .model_store import Note, checked
+from .onnx_encoder import OnnxFile, even_batches
+from .tokenizer import inside, padded, readable
+from .torch_encoder import fingerprint, first_line, positions_of, quiet
 
 
 class CrossEncoder(Protocol):
@@ -89,9 +104,9 @@ def open_cross_encoder(
     needed(place, "cross-encoder")
     folder = model_folder(place, offline=offline, note=note or to_stderr)
     if place.back_end == "onnx":
-        from . import cross_encoder_onnx
+        pass
 
-        return Scorer(name, cross_encoder_onnx.load(folder))
+        return Scorer(name, load_onnx(folder))
     from . import cross_encoder_bert
 
     return Scorer(name, cross_encoder_bert.load(folder))
@@ -170,13 +185,13 @@ class Scorer:
 
 def _by_torch(place: Place, *, offline: bool) -> PairModel:
     """Load from the user's folder or the store; otherwise transformers gets it from the hub."""
-    from . import cross_encoder_torch
+    pass
 
     folder = place.folder
     if folder is None and (there := in_store(place)) is not None:
         folder = checked(there).folder
     where = place.repository if folder is None else str(folder)
-    return cross_encoder_torch.load(where, place.name, revision=place.revision, offline=offline)
+    return load(where, place.name, revision=place.revision, offline=offline)
 
 
 def _distinct(pairs: Sequence[Pair]) -> tuple[list[Pair], NDArray[np.intp]]:
@@ -195,3 +210,204 @@ def _probabilities(logits: Vectors) -> Vectors:
         powers = np.exp(numbers - numbers.max(axis=1, keepdims=True))
         chances = powers / powers.sum(axis=1, keepdims=True)
     return np.asarray(chances, np.float32)
+
+
+LOGITS = {"logits": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxPairs:
+    """A cross-encoder in an ONNX file."""
+
+    about: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    folder: CrossEncoderFolder
+    file: OnnxFile
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair."""
+        return self.folder.tokenizer.pairs(pairs, self.max_tokens)
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (pairs, labels)."""
+        found = np.empty((len(pairs), len(self.labels)), np.float32)
+
+        def compute(batch: NDArray[np.intp]) -> None:
+            some = [pairs[number] for number in batch]
+            found[batch] = self.file.run([one.ids for one in some], [one.types for one in some])
+
+        for _ in side_by_side(compute, even_batches(lengths_of(pairs))):
+            pass
+        return found
+
+
+def load_onnx(path: Path) -> OnnxPairs:
+    """Load the cross-encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
+
+    Args:
+        path: As sentence-transformers or transformers writes it.
+
+    Raises:
+        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
+            graph is not supported.
+        MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
+    """
+    folder = CrossEncoderFolder.read(path)
+    graph = onnx_file.find(path, "text-classification")
+    padding = folder.config.get("pad_token_id")
+    file = OnnxFile(graph, LOGITS, padding if isinstance(padding, int) else 0)
+    return OnnxPairs(
+        about="ONNX float32",
+        fingerprint=folder.fingerprint(onnx_file.files(graph), "onnx", "float32"),
+        labels=folder.named(file.dimensions),
+        max_tokens=folder.max_tokens,
+        folder=folder,
+        file=file,
+    )
+
+
+SHOWN_TENSORS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TorchPairs:
+    """A cross-encoder of transformers, on the CPU, in float32.
+
+    May be used from several threads.
+    """
+
+    name: str
+    about: str
+    fingerprint: str
+    labels: tuple[str, ...]
+    max_tokens: int
+    tokenizer: Any
+    model: Any
+    one_at_a_time: Lock = field(default_factory=Lock, repr=False, compare=False)
+
+    def read(self, pairs: Sequence[Pair]) -> list[TokenizedPair]:
+        """The tokens of each pair.
+
+        Raises:
+            ModelFailure: The tokenizer failed.
+        """
+        with self._working():
+            return [self._one(readable(first), readable(second)) for first, second in pairs]
+
+    def _one(self, first: str, second: str) -> TokenizedPair:
+        """Tokenized as a batch of one: passed by itself, an empty second text would be ignored."""
+        settings: dict[str, Any] = {"return_token_type_ids": True, "verbose": False}
+        read = self.tokenizer([first], [second], **settings)
+        length = len(read["input_ids"][0])
+        if length > self.max_tokens:
+            settings |= {"truncation": "longest_first", "max_length": self.max_tokens}
+            read = self.tokenizer([first], [second], **settings)
+        ids, types = (np.array(read[name][0], np.int32) for name in ("input_ids", "token_type_ids"))
+        return TokenizedPair(ids, types, length)
+
+    def logits(self, pairs: Sequence[TokenizedPair]) -> Vectors:
+        """Shape (pairs, labels).
+
+        Raises:
+            ModelFailure: The model failed.
+        """
+        torch = import_module("torch")
+        padding = self.model.config.pad_token_id or 0
+        found = np.empty((len(pairs), len(self.labels)), np.float32)
+        for batch in batches(lengths_of(pairs)):
+            ids = [pairs[number].ids for number in batch]
+            values = {"input_ids": padded(ids, padding), "attention_mask": inside(ids)}
+            if "token_type_ids" in self.tokenizer.model_input_names:
+                values["token_type_ids"] = padded([pairs[number].types for number in batch])
+            inputs = {name: torch.from_numpy(rows).long() for name, rows in values.items()}
+            with self._working(), torch.inference_mode():
+                found[batch] = self.model(**inputs).logits.numpy()
+        return found
+
+    @contextmanager
+    def _working(self) -> Iterator[None]:
+        """Hold the lock, and turn the library's errors into ``ModelFailure``."""
+        # Tokenizing with truncation changes the tokenizer's settings, which threads share.
+        with self.one_at_a_time:
+            try:
+                yield
+            except (LookupError, RuntimeError, TypeError, ValueError) as error:
+                raise ModelFailure(f"{self.name} failed: {first_line(error)}") from error
+
+
+def load(where: str, name: str, *, revision: str, offline: bool) -> TorchPairs:
+    """Load a folder or a model on the hub as a cross-encoder through transformers.
+
+    Code that comes with a model is not run. For a folder, no server is contacted.
+
+    Args:
+        where: A folder, or ``org/name``.
+        name: What the user calls it.
+        revision: On the hub; empty for its main branch.
+        offline: Load a model on the hub only from its cache on this machine.
+
+    Raises:
+        ModelError: There is no such model, it cannot be loaded, has no classification head, has
+            NaN or infinity in its weights, or is a multi-label model.
+        MissingDependency: ``transformers`` or ``torch`` is not installed.
+    """
+    try:
+        transformers, torch = import_module("transformers"), import_module("torch")
+    except ImportError as error:
+        raise MissingDependency("The torch back end", "torch") from error
+    local = {"local_files_only": offline or Path(where).is_dir(), "revision": revision or None}
+    try:
+        with quiet():
+            tokenizer = transformers.AutoTokenizer.from_pretrained(
+                where, trust_remote_code=False, **local
+            )
+            model, loaded = transformers.AutoModelForSequenceClassification.from_pretrained(
+                where,
+                trust_remote_code=False,
+                output_loading_info=True,
+                dtype=torch.float32,
+                **local,
+            )
+    except Exception as error:  # a model's loading code may raise anything
+        raise ModelError(f"{name}: transformers cannot load it: {first_line(error)}") from error
+    if (kind := model.config.problem_type) not in KINDS:
+        expected = " or ".join(map(str, KINDS[1:]))
+        raise ModelError(f"{name}: problem_type: expected {expected}, got {kind!r}")
+    if missing := sorted(loaded["missing_keys"]):
+        raise ModelError(
+            f"{name}: expected the weights of a classification head, got none for "
+            f"{', '.join(missing[:SHOWN_TENSORS])}"
+        )
+    _check_weights(name, model)
+    names = model.config.id2label
+    limits = (tokenizer.model_max_length, positions_of(model.config))
+    known = [limit for limit in limits if is_count(limit) and limit <= NO_LENGTH]
+    if not known:
+        raise ModelError(
+            f"{name}: neither its tokenizer nor its configuration states a token limit"
+        )
+    return TorchPairs(
+        name=name,
+        about="torch float32",
+        fingerprint=_fingerprint(tokenizer, model, min(known)),
+        labels=tuple(str(names[number]) for number in range(len(names))),
+        max_tokens=min(known),
+        tokenizer=tokenizer,
+        model=model.eval(),
+    )
+
+
+def _check_weights(name: str, model: Any) -> None:
+    bad = [key for key, tensor in model.state_dict().items() if not bool(tensor.isfinite().all())]
+    if bad:
+        shown = ", ".join(bad[:SHOWN_TENSORS])
+        raise ModelError(f"{name}: expected finite weights, got NaN or infinity in {shown}")
+
+
+def _fingerprint(tokenizer: Any, model: Any, max_tokens: int) -> str:
+    """Hash of everything that the probabilities depend on."""
+    fast = getattr(tokenizer, "backend_tokenizer", None)
+    reading = json.loads(fast.to_str()) if fast is not None else tokenizer.get_vocab()
+    return fingerprint(model, model.config.to_dict(), reading, max_tokens)

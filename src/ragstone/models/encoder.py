@@ -1,11 +1,26 @@
-"""Encoder: texts in, vectors out; the interface that every embedding model implements."""
+"""Encoder: the interface of every embedding model, and tokenizing, batches, threads and pooling.
 
-from collections.abc import Sequence
+Each thread runs a batch by itself, instead of all threads sharing a batch, so that the
+single-threaded steps between the matrix products run in parallel too.
+"""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ragstone.core.errors import MissingDependency, ModelError
+
+from .model_folder import SHORTEST, ModelFolder, Pooling
 
 Vectors = NDArray[np.float32]
 
@@ -100,3 +115,319 @@ class Encoder(Protocol):
 
         0 if the model does not report it.
         """
+
+
+class TokenMemory:
+    """Token vectors by key, up to a number of bytes; the least recently used are evicted.
+
+    Callers share the arrays, so these are made read-only.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit, self._size = limit, 0
+        self._mutex = threading.Lock()
+        self._kept: OrderedDict[object, TokenVectors] = OrderedDict()
+
+    def get(self, key: object) -> TokenVectors | None:
+        with self._mutex:
+            if key not in self._kept:
+                return None
+            self._kept.move_to_end(key)
+            return self._kept[key]
+
+    def put(self, key: object, one: TokenVectors) -> None:
+        for array in _arrays(one):
+            array.flags.writeable = False
+        with self._mutex:
+            if (before := self._kept.pop(key, None)) is not None:
+                self._size -= _bytes(before)
+            self._kept[key] = one
+            self._size += _bytes(one)
+            while self._size > self._limit:
+                _, dropped = self._kept.popitem(last=False)
+                self._size -= _bytes(dropped)
+
+
+def _arrays(one: TokenVectors) -> list[NDArray[np.generic]]:
+    arrays: list[NDArray[np.generic]] = [one.ids, one.spans, one.vectors]
+    return arrays if one.embedding is None else [*arrays, one.embedding]
+
+
+def _bytes(one: TokenVectors) -> int:
+    return sum(array.nbytes for array in _arrays(one))
+
+
+BATCH_TOKENS = 1024
+
+
+def distinct(texts: Sequence[str]) -> tuple[list[str], NDArray[np.intp]]:
+    """Each distinct text once, in order of first occurrence, and each input's index among them.
+
+    distinct(["a", "b", "a"]) = ["a", "b"], [0, 1, 0]
+    """
+    numbers: dict[str, int] = {}
+    places = [numbers.setdefault(text, len(numbers)) for text in texts]
+    return list(numbers), np.array(places, np.intp)
+
+
+def batches(lengths: NDArray[np.int32], tokens: int = BATCH_TOKENS) -> Iterator[NDArray[np.intp]]:
+    """Indices of the texts in each batch: longest texts first, similar lengths together.
+
+    A batch holds at most ``tokens`` tokens, counted as if every text were as long as the longest
+    in the batch. A text longer than that is a batch by itself.
+
+    Args:
+        lengths: Shape (n,), the tokens of each text, at least 1.
+        tokens: About 1,024 was fastest on two cores: enough for an efficient matrix product, few
+            enough to stay in the processor's cache.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    while start < order.size:
+        size = max(1, tokens // int(lengths[order[start]]))
+        yield order[start : start + size]
+        start += size
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def side_by_side(work: Callable[[T], R], batches: Iterable[T]) -> Iterator[R]:
+    """The result of each batch, in order; up to ``threads()`` batches run concurrently."""
+    waiting = list(batches)
+    workers = min(threads(), len(waiting))
+    if workers < 2:
+        yield from map(work, waiting)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(work, waiting)
+
+
+def threads() -> int:
+    """OMP_NUM_THREADS, or the number of processors that this process may use."""
+    asked = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+    if asked.isdecimal() and int(asked):
+        return int(asked)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit NumPy's matrix products to one thread, process-wide, until the last user leaves.
+
+    Raises:
+        MissingDependency: ``threadpoolctl`` is not installed.
+    """
+    # The limit is process-wide, so only the first to enter sets it and the last to leave undoes it.
+    with _HELD.lock:
+        if not _HELD.depth:
+            _HELD.limit = _pools().limit(limits=1, user_api="blas")
+        _HELD.depth += 1
+    try:
+        yield
+    finally:
+        with _HELD.lock:
+            _HELD.depth -= 1
+            if not _HELD.depth:
+                _HELD.limit.restore_original_limits()
+
+
+class _Held:
+    """How many callers hold the limit, and the limit to undo."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.depth = 0
+        self.limit: Any = None
+
+
+_HELD = _Held()
+
+
+@cache
+def _pools() -> Any:
+    try:
+        from threadpoolctl import ThreadpoolController
+    except ImportError as error:
+        raise MissingDependency("The NumPy back end", "local") from error
+    return ThreadpoolController()
+
+
+TOO_SHORT = 1e-12
+
+Ids = NDArray[np.int32]
+
+Take = Callable[[NDArray[np.intp], Sequence[Vectors]], None]
+"""Callback for one batch: the indices of its texts, and the token states of each text.
+
+The states are valid until it returns. It may be called from several threads.
+"""
+
+
+class States(Protocol):
+    """A back end that computes the hidden states of tokens.
+
+    Attributes:
+        back_end: Its name for reports, such as ``NumPy``.
+        dimensions: The length of a vector.
+        layers: The number of hidden layers; 0 if it returns one vector per text, passed on as if
+            the text had that one token.
+    """
+
+    back_end: str
+    dimensions: int
+    layers: int
+
+    def check(self, layer: int, name: str) -> None:
+        """Raise ``ModelError`` if this layer is not available."""
+
+    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:
+        """Compute the states of all texts and pass them to ``take``, batch by batch."""
+
+
+class FolderEncoder:
+    """An embedding model from a folder; ``Encoder`` documents its methods.
+
+    May be used from several threads.
+    """
+
+    def __init__(
+        self, name: str, model: ModelFolder, states: States, weights: Iterable[Path]
+    ) -> None:
+        """``weights`` are the files that ``states`` computes from; they enter the fingerprint."""
+        self._name = name
+        self._model = model
+        self._states = states
+        self._fingerprint = model.fingerprint(weights, states.back_end.lower(), "float32")
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def about(self) -> str:
+        return (
+            f"{self.name}: {self.dimensions} dimensions, {self._model.pooling} of up to "
+            f"{self.max_tokens} tokens, {self._states.back_end} float32"
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        return self._fingerprint
+
+    @property
+    def dimensions(self) -> int:
+        return self._states.dimensions
+
+    @property
+    def max_tokens(self) -> int:
+        return self._model.max_tokens
+
+    @property
+    def longest(self) -> int:
+        return self._model.longest if self.layers else 0
+
+    @property
+    def layers(self) -> int:
+        return self._states.layers
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        once, places = distinct(texts)
+        ids = self._model.tokenizer.ids(once, self.max_tokens)
+        vectors = np.empty((len(once), self.dimensions), np.float32)
+
+        def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
+            vectors[batch] = self._embeddings(states)
+
+        self._states.compute(ids, self.layers, take)
+        return vectors[places]
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, limit: int | None = None
+    ) -> list[TokenVectors]:
+        layer = token_layer(self, layer)
+        self._states.check(layer, self.name)
+        limit = token_limit(self, limit)
+        whole = layer == self.layers and limit == self.max_tokens
+        once, places = distinct(texts)
+        tokenized = self._model.tokenizer.tokens(once, limit)
+        found: dict[int, TokenVectors] = {}
+
+        def take(batch: NDArray[np.intp], states: Sequence[Vectors]) -> None:
+            embeddings = self._embeddings(states) if whole else None
+            for row, number in enumerate(batch.tolist()):
+                text = tokenized[number]
+                found[number] = TokenVectors(
+                    ids=text.ids,
+                    spans=text.spans,
+                    vectors=states[row].copy(),  # the back end reuses its buffers
+                    embedding=None if embeddings is None else embeddings[row],
+                    cut=text.cut,
+                )
+
+        self._states.compute([text.ids for text in tokenized], layer, take)
+        return [found[place] for place in places.tolist()]
+
+    def lengths(self, texts: Sequence[str]) -> NDArray[np.int32]:
+        once, places = distinct(texts)
+        return self._model.tokenizer.lengths(once)[places]
+
+    def _embeddings(self, states: Sequence[Vectors]) -> Vectors:
+        vectors = np.stack([_pooled(one, self._model.pooling) for one in states])
+        if self._model.normalize:
+            norms = np.sqrt(np.einsum("nd,nd->n", vectors, vectors))
+            vectors /= np.maximum(norms, np.float32(TOO_SHORT))[:, None]
+        return vectors
+
+
+def token_counts(texts: Sequence[Ids]) -> NDArray[np.int32]:
+    """The number of tokens of each text, shape (n,)."""
+    return np.array([len(text) for text in texts], np.int32)
+
+
+def check_layer(layer: int, layers: int, name: str) -> None:
+    """Check a layer's number.
+
+    Raises:
+        ModelError: The model has no such layer.
+    """
+    if not 0 <= layer <= layers:
+        raise ModelError(f"{name} has layers 0 to {layers}, not {layer}.")
+
+
+def _pooled(states: Vectors, pooling: Pooling) -> Vectors:
+    """One vector for a text, from the states of its tokens."""
+    pooled: Vectors
+    if pooling == "cls":
+        pooled = states[0]
+    elif pooling == "max":
+        pooled = states.max(axis=0)
+    else:
+        pooled = states.mean(axis=0)
+    return pooled
+
+
+def token_layer(encoder: Encoder, layer: int | None) -> int:
+    """The layer to read token vectors from: the given one, else the last.
+
+    Raises:
+        ModelError: The encoder gives no token vectors.
+    """
+    if not encoder.layers:
+        raise ModelError(f"{encoder.name} gives one vector per text and no token vectors.")
+    return encoder.layers if layer is None else layer
+
+
+def token_limit(encoder: Encoder, limit: int | None) -> int:
+    """The most tokens to read of a text: as many as given and possible, else as ``embed`` reads.
+
+    Raises:
+        ModelError: Too few for any text.
+    """
+    found = encoder.max_tokens if limit is None else min(limit, encoder.longest)
+    if found < SHORTEST:
+        raise ModelError(f"Expected a limit of at least {SHORTEST} tokens, got {found}.")
+    return found

@@ -1,6 +1,7 @@
-"""Tokenizer: texts in, token ids out, truncated to the model's limit."""
+"""Tokenizer: texts in, token ids out, cut to the model's limit; padding and small model files."""
 
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,10 +13,43 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import MissingDependency, ModelError
 
-from .small_file import small_file
-
 if TYPE_CHECKING:
     import tokenizers
+
+
+LONGEST = 256 * 2**20
+"""Bytes; the largest tokenizers have a tenth of this size."""
+
+
+def small_file(file: Path) -> bytes:
+    """The file's content.
+
+    Raises:
+        OSError: It is not a regular file, is too large, or cannot be read.
+    """
+    facts = file.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise OSError(0, "not a regular file")
+    if facts.st_size > LONGEST:
+        raise OSError(0, f"a file of {facts.st_size:,} bytes, more than {LONGEST:,}")
+    with file.open("rb") as content:
+        return content.read(LONGEST)
+
+
+def inside(rows: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
+    """Shape (rows, longest), true up to the end of each row."""
+    lengths = np.array([len(row) for row in rows])
+    found: NDArray[np.bool_] = np.arange(lengths.max()) < lengths[:, None]
+    return found
+
+
+def padded(rows: Sequence[NDArray[np.int32]], padding: int = 0) -> NDArray[np.int32]:
+    """The rows as a matrix, shorter ones filled up with ``padding`` at the end."""
+    there = inside(rows)
+    matrix = np.full(there.shape, padding, np.int32)
+    matrix[there] = np.concatenate(rows)
+    return matrix
+
 
 T = TypeVar("T")
 

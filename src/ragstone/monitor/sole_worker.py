@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ragstone.core.database import POSTGRES, connect
-from ragstone.models.lock import locked
+from ragstone.models.model_store import locked
 
 from .store.store import MonitorStore
 from .store.tables import LAYOUT

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.core.errors import room_for
-from ragstone.stats.join_clusters import part_of
+from ragstone.stats.bootstrap import part_of
 
 EXAMPLES = 50_000
 """Examples of a bucket, about: as many as are held in memory at a time."""

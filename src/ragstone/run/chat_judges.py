@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragstone.judges.llm.asker import Asker
     from ragstone.judges.llm.judge import LLMJudge
     from ragstone.judges.llm.rubrics import Rubric
-    from ragstone.models.chat.connections import Connections
+    from ragstone.models.chat.http_transport import Connections
 
     from .calls.asking import Asking
     from .calls.batched import BatchedReplies

@@ -10,7 +10,7 @@ from ragstone.judges.names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
 from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
-from ragstone.models.store import find
+from ragstone.models.model_store import find
 
 from .encoder_names import BERTSCORE_ASKS, ModelNames
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from ragstone.judgements import ASKS, KINDS
 from ragstone.metrics import Composite, Metric, parse_metric
 from ragstone.stats import Interval, cluster_bootstrap, worst_best
-from ragstone.stats.join_clusters import ClusterTotals
-from ragstone.stats.mean import mean_of_clusters
+from ragstone.stats.bootstrap import ClusterTotals
+from ragstone.stats.cluster_means import mean_of_clusters
 
 from .encoder_names import NO_MODELS, ModelNames
 from .estimate import Estimate

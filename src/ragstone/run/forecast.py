@@ -24,7 +24,7 @@ from ragstone.judges.llm.question import Item, Question, key
 from ragstone.judges.llm.statements import ReferenceStatements
 from ragstone.judges.local.claims import claims, statements
 from ragstone.models.chat import ChatModel, Usage
-from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
+from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
 from .blocks import shards_of
 from .calls.entries import FILE

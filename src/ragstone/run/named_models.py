@@ -8,7 +8,7 @@ from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatModel
 
 if TYPE_CHECKING:
-    from ragstone.models.chat.connections import Connections
+    from ragstone.models.chat.http_transport import Connections
 
 Model = str | ChatModel | Callable[..., Any]
 """A model as a Python caller may give it: its name, itself, or an async function."""
@@ -45,7 +45,7 @@ def open_named(
     Raises:
         InputError: A model that cannot be used, or is named twice.
     """
-    from ragstone.models.chat.names import is_chat
+    from ragstone.models.chat.chat_names import is_chat
 
     given = cast(Sequence[Named], judge if isinstance(judge, list | tuple) else [judge])
     found: dict[str, tuple[ChatModel, ...]] = {}
@@ -56,7 +56,7 @@ def open_named(
             names.append(one)
             continue
         if pool is None:
-            from ragstone.models.chat.connections import Connections
+            from ragstone.models.chat.http_transport import Connections
 
             pool = Connections()
         models = _opened(one, pool, offline=offline, to_ask=to_ask)
@@ -78,7 +78,7 @@ def _opened(
 ) -> tuple[ChatModel, ...]:
     if isinstance(one, str):
         from ragstone.judges.names import panel_models
-        from ragstone.models.chat.names import open_chat
+        from ragstone.models.chat.chat_names import open_chat
 
         return tuple(
             open_chat(name, connections, offline=offline, to_ask=to_ask)
@@ -91,7 +91,7 @@ def _opened(
             for model in _opened(part, connections, offline=offline, to_ask=to_ask)
         )
     if callable(one):
-        from ragstone.models.chat.callable import CallableChat
+        from ragstone.models.chat.library_clients import CallableChat
 
         return (CallableChat(one),)
     assert not isinstance(one, Sequence)

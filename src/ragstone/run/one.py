@@ -196,7 +196,7 @@ def scorer_for(
     Raises:
         InputError: As ``evaluate_one``.
     """
-    from ragstone.models.chat.names import is_chat
+    from ragstone.models.chat.chat_names import is_chat
 
     for name in judges:
         if not isinstance(name, str) or any(map(is_chat, name.split(","))):

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.stats.bootstrap import ClusterTotals, Keys, totals_of
+from ragstone.stats.cluster_means import Clusters, clusters_by
 from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
-from ragstone.stats.clusters import Clusters, clusters_by
-from ragstone.stats.join_clusters import ClusterTotals, Keys, totals_of
 
 from .buckets import Buckets, Rows
 from .groups import EstimateGroups, Ints

@@ -35,20 +35,26 @@ Shared by several of them: clusters, cluster_moments, join_clusters, codes, bins
 heavy_rows, smallest, every_look.
 """
 
-from .agreement.coefficients import percent_agreement
-from .agreement.cohen import cohen_kappa
-from .agreement.krippendorff import krippendorff_alpha
+from .agreement.alpha_and_ac1 import krippendorff_alpha
+from .agreement.coefficients import cohen_kappa, percent_agreement
 from .agreement.ratings import AgreementCoefficient
-from .auroc import auroc
-from .bootstrap import bootstrap_mean, cluster_bootstrap
-from .bounds import worst_best
-from .clusters import bounded_wilson, cluster_t_mean, cluster_wilson
-from .interval import Interval, ends_of
-from .mean import MeanEstimate, mean_interval
-from .one_sided import one_sided_p
-from .ratio import RatioEstimate, ratio_bootstrap, ratio_of_sums
-from .student import t_quantile
-from .wilson import clopper_pearson, wilson
+from .bootstrap import (
+    RatioEstimate,
+    bootstrap_mean,
+    cluster_bootstrap,
+    ratio_bootstrap,
+    ratio_of_sums,
+)
+from .cluster_means import (
+    MeanEstimate,
+    bounded_wilson,
+    cluster_t_mean,
+    cluster_wilson,
+    mean_interval,
+)
+from .distributions import Interval, clopper_pearson, ends_of, one_sided_p, t_quantile, wilson
+from .judge_quality.rank_measures import auroc
+from .rate_bounds import worst_best
 
 __all__ = [
     "AgreementCoefficient",

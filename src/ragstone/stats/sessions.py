@@ -13,11 +13,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 
-from .codes import Floats
-from .interval import Interval
-from .mean import mean_interval
-from .ratio import ratio_of_sums
-from .row_weights import row_weights
+from .bootstrap import ratio_of_sums
+from .cluster_means import mean_interval
+from .distributions import Interval
+from .weights_and_groups import Floats, row_weights
 
 Better = Literal["+", "-", "0"]
 Mask = NDArray[np.bool_]

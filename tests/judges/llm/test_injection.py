@@ -34,7 +34,7 @@ from ragstone.judges.llm.relevance import RelevanceTask
 from ragstone.judges.llm.statements import StatementsTask
 from ragstone.judges.llm.support import SupportTask
 from ragstone.judges.llm.task import Target, Task
-from ragstone.models.chat.json_reply import MalformedReply, drafts, json_objects
+from ragstone.models.chat.model import MalformedReply, drafts, json_objects
 from ragstone.testing import reply_to
 
 CASES = json.loads((Path(__file__).parent / "injections.json").read_text("utf-8"))

@@ -12,7 +12,7 @@ from ragstone.judges.llm.claims import AnswerClaims
 from ragstone.judges.llm.question import Item, ReplyEntry
 from ragstone.judges.llm.rating import rating_item
 from ragstone.judges.llm.reading import read_items
-from ragstone.models.chat.json_reply import MalformedReply, Unclosed
+from ragstone.models.chat.model import MalformedReply, Unclosed
 
 
 class Verdict(Item):

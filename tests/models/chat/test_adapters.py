@@ -19,14 +19,13 @@ from ragstone.models.chat import (
     Settings,
     Usage,
     bedrock,
-    litellm,
     open_chat,
-    pydantic_ai,
 )
-from ragstone.models.chat.failure import Trouble
-from ragstone.models.chat.refusal import Unsupported
-from ragstone.models.chat.secrets import secrets
-from ragstone.models.chat.wire import printed
+from ragstone.models.chat import library_clients as litellm
+from ragstone.models.chat import library_clients as pydantic_ai
+from ragstone.models.chat.http_transport import Unsupported, secrets
+from ragstone.models.chat.model import Trouble
+from ragstone.models.chat.wire_format import printed
 
 KEY = "sk-test-1234567890abcdef"
 NOTHING: frozenset[str] = frozenset()
@@ -547,7 +546,7 @@ class UserError(Exception):
 def test_what_pydantic_ai_cannot_ask_for_may_be_the_schema(
     words: str, features: tuple[str, ...]
 ) -> None:
-    failure = pydantic_ai._failure(UserError(words))
+    failure = pydantic_ai._pydantic_ai_failure(UserError(words))
     assert isinstance(failure, Unsupported)
     assert (failure.features, failure.http, str(failure)) == (features, 400, words)
 
@@ -563,15 +562,15 @@ class ModelHTTPError(Exception):
 
 
 def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
-    failure = pydantic_ai._failure(ModelHTTPError(429, "slow down"))
+    failure = pydantic_ai._pydantic_ai_failure(ModelHTTPError(429, "slow down"))
     assert (failure.trouble, failure.after, failure.http) == ("rate_limit", 7, 429)
     assert str(failure) == "status 429, slow down"
     assert not isinstance(failure, Unsupported)
-    assert pydantic_ai._failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
+    assert pydantic_ai._pydantic_ai_failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
     silent = ModelHTTPError(429, "slow down")
     silent.headers = {}
-    assert pydantic_ai._failure(silent).after == 0
-    less = pydantic_ai._failure(ModelHTTPError(400, "response_format is not supported"))
+    assert pydantic_ai._pydantic_ai_failure(silent).after == 0
+    less = pydantic_ai._pydantic_ai_failure(ModelHTTPError(400, "response_format is not supported"))
     assert isinstance(less, Unsupported)
     assert less.features == ("schema",)
 
@@ -586,7 +585,7 @@ def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
     ],
 )
 def test_an_error_of_pydantic_ai_itself_goes_by_its_class(name: str, trouble: str) -> None:
-    failure = pydantic_ai._failure(type(name, (Exception,), {})("It broke."))
+    failure = pydantic_ai._pydantic_ai_failure(type(name, (Exception,), {})("It broke."))
     assert (failure.trouble, str(failure)) == (trouble, "It broke.")
 
 

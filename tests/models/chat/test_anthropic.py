@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.anthropic import ANTHROPIC, body, read
-from ragstone.models.chat.wire import PRINTED
+from ragstone.models.chat.http_formats import ANTHROPIC, anthropic_body, anthropic_read
+from ragstone.models.chat.wire_format import PRINTED
 
 NOTHING: frozenset[str] = frozenset()
 EPHEMERAL = {"type": "ephemeral"}
@@ -32,7 +32,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object) -> ChatReply:
-    return read(200, {}, json.dumps(reply).encode())
+    return anthropic_read(200, {}, json.dumps(reply).encode())
 
 
 def ended(reason: object, *content: object) -> dict[str, Any]:
@@ -40,7 +40,7 @@ def ended(reason: object, *content: object) -> dict[str, Any]:
 
 
 def test_a_question_caches_system_and_first_part(question: ChatRequest) -> None:
-    assert body(question, "claude", Settings(), NOTHING) == {
+    assert anthropic_body(question, "claude", Settings(), NOTHING) == {
         "model": "claude",
         "max_tokens": 8192,
         "system": [{"type": "text", "text": "You judge."}],
@@ -60,21 +60,23 @@ def test_a_question_caches_system_and_first_part(question: ChatRequest) -> None:
 
 def test_one_part_caches_the_system_alone(question: ChatRequest) -> None:
     one = ChatRequest("You judge.", ("Is it so?",), question.schema, "support")
-    made = body(one, "claude", Settings(), NOTHING)
+    made = anthropic_body(one, "claude", Settings(), NOTHING)
     assert made["system"] == [{"type": "text", "text": "You judge.", "cache_control": EPHEMERAL}]
     assert made["messages"][0]["content"] == [{"type": "text", "text": "Is it so?"}]
 
 
 @pytest.mark.parametrize("parts", [("", "Is it so?"), (" \n", "Is it so?"), ("Is it so?", "")])
 def test_no_block_is_empty(question: ChatRequest, parts: tuple[str, ...]) -> None:
-    made = body(ChatRequest("", parts, question.schema, "support"), "claude", Settings(), NOTHING)
+    made = anthropic_body(
+        ChatRequest("", parts, question.schema, "support"), "claude", Settings(), NOTHING
+    )
     assert "system" not in made
     assert made["messages"][0]["content"] == [{"type": "text", "text": "".join(parts)}]
 
 
 def test_settings_have_their_fields(question: ChatRequest) -> None:
     settings = Settings(temperature=0.5, top_p=0.9, effort="low", max_tokens=100, schema="prompt")
-    made = body(question, "claude", settings, NOTHING)
+    made = anthropic_body(question, "claude", settings, NOTHING)
     assert made["temperature"] == 0.5
     assert made["top_p"] == 0.9
     assert made["max_tokens"] == 100
@@ -83,7 +85,9 @@ def test_settings_have_their_fields(question: ChatRequest) -> None:
 
 
 def test_what_the_server_lacks_is_left_out(question: ChatRequest) -> None:
-    made = body(question, "claude", Settings(), frozenset({"schema", "temperature", "max_tokens"}))
+    made = anthropic_body(
+        question, "claude", Settings(), frozenset({"schema", "temperature", "max_tokens"})
+    )
     assert set(made) == {"model", "max_tokens", "system", "messages"}
     assert made["max_tokens"] == 4096
     assert PRINTED in made["messages"][0]["content"][-1]["text"]
@@ -137,7 +141,9 @@ def test_what_is_not_of_the_format_is_a_bad_reply(reply: object) -> None:
 
 def test_the_runs_own_limit_is_sent_where_it_is_the_lower(question: ChatRequest) -> None:
     def sent(limit: int, settings: Settings) -> object:
-        return body(replace(question, limit=limit), "claude", settings, NOTHING)["max_tokens"]
+        return anthropic_body(replace(question, limit=limit), "claude", settings, NOTHING)[
+            "max_tokens"
+        ]
 
     assert sent(500, Settings()) == 500
     assert sent(20_000, Settings()) == 8192

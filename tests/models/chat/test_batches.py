@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatModel, ChatRequest, open_chat
-from ragstone.models.chat.asking import AskingChat
-from ragstone.models.chat.batches import gemini, listing
-from ragstone.models.chat.batches.chat_batches import ChatBatches
-from ragstone.models.chat.batches.format import BatchResult
+from ragstone.models.chat import batch_server as listing
+from ragstone.models.chat import provider_batches as gemini
+from ragstone.models.chat.batch_server import BatchResult, ChatBatches
+from ragstone.models.chat.http_chat import AskingChat
 from tests.batch_provider import BatchProvider, provider
 
 FORMATS = ("openai", "anthropic", "gemini")

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.gemini import GEMINI, body, read
-from ragstone.models.chat.settings import Effort
-from ragstone.models.chat.wire import PRINTED
-from ragstone.models.server import Server
+from ragstone.models.chat.http_formats import GEMINI, gemini_body, gemini_read
+from ragstone.models.chat.wire_format import PRINTED, Effort
+from ragstone.models.embedding_api import Server
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -38,7 +37,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object) -> ChatReply:
-    return read(200, {}, json.dumps(reply).encode())
+    return gemini_read(200, {}, json.dumps(reply).encode())
 
 
 def ended(reason: object, *parts: object) -> dict[str, Any]:
@@ -46,7 +45,7 @@ def ended(reason: object, *parts: object) -> dict[str, Any]:
 
 
 def test_a_question_is_instruction_contents_and_schema(question: ChatRequest) -> None:
-    assert body(question, "gemini-3-flash", Settings(), NOTHING) == {
+    assert gemini_body(question, "gemini-3-flash", Settings(), NOTHING) == {
         "systemInstruction": {"parts": [{"text": "You judge."}]},
         "contents": [{"role": "user", "parts": [{"text": "CONTEXTS\nIs it so?"}]}],
         "generationConfig": {
@@ -59,7 +58,7 @@ def test_a_question_is_instruction_contents_and_schema(question: ChatRequest) ->
 
 def test_settings_have_their_fields(question: ChatRequest) -> None:
     settings = Settings(0.5, 0.9, 7, "low", 4096, "json")
-    made = body(question, "gemini-3-flash", settings, NOTHING)
+    made = gemini_body(question, "gemini-3-flash", settings, NOTHING)
     assert made["generationConfig"] == {
         "temperature": 0.5,
         "topP": 0.9,
@@ -86,13 +85,13 @@ def test_settings_have_their_fields(question: ChatRequest) -> None:
 def test_older_models_have_budgets_for_thought(
     question: ChatRequest, model: str, effort: Effort, expected: dict[str, Any]
 ) -> None:
-    made = body(question, model, Settings(effort=effort), NOTHING)
+    made = gemini_body(question, model, Settings(effort=effort), NOTHING)
     assert made["generationConfig"]["thinkingConfig"] == expected
 
 
 def test_what_the_server_lacks_is_left_out(question: ChatRequest) -> None:
     lacks = frozenset({"schema", "temperature", "system"})
-    made = body(question, "gemma-3-27b-it", Settings(), lacks)
+    made = gemini_body(question, "gemma-3-27b-it", Settings(), lacks)
     assert made["generationConfig"] == {}
     assert "systemInstruction" not in made
     assert made["contents"][0]["parts"][0]["text"].startswith("You judge.\n\nCONTEXTS")
@@ -199,7 +198,7 @@ def test_the_runs_own_limit_is_sent_where_the_server_takes_one(
     question: ChatRequest, chosen: int | None, limit: int | None, lacks: frozenset[str]
 ) -> None:
     asked = replace(question, limit=limit)
-    made = body(asked, "gemini-3-flash", Settings(max_tokens=chosen), lacks)
+    made = gemini_body(asked, "gemini-3-flash", Settings(max_tokens=chosen), lacks)
     sent = [one for one in (chosen, limit) if one and (chosen or not lacks)]
     assert made["generationConfig"].get("maxOutputTokens") == min(sent, default=None)
 
@@ -215,10 +214,10 @@ def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -
 @pytest.mark.parametrize("status", [199, 300, 404])
 def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        read(status, {}, json.dumps(REPLY).encode())
+        gemini_read(status, {}, json.dumps(REPLY).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [200, 201, 299])
 def test_every_status_of_success_is_read(status: int) -> None:
-    assert read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
+    assert gemini_read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'

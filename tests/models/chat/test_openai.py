@@ -7,8 +7,8 @@ from typing import Any, Literal
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.openai import COMPATIBLE, OPENAI, read
-from ragstone.models.chat.wire import PRINTED, Wire
+from ragstone.models.chat.http_formats import COMPATIBLE, OPENAI, read
+from ragstone.models.chat.wire_format import PRINTED, Wire
 
 NOTHING: frozenset[str] = frozenset()
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.models.chat.reasoning import assumed_reasoning, effort_in
+from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
 
 @pytest.mark.parametrize(

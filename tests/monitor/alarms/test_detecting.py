@@ -17,7 +17,7 @@ from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.detector_states import kept_detectors
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.report.words import words
-from ragstone.stats.watching.detector import DetectorState
+from ragstone.stats.monitoring.detector import DetectorState
 
 RULE = AlarmRule("grounded", "faithfulness", bar=0.8)
 ALL = WatchedSlice(RULE, "", 1, AlarmBar(0.8), limit=1000.0)

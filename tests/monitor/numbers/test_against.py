@@ -9,10 +9,9 @@ from ragstone.decisions.comparing.verdict import Verdict
 from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.numbers.against import side_by_side
 from ragstone.monitor.numbers.stretch import Stretch
-from ragstone.stats.comparing.unpaired import unpaired_difference
-from ragstone.stats.interval import Interval
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.wilson import wilson
+from ragstone.stats.comparison.differences import unpaired_difference
+from ragstone.stats.distributions import Interval, wilson
+from ragstone.stats.monitoring.windows import WeightedSums
 
 BETTER, WORSE = ValueRange(0, 1, "+", rate=True), ValueRange(0, 1, "-", rate=True)
 

@@ -7,9 +7,8 @@ from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.page_facts import CorrectedNow
 from ragstone.monitor.numbers.stretch import read_stretch
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.correcting.two_phase import two_phase_mean
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_sequences import window_sequences
+from ragstone.stats.correction.corrected import two_phase_mean
+from ragstone.stats.monitoring.windows import WeightedSums, window_sequences
 
 from .scores import put
 

@@ -11,7 +11,7 @@ from ragstone.monitor.numbers.drift import compared, drift
 from ragstone.monitor.numbers.features import FEATURES
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Run
-from ragstone.stats.promising.two_samples import two_samples
+from ragstone.stats.risk_control import two_samples
 
 DAY = 86_400.0
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.monitor.numbers.judge_drift import judge_drift
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.comparing.paired import paired_difference
+from ragstone.stats.comparison.paired import paired_difference
 
 
 def judge(

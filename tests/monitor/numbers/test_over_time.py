@@ -12,9 +12,7 @@ from ragstone.monitor.numbers.time_grid import TimeGrid
 from ragstone.monitor.store.score_sums import sum_up
 from ragstone.monitor.store.session_scores import last_session_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_intervals import window_intervals
-from ragstone.stats.watching.window_sequences import window_sequences
+from ragstone.stats.monitoring.windows import WeightedSums, window_intervals, window_sequences
 
 from .scores import put
 

@@ -6,7 +6,7 @@ from ragstone.core.errors import InputError
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.sessions_over_time import sessions_over_time
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.mean import mean_interval
+from ragstone.stats.cluster_means import mean_interval
 
 from .scores import converse, put
 

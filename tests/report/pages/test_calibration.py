@@ -35,14 +35,15 @@ from ragstone.report.render.markdown import as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.stats import Interval as Ends
 from ragstone.stats.agreement.ratings import AgreementCoefficient
-from ragstone.stats.correcting.corrected import Corrected
-from ragstone.stats.judging.auroc_interval import Auroc
-from ragstone.stats.judging.bias import GroupBias
-from ragstone.stats.judging.calibration_error import CalibrationBin, CalibrationError
-from ragstone.stats.judging.confusion import Confusion, ShareEstimate
-from ragstone.stats.judging.ranks import RankCorrelation
-from ragstone.stats.judging.threshold import Threshold
-from ragstone.stats.mean import MeanEstimate
+from ragstone.stats.cluster_means import MeanEstimate
+from ragstone.stats.correction.corrected import Corrected
+from ragstone.stats.judge_quality.bias_and_calibration import (
+    CalibrationBin,
+    CalibrationError,
+    GroupBias,
+)
+from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate, Threshold
+from ragstone.stats.judge_quality.rank_measures import Auroc, RankCorrelation
 
 METRIC = "unsupported_claim"
 PASSPORT: dict[str, Any] = {

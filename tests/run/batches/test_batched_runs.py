@@ -14,7 +14,7 @@ from ragstone import batches as listed
 from ragstone.core.errors import ModelError
 from ragstone.core.messages import Reason
 from ragstone.models.chat import ChatReply, ChatRequest
-from ragstone.models.chat.batches.openai import OpenAiBatches
+from ragstone.models.chat.provider_batches import OpenAiBatches
 from ragstone.run.batches import following, passes
 from ragstone.run.batches.batch_journal import FILE, BatchJournal, KeptBatch
 from ragstone.run.batches.listed import ListedBatches

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import CallableChat, ChatRequest
-from ragstone.models.chat.names import open_chat
-from ragstone.models.server import openai_server
+from ragstone.models.chat.chat_names import open_chat
+from ragstone.models.embedding_api import openai_server
 from ragstone.run.chat_judges import ChatJudges, chat_judges
 from ragstone.run.cluster.stand_in import StandIn, stand_ins
 from ragstone.run.instructions import PLAIN

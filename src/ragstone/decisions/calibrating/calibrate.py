@@ -15,7 +15,7 @@ from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
 from ragstone.run import Run
 from ragstone.run.arguments import checked
-from ragstone.stats.judging.threshold import Criterion
+from ragstone.stats.judge_quality.confusion import Criterion
 
 from .checks import JudgeCheck, check_column
 from .compared_units import compared_units, said_of

@@ -10,18 +10,35 @@ from numpy.typing import NDArray
 
 from ragstone.judgements import KINDS
 from ragstone.stats import ends_of
-from ragstone.stats.agreement.coefficients import CoefficientName, agreement_coefficients
-from ragstone.stats.agreement.cohen import kappa_with_interval
+from ragstone.stats.agreement.coefficients import (
+    CoefficientName,
+    agreement_coefficients,
+    kappa_with_interval,
+)
 from ragstone.stats.agreement.ratings import AgreementCoefficient
-from ragstone.stats.codes import Codes
-from ragstone.stats.judging.auroc_interval import Auroc, auroc_interval
-from ragstone.stats.judging.bias import GroupBias, bias_along, bias_by_group
-from ragstone.stats.judging.calibration_error import CalibrationError, calibration_error
-from ragstone.stats.judging.confusion import Confusion, ShareEstimate, confusion
-from ragstone.stats.judging.ranks import RankCorrelation, kendall, spearman
-from ragstone.stats.judging.threshold import Criterion, Threshold, best_threshold
-from ragstone.stats.kish import kish_size
-from ragstone.stats.row_weights import row_weights
+from ragstone.stats.judge_quality.bias_and_calibration import (
+    CalibrationError,
+    GroupBias,
+    bias_along,
+    bias_by_group,
+    calibration_error,
+)
+from ragstone.stats.judge_quality.confusion import (
+    Confusion,
+    Criterion,
+    ShareEstimate,
+    Threshold,
+    best_threshold,
+    confusion,
+)
+from ragstone.stats.judge_quality.rank_measures import (
+    Auroc,
+    RankCorrelation,
+    auroc_interval,
+    kendall,
+    spearman,
+)
+from ragstone.stats.weights_and_groups import Codes, kish_size, row_weights
 
 from .correction import MIDDLE
 from .people import METRIC, known_weights

@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from ragstone.decisions.quantity import Quantity, mean_quantity
 from ragstone.decisions.scored import ValueRange, mean_of
 from ragstone.stats import MeanEstimate, ends_of
-from ragstone.stats.correcting.anytime import anytime_mean
-from ragstone.stats.correcting.by_design import favoured
-from ragstone.stats.correcting.corrected import Corrected, Correction
-from ragstone.stats.correcting.labels_only import mean_of_labels, rate_of_labels
-from ragstone.stats.correcting.poststratified import poststratify
-from ragstone.stats.correcting.ppi import prediction_powered
-from ragstone.stats.correcting.rogan_gladen import error_corrected
-from ragstone.stats.correcting.verdict_strata import joined_strata
+from ragstone.stats.correction.anytime import anytime_mean
+from ragstone.stats.correction.corrected import Corrected, Correction, joined_strata
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.correction.poststratified import poststratify
+from ragstone.stats.correction.ppi_and_rogan_gladen import (
+    error_corrected,
+    favoured,
+    prediction_powered,
+)
 
 from .people import WEIGHT, known_weights
 from .random_draw import NOT_RANDOM, NotRandom

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from ragstone.core.messages import reason
-from ragstone.stats.correcting.fair_draw import fair_draw_p
+from ragstone.stats.correction.anytime import fair_draw_p
 
 LABELLED = "labelled"
 """Whether people were asked about an example, though they may have left it open."""

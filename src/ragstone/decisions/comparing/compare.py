@@ -12,7 +12,7 @@ from ragstone.decisions.known import metric_among
 from ragstone.decisions.scored import NO_VALUE, Scored
 from ragstone.run import Run
 from ragstone.run.arguments import checked
-from ragstone.stats.comparing.adjusted import benjamini_hochberg, holm
+from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 
 from .compared import Adjust, Comparison, Comparisons
 from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs

@@ -10,11 +10,18 @@ from numpy.typing import NDArray
 from ragstone.core.messages import reason
 from ragstone.decisions.scored import ValueRange
 from ragstone.stats import Interval, mean_interval
-from ragstone.stats.comparing.effect_size import relative_change, standardised_difference
-from ragstone.stats.comparing.mcnemar import mcnemar_exact
-from ragstone.stats.comparing.paired import PairedDifference, needed_pairs, paired_difference
-from ragstone.stats.comparing.sign_flip import sign_flip_test
-from ragstone.stats.one_sided import one_sided_p
+from ragstone.stats.comparison.differences import (
+    mcnemar_exact,
+    relative_change,
+    standardised_difference,
+)
+from ragstone.stats.comparison.paired import (
+    PairedDifference,
+    needed_pairs,
+    paired_difference,
+    sign_flip_test,
+)
+from ragstone.stats.distributions import one_sided_p
 
 from .compared import NARROW, Comparison, PairedWinRate
 from .same_inputs import same_inputs_reason

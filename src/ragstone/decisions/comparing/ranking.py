@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.stats.comparing.bradley_terry import bradley_terry
+from ragstone.stats.comparison.preference_models import bradley_terry
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

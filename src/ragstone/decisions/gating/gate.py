@@ -14,8 +14,8 @@ from ragstone.decisions.quantity import Quantity
 from ragstone.labels.rated import Ends
 from ragstone.run import Run
 from ragstone.run.arguments import checked
-from ragstone.stats.one_sided import Side
-from ragstone.stats.planning.needed_n import ROUNDING, needed_n
+from ragstone.stats.distributions import Side
+from ragstone.stats.planning.sample_size import NEEDED_N_ROUNDING, needed_n
 
 from .checks import Check, CorrectedBy, read_checks
 from .requirement import Bound
@@ -360,7 +360,7 @@ def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> in
     """The number of rows with a value at which the p-value of a side would reach the level."""
     if quantity.exact is not None:
         times = quantity.exact.needed(bar.at, beyond=side, level=level)
-        return None if times is None else ceil(quantity.n * times * (1 - ROUNDING))
+        return None if times is None else ceil(quantity.n * times * (1 - NEEDED_N_ROUNDING))
     p = p_beyond(quantity, bar, side)
     return None if p is None else needed_n(quantity.n, p, level=level)
 

@@ -33,7 +33,7 @@ from ragstone.decisions.scored import Scored, ValueRange
 from ragstone.metrics import Composite
 from ragstone.run import Run
 from ragstone.stats import Interval
-from ragstone.stats.comparing.paired import PairedDifference, paired_difference
+from ragstone.stats.comparison.paired import PairedDifference, paired_difference
 
 from .over_means import over_means
 from .requirement import read_number

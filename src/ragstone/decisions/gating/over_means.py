@@ -11,8 +11,8 @@ from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite
 from ragstone.run.estimates import SEED, combined, of_means
 from ragstone.stats import Interval, cluster_bootstrap
-from ragstone.stats.clusters import clusters_by
-from ragstone.stats.join_clusters import totals_of
+from ragstone.stats.bootstrap import totals_of
+from ragstone.stats.cluster_means import clusters_by
 
 RESAMPLES = 2000
 

@@ -6,8 +6,8 @@ from typing import Literal
 
 from ragstone.decisions.quantity import End, Quantity
 from ragstone.stats import Interval
-from ragstone.stats.comparing.adjusted import holm
-from ragstone.stats.one_sided import LEAST_P, Side, one_sided_p
+from ragstone.stats.comparison.differences import holm
+from ragstone.stats.distributions import LEAST_P, Side, one_sided_p
 
 from .checks import Check
 from .requirement import Bound

@@ -16,8 +16,8 @@ from ragstone.decisions.calibrating.people import known_weights, people_scores, 
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored
 from ragstone.labels.table import LabelTable
-from ragstone.stats.correcting.verdict_strata import strata_of
-from ragstone.stats.kish import kish_size
+from ragstone.stats.correction.corrected import strata_of
+from ragstone.stats.planning.corrected_rate_width import Design, JudgedRate, judged_rate
 from ragstone.stats.planning.labels_needed import (
     NORMAL,
     LabelsNeeded,
@@ -25,8 +25,8 @@ from ragstone.stats.planning.labels_needed import (
     labels_for_mean,
     labels_for_rate,
 )
-from ragstone.stats.planning.rate_widths import Design, JudgedRate, judged_rate
 from ragstone.stats.planning.sample_size import pilot
+from ragstone.stats.weights_and_groups import kish_size
 
 MOST = 0.5
 ROUNDING = 1e-12

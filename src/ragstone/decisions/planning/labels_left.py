@@ -10,8 +10,8 @@ from ragstone.core.messages import reason
 from ragstone.labels.names import named
 from ragstone.labels.rated import Ends
 from ragstone.labels.table import LabelTable
-from ragstone.stats.kish import kish_size
 from ragstone.stats.planning.sample_size import mean_sample_size, pilot
+from ragstone.stats.weights_and_groups import kish_size
 
 from .label_sizes import FEWEST
 

@@ -11,22 +11,22 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, call, reason
 from ragstone.decisions.known import known_metric, known_system
 from ragstone.decisions.scored import Scored, mean_of
-from ragstone.stats.planning.equivalence import equivalence_margin
 from ragstone.stats.planning.mcnemar_power import (
-    mcnemar_detectable,
-    mcnemar_power,
-    mcnemar_sample_size,
-)
-from ragstone.stats.planning.pilot_doubt import (
     doubt_of_deviation,
     doubt_of_share,
     inflation,
+    mcnemar_detectable,
     mcnemar_inflation,
+    mcnemar_power,
+    mcnemar_sample_size,
 )
-from ragstone.stats.planning.power import detectable_difference, paired_power, paired_sample_size
 from ragstone.stats.planning.sample_size import (
     Pilot,
+    detectable_difference,
+    equivalence_margin,
     mean_sample_size,
+    paired_power,
+    paired_sample_size,
     pilot,
     rate_half_width,
     rate_sample_size,

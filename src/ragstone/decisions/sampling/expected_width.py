@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import ArrayLike, NDArray
 
 from ragstone.decisions.scored import Scored
-from ragstone.stats.correcting.verdict_strata import joined_strata
-from ragstone.stats.interval import upper_quantile
+from ragstone.stats.correction.corrected import joined_strata
+from ragstone.stats.distributions import upper_quantile
 
 Floats = NDArray[np.float64]
 

@@ -19,7 +19,6 @@ from ragstone.decisions.known import known_metric
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
-from ragstone.stats.codes import Floats
 from ragstone.stats.sessions import (
     FEWEST_TURNS,
     Better,
@@ -28,6 +27,7 @@ from ragstone.stats.sessions import (
     SessionValues,
     TurnScores,
 )
+from ragstone.stats.weights_and_groups import Floats
 
 LEVEL = 0.95
 ANSWERED = ("answer", "partial")

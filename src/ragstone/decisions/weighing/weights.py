@@ -13,7 +13,7 @@ from ragstone.core.messages import HasPage, argument, reason
 from ragstone.decisions.scored import Scored
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, mean_interval
-from ragstone.stats.simplex import (
+from ragstone.stats.comparison.preference_models import (
     Coefficients,
     log_loss,
     nonnegative_least_squares,

@@ -12,10 +12,14 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import HasPage, argument
 from ragstone.guard.checks import is_share
 from ragstone.stats import ends_of, mean_interval
-from ragstone.stats.codes import sums_by
-from ragstone.stats.promising.risk_coverage import RiskCoverage, risk_coverage
-from ragstone.stats.promising.threshold import PromisedThreshold, promised_threshold
-from ragstone.stats.promising.two_samples import thinned
+from ragstone.stats.risk_control import (
+    PromisedThreshold,
+    RiskCoverage,
+    promised_threshold,
+    risk_coverage,
+    thinned,
+)
+from ragstone.stats.weights_and_groups import sums_by
 
 from .gate import WAYS, Gate, GateShare, ways
 from .gate_judge import GateJudge, gate_judge

@@ -15,7 +15,7 @@ from pydantic import Field
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.guard.assessment import WayOut
-from ragstone.stats.promising.two_samples import TwoSamples, two_samples
+from ragstone.stats.risk_control import TwoSamples, two_samples
 
 from .gate_judge import GateJudge, gate_judge
 from .shown_risk import Count, Share, ShownRisk

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import HasPage
-from ragstone.stats.promising.exact_bound import rows_needed
+from ragstone.stats.risk_control import rows_needed
 
 from .calibrating import false_block, false_pass, shares_of
 from .gate import Gate, GateShare, GateStanding

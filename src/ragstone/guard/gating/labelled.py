@@ -15,7 +15,7 @@ from ragstone.data import Example, read
 from ragstone.data.json_text import BadRow, shown
 from ragstone.labels.read import records_of
 from ragstone.labels.words import in_words, number_of, yes_or_no
-from ragstone.stats.promising.linked import linked_clusters
+from ragstone.stats.risk_control import linked_clusters
 
 if TYPE_CHECKING:
     from ragstone.guard.guard import Guard

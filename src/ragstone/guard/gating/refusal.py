@@ -5,8 +5,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.errors import PromiseRefused
 from ragstone.core.messages import argument
-from ragstone.stats.promising.exact_bound import rows_needed
-from ragstone.stats.promising.threshold import PromisedThreshold
+from ragstone.stats.risk_control import PromisedThreshold, rows_needed
 
 PLACES = 10_000
 """A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from ragstone.stats.promising.exact_bound import lower_bound, upper_bound
+from ragstone.stats.risk_control import lower_bound, upper_bound
 
 Share = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=0)]

@@ -20,7 +20,7 @@ from ragstone.run.calls.attempting import QueuedQuestion, attempted, why
 from .by_rows import SUPPORT, RowsJudge
 
 if TYPE_CHECKING:
-    from ragstone.models.chat.connections import Connections
+    from ragstone.models.chat.http_transport import Connections
     from ragstone.run.chat_judge import ChatJudge
 
 Result = TypeVar("Result")

@@ -10,7 +10,7 @@ from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimsJudge, ClaimVerdict
 from ragstone.judges.local.claims import LocatedClaim
 from ragstone.judges.names import LOCAL, NLI, STRINGS
-from ragstone.models.builtin import BUILTIN
+from ragstone.models.download import BUILTIN
 
 from .circuit import Circuit
 from .in_time import InTime
@@ -114,7 +114,7 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
 def _encoder_judge(name: str, *, offline: bool) -> ClaimsJudge | None:
     """The local judge with its encoder; as ``local`` without it where it is not stored."""
     from ragstone.models import open_encoder
-    from ragstone.models.store import find
+    from ragstone.models.model_store import find
 
     from .by_encoder import EncoderJudge
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from ragstone.models.chat.json_reply import MalformedReply, drafts, json_objects
+from ragstone.models.chat.model import MalformedReply, drafts, json_objects
 
 from .asker import Outcome
 from .boundary import unescaped

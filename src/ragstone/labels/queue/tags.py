@@ -14,10 +14,10 @@ import numpy as np
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
-from ragstone.stats.codes import codes_of, shared_codes
-from ragstone.stats.correcting.corrected import ONE_CLUSTER
-from ragstone.stats.correcting.labels_only import labels_only_rate
-from ragstone.stats.interval import Interval
+from ragstone.stats.correction.corrected import ONE_CLUSTER
+from ragstone.stats.correction.labels_only import labels_only_rate
+from ragstone.stats.distributions import Interval
+from ragstone.stats.weights_and_groups import codes_of, shared_codes
 
 from .database import LabelDatabase
 from .queue import Queue

@@ -3,12 +3,11 @@
 ``open_chat`` opens a model by name; ``CallableChat`` wraps an async function as a model.
 """
 
-from .callable import CallableChat
-from .connections import Connections
-from .failure import ChatFailure, Trouble
-from .model import ITEMS, ChatModel, ChatReply, ChatRequest, Finish, Usage
-from .names import FORMS, is_chat, open_chat
-from .settings import Settings
+from .chat_names import FORMS, is_chat, open_chat
+from .http_transport import Connections
+from .library_clients import CallableChat
+from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage
+from .wire_format import Settings
 
 __all__ = [
     "FORMS",

@@ -8,22 +8,24 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from ragstone.core.errors import MissingDependency, ModelError
-from ragstone.models.server import scrubbed
+from ragstone.models.embedding_api import scrubbed
 
-from .asking import AskingChat, Card
-from .failure import ChatFailure, Trouble
-from .model import ChatModel, ChatReply, ChatRequest, Finish, Usage, tokens
-from .refusal import Unsupported, refused
-from .settings import ALL, Settings, Takes, parse_settings
-from .wire import (
+from .http_chat import AskingChat, Card
+from .http_transport import Unsupported, refused
+from .model import ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Trouble, Usage, tokens
+from .wire_format import (
+    ALL,
     SCHEMA_NAME,
     Body,
+    Settings,
+    Takes,
     dumped,
     given,
     inside,
     layout,
     longest,
     no_reply,
+    parse_settings,
     temperature,
     texts_of,
     together,

@@ -1,8 +1,89 @@
-"""Chat model: the interface of every provider, with its request and reply."""
+"""Chat model: the interface of every provider, its failures, and JSON objects read from replies.
 
-from collections.abc import Mapping
+Clean JSON is read as is. Otherwise text around it is skipped (fences, prose, a leading think
+tag), and these are repaired: comments, trailing commas, single or curly quotes around strings,
+raw line breaks in strings, unknown escapes, and Python's True, False and None. NaN and
+infinities become null.
+
+A reply may quote untrusted text, so nothing is guessed: an unclosed object is an error, so is a
+key that occurs twice, and nothing is taken from inside an object that cannot be read.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, fields
-from typing import Any, Literal, Protocol
+from math import isfinite
+from typing import Any, Literal, NoReturn, Protocol
+
+from ragstone.core.errors import ModelFailure
+
+Trouble = Literal[
+    "rate_limit",
+    "server_error",
+    "timeout",
+    "unreachable",
+    "connection",
+    "bad_reply",
+    "too_long",
+    "filtered",
+    "rejected",
+    "parameter",
+    "not_allowed",
+    "not_found",
+    "no_credit",
+]
+"""``rate_limit``: status 429. ``server_error``: 5xx and overload. ``timeout``: no reply in time.
+``unreachable``: no connection. ``connection``: the connection broke. ``bad_reply``: the reply is
+not in the expected format. ``too_long``: more than the context window holds. ``filtered``: a
+content filter blocked the question. ``rejected``: the request is invalid. ``parameter``: a setting
+of the user's is not supported. ``not_allowed``: the key is wrong or missing. ``not_found``: no such
+model or address. ``no_credit``: the account has no credit left."""
+
+PASSING = frozenset(
+    {"rate_limit", "server_error", "timeout", "unreachable", "connection", "bad_reply"}
+)
+"""Transient: a retry may help."""
+
+FINAL = frozenset({"parameter", "not_allowed", "not_found", "no_credit"})
+"""Permanent: every other question would fail too, so the run stops immediately."""
+
+
+class ChatFailure(ModelFailure):
+    """A model gave no reply.
+
+    Attributes:
+        trouble: The type of failure.
+        after: Seconds that the server asks to wait before a retry; 0 if it does not say.
+        http: The reply's HTTP status; None if there was no reply.
+        body: What the server sent, shortened, without any key.
+    """
+
+    def __init__(
+        self,
+        trouble: Trouble,
+        words: str,
+        *,
+        after: float = 0.0,
+        http: int | None = None,
+        body: str = "",
+    ) -> None:
+        self.trouble = trouble
+        self.after = after
+        self.http = http
+        self.body = body
+        super().__init__(words)
+
+    @property
+    def passing(self) -> bool:
+        """Whether a retry may help."""
+        return self.trouble in PASSING
+
+    @property
+    def final(self) -> bool:
+        """Whether every other question would fail too."""
+        return self.trouble in FINAL
+
 
 ITEMS = 20
 """The most items in one question: with more, models lose track."""
@@ -124,3 +205,260 @@ class ChatModel(Protocol):
 
     async def close(self) -> None:
         """Close connections; nothing may be asked after that."""
+
+
+MOST_OBJECTS = 50
+"""Maximum number of top-level objects in a reply."""
+
+DEEPEST = 100
+"""Maximum nesting depth."""
+
+JSON_REPLY_ITEMS = "items"
+"""The key under which a top-level list of objects is returned."""
+
+
+class MalformedReply(ValueError):
+    """The reply holds no readable object."""
+
+
+class Unclosed(MalformedReply):
+    """The reply ends inside an object: it was cut off."""
+
+
+def json_objects(text: str) -> list[dict[str, Any]]:
+    """All top-level objects of a reply, in order; nearly always one.
+
+    If there are several, the caller must decide which is meant, because any of them may be quoted
+    from untrusted text. A list of objects is returned as an object with the single key ``items``.
+
+    Raises:
+        Unclosed: The reply ends inside an object, even if complete ones come before it.
+        MalformedReply: There is no object, or one that cannot be read.
+    """
+    text = _without_surrogates(text)
+    try:
+        return [_object(_DECODER.decode(text))]
+    except json.JSONDecodeError:
+        pass
+    except RecursionError:
+        raise MalformedReply("the JSON is nested too deeply") from None
+    _, rest = _split_thoughts(text)
+    found: list[dict[str, Any]] = []
+    start = _OPENING.search(rest)
+    while start is not None:
+        made, end = _object_at(rest, start.start())
+        found.append(made)
+        _check_count(found)
+        start = _OPENING.search(rest, end)
+    found = [made for made in found if made] or found
+    if not found:
+        raise MalformedReply("no JSON object")
+    return found
+
+
+def drafts(text: str) -> list[dict[str, Any]]:
+    """The complete objects inside a think tag at the beginning of the reply.
+
+    They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
+
+    Raises:
+        MalformedReply: There are too many.
+    """
+    if not text.lstrip().startswith("<"):
+        return []
+    thoughts, _ = _split_thoughts(_without_surrogates(text))
+    found: list[dict[str, Any]] = []
+    tried: list[int] = []
+    start = _OPENING.search(thoughts)
+    while start is not None:
+        tried.append(start.start())
+        _check_count(tried)
+        try:
+            made, end = _object_at(thoughts, start.start())
+        except MalformedReply:
+            end = start.end()
+        else:
+            found.append(made)
+        start = _OPENING.search(thoughts, end)
+    return found
+
+
+def _check_count(found: Sized) -> None:
+    if len(found) > MOST_OBJECTS:
+        raise MalformedReply(f"more than {MOST_OBJECTS} JSON objects")
+
+
+def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
+    """The object that begins here, and where it ends."""
+    repaired, end = _repaired(text, start)
+    try:
+        return _object(_DECODER.decode(repaired)), end
+    except json.JSONDecodeError as error:
+        raise MalformedReply(f"not JSON: {error.msg}, at {_near(text, start)}") from None
+
+
+def _object(made: Any) -> dict[str, Any]:
+    if isinstance(made, list) and made and all(isinstance(one, dict) for one in made):
+        return {JSON_REPLY_ITEMS: made}
+    if isinstance(made, dict):
+        return made
+    raise MalformedReply(f"expected a JSON object, got a {type(made).__name__}")
+
+
+# Think tags
+
+_TAGS = ("think", "thinking", "thought", "reasoning")
+_THINKING = re.compile(rf"\s*<({'|'.join(_TAGS)})>", re.IGNORECASE | re.ASCII)
+_THOUGHT = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in _TAGS}
+
+
+def _split_thoughts(text: str) -> tuple[str, str]:
+    """The content of a think tag at the beginning, and the rest.
+
+    A closing tag without an opening one is ignored: it may be in quoted text after the reply.
+    """
+    opened = _THINKING.match(text)
+    if opened is None:
+        return "", text
+    closing = _THOUGHT[opened[1].lower()].search(text, opened.end())
+    if closing is None:
+        raise Unclosed(f"the reply ends inside <{opened[1]}>")
+    return text[opened.end() : closing.start()], text[closing.end() :]
+
+
+# Repairs
+
+_OPENING = re.compile(r"\{(?=\s*(?:[\"'“”„}#]|//|/\*|\Z))|\[(?=\s*\{)")
+_SKIPPED = re.compile(r"(?:\s+|//[^\n]*|#[^\n]*|/\*.*?\*/)+", re.DOTALL)
+_TOKEN = re.compile(
+    r"(?P<mark>[{}\[\]:,])"
+    r'|"(?P<plain>[^"\\]*(?:\\.[^"\\]*)*)"'
+    r"|'(?P<single>[^'\\]*(?:\\.[^'\\]*)*)'"
+    r"|[“”„](?P<curly>[^”\\]*(?:\\.[^”\\]*)*)”"
+    r"|(?P<word>[A-Za-z]+|-?[0-9][0-9.eE+-]*|-Infinity)(?![\w.])",
+    re.DOTALL,
+)
+_WORDS = {
+    "True": "true",
+    "False": "false",
+    "None": "null",
+    "nan": "null",
+    "inf": "null",
+    "undefined": "null",
+}
+_BEFORE_VALUE = frozenset("{[:,")
+_ESCAPE = re.compile(r"\\(?:u[0-9a-fA-F]{4}|.)|\"", re.DOTALL)
+
+
+def _repaired(text: str, start: int) -> tuple[str, int]:
+    """The object that begins here, rewritten as valid JSON, and where it ends."""
+    written: list[str] = []
+    closing: list[str] = []
+    last = ""
+    at = start
+    while True:
+        skipped = _SKIPPED.match(text, at)
+        if skipped is not None:
+            at = skipped.end()
+        token = _TOKEN.match(text, at)
+        if token is None:
+            _give_up(text, start, at)
+        at = token.end()
+        mark = token["mark"]
+        if mark is None:
+            if last not in _BEFORE_VALUE:
+                raise MalformedReply(
+                    f"not JSON: a comma is missing at {_near(text, token.start())}"
+                )
+            written.append(_value(token))
+            last = "value"
+            continue
+        if mark in "{[":
+            if last and last not in _BEFORE_VALUE:
+                raise MalformedReply(
+                    f"not JSON: a comma is missing at {_near(text, token.start())}"
+                )
+            if len(closing) == DEEPEST:
+                raise MalformedReply(f"more than {DEEPEST} nested brackets")
+            closing.append("}" if mark == "{" else "]")
+        elif mark in "}]":
+            if closing.pop() != mark:
+                raise MalformedReply(f"not JSON: wrong bracket at {_near(text, token.start())}")
+            if last == ",":
+                written.pop()
+        written.append(mark)
+        last = mark
+        if not closing:
+            return "".join(written), at
+
+
+def _give_up(text: str, start: int, at: int) -> NoReturn:
+    rest = text[at : at + 1]
+    if not rest or rest in "\"'“”„" or text[at:] == "-" or text.startswith("/*", at):
+        raise Unclosed(f"the reply ends inside the object that begins at {_near(text, start)}")
+    raise MalformedReply(f"not JSON: expected a value, key or bracket at {_near(text, at)}")
+
+
+def _value(token: re.Match[str]) -> str:
+    kind = token.lastgroup
+    if kind == "word":
+        return _WORDS.get(token["word"], token["word"])
+    return f'"{_ESCAPE.sub(_escape, token[kind or 0])}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    """A valid JSON escape as is; any other as the characters themselves."""
+    found = match.group()
+    if found == '"':
+        return '\\"'
+    if len(found) > 2 or found[1] in '"\\/bfnrt':
+        return found
+    return found[1] if found[1] in "'“”\n" else f"\\{found}"
+
+
+def _near(text: str, at: int) -> str:
+    return f"character {at}: {text[at : at + 20]!r}"
+
+
+# Reading
+
+
+def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise MalformedReply("a key occurs twice in one object")
+    return made
+
+
+def _integer(digits: str) -> int | None:
+    return int(digits) if len(digits) <= 300 else None
+
+
+def _number(digits: str) -> float | None:
+    value = float(digits)
+    return value if isfinite(value) else None
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_pairs,
+    parse_int=_integer,
+    parse_float=_number,
+    parse_constant=lambda _: None,
+    strict=False,
+)
+
+_LONE = re.compile(
+    r"(\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})"
+    r"|\\u[dD][89a-fA-F][0-9a-fA-F]{2}"
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _without_surrogates(text: str) -> str:
+    """Lone surrogates, raw or escaped, become U+FFFD, because they cannot be encoded in UTF-8."""
+    text = text.removeprefix("\ufeff")
+    if not text.isascii():
+        text = _SURROGATE.sub("\ufffd", text)
+    if "\\ud" in text or "\\uD" in text:
+        text = _LONE.sub(lambda match: match[1] or "\\ufffd", text)
+    return text

@@ -21,7 +21,7 @@ from ragstone.monitor.settings import AlarmRule, BaselineSettings
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run
 from ragstone.stats import Interval
-from ragstone.stats.heavy_rows import heaviest_size, heavy_wilson_ends, variance_df
+from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
 
 from .rules import AlarmBar, BarSource
 

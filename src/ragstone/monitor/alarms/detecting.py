@@ -24,8 +24,7 @@ from ragstone.monitor.store.detector_states import (
     kept_detectors,
 )
 from ragstone.monitor.store.watched_scores import WatchedScore, last_watched, watched_scores
-from ragstone.stats.watching.detector import DetectorState
-from ragstone.stats.watching.on_a_share import on_a_share
+from ragstone.stats.monitoring.detector import DetectorState, on_a_share
 
 from .rules import WatchedSlice
 

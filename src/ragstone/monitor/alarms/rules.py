@@ -6,9 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from ragstone.monitor.settings import AlarmPromise, AlarmRule, MonitorSettings
-from ragstone.stats.watching.detector import Detector
-from ragstone.stats.watching.limit import limit_of_gap, promised_limit
-from ragstone.stats.watching.on_a_share import on_a_share
+from ragstone.stats.monitoring.detector import Detector, limit_of_gap, on_a_share, promised_limit
 
 BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
 

@@ -5,8 +5,8 @@ from typing import Protocol
 from ragstone.core.messages import reason
 from ragstone.decisions.comparing.verdict import Verdict
 from ragstone.decisions.scored import ValueRange
-from ragstone.stats.comparing.unpaired import unpaired_difference
-from ragstone.stats.interval import Interval
+from ragstone.stats.comparison.differences import unpaired_difference
+from ragstone.stats.distributions import Interval
 
 from .page_facts import MeanWithInterval, SideBySide
 from .stretch import Stretch

@@ -2,9 +2,9 @@
 
 from ragstone.core.database import Sql
 from ragstone.monitor.store.labelled_scores import labelled_scores
-from ragstone.stats.correcting.two_phase import two_phase_mean
-from ragstone.stats.interval import Interval
-from ragstone.stats.watching.weighted_sums import WeightedSums
+from ragstone.stats.correction.corrected import two_phase_mean
+from ragstone.stats.distributions import Interval
+from ragstone.stats.monitoring.windows import WeightedSums
 
 from .metric_over_time import Facet
 from .page_facts import CorrectedNow, MeanWithInterval

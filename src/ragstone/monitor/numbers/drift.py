@@ -12,8 +12,8 @@ from ragstone.monitor.following.kept_example import kept_example
 from ragstone.monitor.store.sampled_examples import first_example_at, sampled_examples
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Run
-from ragstone.stats.comparing.adjusted import holm
-from ragstone.stats.promising.two_samples import two_samples
+from ragstone.stats.comparison.differences import holm
+from ragstone.stats.risk_control import two_samples
 
 from .features import CONFIDENCE, FEATURES
 

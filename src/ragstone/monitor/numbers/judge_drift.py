@@ -7,7 +7,7 @@ import numpy as np
 
 from ragstone.monitor.store.anchor_rounds import anchor_pairs
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.comparing.paired import paired_difference
+from ragstone.stats.comparison.paired import paired_difference
 
 from .value_range import value_range
 

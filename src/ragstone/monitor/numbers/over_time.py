@@ -9,10 +9,8 @@ from ragstone.core.messages import reason
 from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.session_scores import last_session_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.stats.bounds import worst_best
-from ragstone.stats.watching.session_effect import session_effect
-from ragstone.stats.watching.window_intervals import window_intervals
-from ragstone.stats.watching.window_sequences import window_sequences
+from ragstone.stats.monitoring.windows import session_effect, window_intervals, window_sequences
+from ragstone.stats.rate_bounds import worst_best
 
 from .metric_over_time import Facet, MeanInWindow, MetricOverTime
 from .step_sums import StepSums, read_steps

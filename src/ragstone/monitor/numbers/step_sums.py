@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.database import Sql
 from ragstone.monitor.store.score_sums import slot_sums
-from ragstone.stats.watching.weighted_sums import WeightedSums
+from ragstone.stats.monitoring.windows import WeightedSums
 
 from .metric_over_time import Facet
 

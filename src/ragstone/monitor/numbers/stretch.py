@@ -6,10 +6,8 @@ from math import isnan
 from ragstone.core.database import Sql
 from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.slots import WIDTH
-from ragstone.stats.interval import Interval, Method, clamp
-from ragstone.stats.watching.weighted_sums import WeightedSums
-from ragstone.stats.watching.window_intervals import window_intervals
-from ragstone.stats.watching.window_sequences import window_sequences
+from ragstone.stats.distributions import Interval, Method, clamp
+from ragstone.stats.monitoring.windows import WeightedSums, window_intervals, window_sequences
 
 from .metric_over_time import Facet
 from .over_time import sessions_effect

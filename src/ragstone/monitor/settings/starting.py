@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judges.names import check_name, is_without_model, panel_models
-from ragstone.models.chat.names import ADAPTERS, is_chat, open_chat
+from ragstone.models.chat.chat_names import ADAPTERS, is_chat, open_chat
 
 from .settings import MonitorSettings
 from .tell import EmailChannel, WebhookChannel

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragstone.decisions.scored import by_cluster
 from ragstone.run.estimate import Estimate
-from ragstone.stats.mean import mean_of_clusters
+from ragstone.stats.cluster_means import mean_of_clusters
 
 from .layout import ReportColumn
 from .report_data import ReportData

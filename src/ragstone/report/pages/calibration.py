@@ -36,14 +36,14 @@ from ragstone.report.page import (
 )
 from ragstone.report.words import words
 from ragstone.stats import Interval as Ends
-from ragstone.stats.judging.threshold import Threshold
+from ragstone.stats.judge_quality.confusion import Threshold
 
 if TYPE_CHECKING:
     from ragstone.decisions import Calibration
     from ragstone.decisions.calibrating.checks import JudgeCheck
     from ragstone.decisions.calibrating.correction import CorrectedEstimate
     from ragstone.decisions.calibrating.repeats import FlipRate
-    from ragstone.stats.correcting.corrected import Corrected
+    from ragstone.stats.correction.corrected import Corrected
 
 SLACK = 0.05
 """A difference between numbers of labels up to this size is put down to rounding."""

@@ -39,7 +39,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.words import words
-from ragstone.stats.promising.risk_coverage import RiskCoverage
+from ragstone.stats.risk_control import RiskCoverage
 
 LEVELS = {"pass": 0, "ask": 5, "block": 3}
 """The fill of each way out in a bar."""

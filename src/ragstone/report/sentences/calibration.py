@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ragstone.decisions.calibrating.correction import CorrectedEstimate
     from ragstone.labels.agreement import ColumnAgreement
     from ragstone.stats import Interval
-    from ragstone.stats.judging.confusion import Confusion, ShareEstimate
+    from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate
 
 Said = list[str | Phrase]
 

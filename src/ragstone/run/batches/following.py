@@ -14,9 +14,8 @@ from typing import TypeVar
 from ragstone.core.errors import ModelError
 from ragstone.core.messages import argument, call
 from ragstone.models.chat import ChatFailure
-from ragstone.models.chat.batches.chat_batches import ChatBatches
-from ragstone.models.chat.batches.format import BatchStatus
-from ragstone.models.server import one_line
+from ragstone.models.chat.batch_server import BatchStatus, ChatBatches
+from ragstone.models.embedding_api import one_line
 from ragstone.run.calls.health import wait
 from ragstone.run.calls.model_client import HINTS
 

@@ -11,9 +11,9 @@ from typing import BinaryIO, Literal
 from ragstone.core.files import private_file
 from ragstone.judgements import KINDS
 from ragstone.models.chat import ChatFailure, ChatModel, Usage
-from ragstone.models.chat.asking import AskingChat
-from ragstone.models.chat.batches.chat_batches import ChatBatches
-from ragstone.models.chat.reasoning import assumed_reasoning
+from ragstone.models.chat.batch_server import ChatBatches
+from ragstone.models.chat.chat_names import assumed_reasoning
+from ragstone.models.chat.http_chat import AskingChat
 from ragstone.run.calls.attempting import QueuedQuestion, interpreted, without_reply
 from ragstone.run.calls.batched import Fate, StoredReply
 from ragstone.run.calls.model_client import tokens_of

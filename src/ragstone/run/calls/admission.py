@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ragstone.models.chat import Usage
-from ragstone.models.chat.reasoning import assumed_reasoning
+from ragstone.models.chat.chat_names import assumed_reasoning
 
 from .attempting import AttemptResult, QueuedQuestion
 from .budget import AT_FIRST, Budget, CostEstimate, TokenHistory

@@ -17,7 +17,7 @@ from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Question, key
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatModel
-from ragstone.models.chat.json_reply import MalformedReply
+from ragstone.models.chat.model import MalformedReply
 
 from .attempting import TOO_BIG, QueuedQuestion
 from .batched import BatchedReplies

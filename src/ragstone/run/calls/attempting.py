@@ -9,7 +9,7 @@ from ragstone.judges.llm.asker import Outcome
 from ragstone.judges.llm.question import Item, Question
 from ragstone.judges.llm.reading import read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
-from ragstone.models.chat.json_reply import MalformedReply, Unclosed
+from ragstone.models.chat.model import MalformedReply, Unclosed
 
 FINISHES = {
     "length": ("length", reason("reply_too_long")),

@@ -21,7 +21,7 @@ from ragstone.core.sqlite import (
     open_to_read,
 )
 from ragstone.models.chat import Usage
-from ragstone.stats.percentiles import ValueCounts
+from ragstone.stats.weights_and_groups import ValueCounts
 
 FILE = RunEntry.JOURNAL
 

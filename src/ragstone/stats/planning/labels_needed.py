@@ -9,12 +9,10 @@ from typing import Literal
 import numpy as np
 
 from ragstone.core.errors import InputError
-from ragstone.stats.f_distribution import KNOWN, f_quantile
-from ragstone.stats.interval import upper_quantile
-from ragstone.stats.smallest import MOST, smallest
-from ragstone.stats.student import t_quantile
+from ragstone.stats.distributions import KNOWN, f_quantile, t_quantile, upper_quantile
+from ragstone.stats.weights_and_groups import MOST, smallest
 
-from .rate_widths import (
+from .corrected_rate_width import (
     INDEPENDENT,
     Design,
     JudgedRate,

@@ -1,19 +1,222 @@
-"""Sample size: rows that a rate or a mean needs for an interval of a given width."""
+"""Sample size: rows needed for an interval's width, a paired difference, equivalence, or a bar."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, sqrt
+from functools import lru_cache
+from math import ceil, erf, lgamma, log, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
-from ragstone.stats.clusters import effective_size, read_clusters
-from ragstone.stats.interval import clamp, upper_quantile
-from ragstone.stats.smallest import smallest
-from ragstone.stats.student import t_quantile
-from ragstone.stats.wilson import wilson_ends
+from ragstone.stats.cluster_means import effective_size, read_clusters
+from ragstone.stats.distributions import clamp, t_quantile, upper_quantile, wilson_ends
+from ragstone.stats.weights_and_groups import smallest
+
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+SPAN = 10.0
+"""The integral runs over this many standard deviations of chi on each side."""
+
+LARGE_DF = 100_000
+STEPS = 200
+
+
+def paired_power(difference: float, deviation: float, pairs: int, *, level: float = 0.95) -> float:
+    """Power of the two-sided paired t test.
+
+        P(|T| > t(level, n - 1)),  T noncentral t,  ncp = difference / deviation · sqrt(n)
+
+    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the
+    standard deviation per cluster (``Pilot.cluster_deviation``).
+
+    Args:
+        difference: True mean difference, in the unit of the scores.
+        deviation: Standard deviation of the differences, above 0.
+        pairs: At least 2.
+        level: 1 minus the significance level, in (0, 1).
+
+    Returns:
+        In (0, 1).
+
+    Raises:
+        InputError: An argument is out of its range.
+
+    Source: Cohen (1988), "Statistical Power Analysis for the Behavioral
+    Sciences", chapter 2; the noncentral t distribution by quadrature over chi.
+    """
+    if not deviation > 0 or pairs < 2:
+        raise InputError(
+            "Power needs a deviation above 0 and at least two pairs, got a deviation of "
+            f"{deviation} and {pairs} pairs."
+        )
+    df = pairs - 1
+    critical = t_quantile(upper_quantile(level), df)
+    shift = abs(difference) / deviation * sqrt(pairs)
+    return _above(critical, df, shift) + _above(critical, df, -shift)
+
+
+def paired_sample_size(
+    difference: float, deviation: float, *, power: float = 0.8, level: float = 0.95
+) -> int:
+    """The fewest pairs with which the two-sided paired t test has the wanted power.
+
+    Args:
+        difference: True mean difference, in the unit of the scores, not 0; its
+            sign does not matter.
+        deviation: Standard deviation of the differences, above 0.
+        power: Wanted, in (0, 1) and above 1 - ``level``.
+        level: 1 minus the significance level, in (0, 1).
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    _check_power(power, level)
+    if difference == 0:
+        raise InputError("No number of pairs can show a difference of 0.")
+
+    def enough(pairs: int) -> bool:
+        return paired_power(difference, deviation, pairs, level=level) >= power
+
+    return smallest(enough, least=2)
+
+
+def detectable_difference(
+    deviation: float, pairs: int, *, power: float = 0.8, level: float = 0.95
+) -> float:
+    """The smallest difference that the two-sided paired t test detects with the wanted power.
+
+    Args:
+        deviation: Standard deviation of the differences, above 0.
+        pairs: At least 2.
+        power: Wanted, in (0, 1) and above 1 - ``level``.
+        level: 1 minus the significance level, in (0, 1).
+
+    Returns:
+        Above 0, in the unit of ``deviation``.
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    _check_power(power, level)
+    low, high = 0.0, deviation
+    while paired_power(high, deviation, pairs, level=level) < power:
+        high *= 2
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        if middle in (low, high):
+            break
+        if paired_power(middle, deviation, pairs, level=level) < power:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _check_power(power: float, level: float) -> None:
+    upper_quantile(level)
+    if not 1 - level < power < 1:
+        raise InputError(
+            f"Power must lie between the test's significance level and 1, inside "
+            f"({1 - level:g}, 1), got {power}."
+        )
+
+
+def _above(critical: float, df: int, shift: float) -> float:
+    """P(T > critical) for the noncentral t: the normal tail probability, averaged over chi."""
+    if df >= LARGE_DF:
+        return NormalDist().cdf(shift - critical)
+    scale, share = _chi(df)
+    tails = [(1 + erf((shift - critical * s) / sqrt(2))) / 2 for s in scale]
+    return float(share @ np.array(tails))
+
+
+@lru_cache(maxsize=1024)
+def _chi(df: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quadrature nodes for sqrt(chi² / df), and their weights."""
+    width = SPAN / sqrt(2 * df)
+    low, high = max(0.0, 1 - width), 1 + width
+    scale = low + (high - low) * (NODES + 1) / 2
+    log_density = (
+        log(2) + df / 2 * log(df / 2) - lgamma(df / 2) + (df - 1) * np.log(scale)
+        - df * scale**2 / 2
+    )  # fmt: skip
+    share = WEIGHTS * np.exp(log_density)
+    # Normalised: cancels the error of truncating the integral and of lgamma for large df.
+    return scale, share / share.sum()
+
+
+def equivalence_margin(
+    deviation: float, pairs: int, *, power: float = 0.8, level: float = 0.95, unseen: float = 0.0
+) -> float:
+    """The smallest margin at which two one-sided t tests show equivalence if the difference is 0.
+
+        (t(level, n - 1) + t((1 + power) / 2, n - 1)) · sqrt(deviation² / n + (unseen / n)²)
+
+    For clustered pairs, ``pairs`` is the number of clusters, and ``deviation`` is the standard
+    deviation per cluster (``Pilot.cluster_deviation``).
+
+    Args:
+        deviation: Standard deviation of the differences, 0 or more, in the unit of the scores.
+        pairs: At least 2.
+        power: Wanted probability of showing equivalence, in (0, 1).
+        level: 1 minus the significance level of each one-sided test, in (.5, 1); in a family of k
+            tests adjusted by Holm, 1 - .05 / k.
+        unseen: The width of the scores' range, for the additional cluster in the variance of
+            ``paired_difference``; 0 for unbounded scores.
+
+    Raises:
+        InputError: An argument is out of its range.
+
+    Source: Chow, Shao & Wang (2008), "Sample Size Calculations in Clinical Research", section
+    3.2.3, solved for the margin; Schuirmann (1987) for the tests.
+    """
+    if not (deviation >= 0 and pairs >= 2 and 0 < power < 1 and 0.5 < level < 1):
+        raise InputError(
+            "A margin needs a deviation of 0 or more, two pairs, power in (0, 1) and level in "
+            f"(.5, 1), got {deviation}, {pairs}, {power} and {level}."
+        )
+    reach = t_quantile(level, pairs - 1) + t_quantile((1 + power) / 2, pairs - 1)
+    return reach * sqrt(deviation**2 / pairs + (unseen / pairs) ** 2)
+
+
+NEEDED_N_ROUNDING = 1e-9
+
+
+def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
+    """Total rows at which a one-sided test would be significant if the value stayed the same.
+
+        n · (z(level) / z(p))²
+
+    The distance from the bar in standard errors grows with the square root of the number of rows.
+    Exact for Wilson's interval: 0 events in n rows against a bar of .01 give 268, whatever n is.
+    For Student's t it may be about one row too many for small n, as quantiles decrease with n.
+
+    Args:
+        n: Present number of rows, above 0.
+        p: One-sided p-value for the side on which the value lies, see ``one_sided_p``.
+        level: Significance level, in (0, .5).
+
+    Returns:
+        At least 1; None if the value is not beyond the bar (p of .5 or more), so that no number
+        of rows is enough.
+
+    Raises:
+        InputError: An argument is out of its range.
+
+    Source: Fleiss, Levin & Paik (2003), "Statistical Methods for Rates and Proportions",
+    chapter 2, its test of one proportion solved for n.
+    """
+    if not (n > 0 and 0 < p < 1 and 0 < level < 0.5):
+        raise InputError(
+            f"Needed rows: n > 0, p in (0, 1) and level in (0, .5), got {n}, {p} and {level}."
+        )
+    reached = NormalDist().inv_cdf(1 - p)
+    if reached <= NEEDED_N_ROUNDING:
+        return None
+    wanted = NormalDist().inv_cdf(1 - level)
+    return max(1, ceil(n * (wanted / reached) ** 2 * (1 - NEEDED_N_ROUNDING)))
+
 
 ROUNDING = 1e-12
 

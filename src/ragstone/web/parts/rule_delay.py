@@ -6,9 +6,8 @@ from ragstone.core.errors import InputError
 from ragstone.monitor.alarms.rules import limit_for, share_of
 from ragstone.monitor.settings import AlarmPromise, AlarmRule
 from ragstone.report.figures import number
-from ragstone.stats.watching.detector import Detector
-from ragstone.stats.watching.expected_delay import Delay, expected_delay
-from ragstone.stats.watching.traffic import Traffic
+from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
+from ragstone.stats.monitoring.detector import Detector
 
 from .moments import HOUR, length_in_words
 

@@ -1,0 +1,386 @@
+"""Chat batches: many requests to a server in a file, answered within a day at a lower price.
+
+A batch that is not in the provider's list is sent again, so a list that cannot be read to its
+end is an error.
+"""
+
+import json
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Protocol
+from urllib.parse import quote
+
+from ragstone.models.embedding_api import Server, scrubbed
+
+from .http_transport import Connections, refused
+from .model import ChatFailure, ChatReply, ChatRequest
+from .wire_format import Body, encoded, no_reply, opened, word
+
+PIECE = 1 << 18
+"""Bytes of a file that are read at a time."""
+LONGEST_LINE = 1 << 26
+
+
+class BatchServer:
+    """The server of a model, with its key.
+
+    Args:
+        server: Address and key.
+        headers: Of every request.
+        variable: The environment variable that holds the key.
+        connections: The connections of the run.
+    """
+
+    def __init__(
+        self, server: Server, headers: Mapping[str, str], variable: str, connections: Connections
+    ) -> None:
+        self.url, self.model, self.host = server.url, server.model, server.host
+        self._headers, self._variable = headers, variable
+        self._key, self._proxy = server.key, server.proxy
+        self._connections = connections
+
+    async def get(self, url: str) -> Body:
+        """The JSON object at a URL.
+
+        Raises:
+            ChatFailure: The server was not reached, refused, or sent something else.
+        """
+        return (await self._call("GET", url, {}, None))[1]
+
+    async def post(self, url: str, body: Body) -> Body:
+        """What comes back for a JSON object.
+
+        Raises:
+            ChatFailure: As ``get``.
+        """
+        kind = {"Content-Type": "application/json"}
+        return (await self._call("POST", url, kind, encoded(body)))[1]
+
+    async def send(
+        self,
+        url: str,
+        headers: Mapping[str, str],
+        body: AsyncIterable[bytes] | bytes,
+        *,
+        signed: bool = True,
+    ) -> tuple[Mapping[str, str], Body]:
+        """Post a body that may be long; gives the reply with its headers.
+
+        Args:
+            url: Where to.
+            headers: With the body's type and length.
+            body: What is sent.
+            signed: Whether the key is sent with it.
+
+        Raises:
+            ChatFailure: As ``get``.
+        """
+        return await self._call("POST", url, headers, body, signed=signed)
+
+    async def lines(self, url: str) -> AsyncIterator[Body]:
+        """The JSON objects of a file of one a line; a line that is none is passed over.
+
+        Raises:
+            ChatFailure: As ``get``.
+        """
+        rest = b""
+        status, headers = 200, dict[str, str]()
+        async for status, of, piece in self._connections.pieces(url, self._headers, self._proxy):
+            headers = dict(of)
+            *whole, rest = (rest + piece).split(b"\n")
+            if status != 200 or len(rest) > LONGEST_LINE:
+                rest = b"\n".join((*whole, rest))[:LONGEST_LINE]
+                if status == 200:
+                    raise self._said(ChatFailure("bad_reply", "sent a file that has no lines"))
+                continue
+            for line in whole:
+                if (found := _object(line)) is not None:
+                    yield found
+        if status != 200:
+            raise self._said(refused(status, headers, self._scrubbed(rest)))
+        if (found := _object(rest)) is not None:
+            yield found
+
+    async def _call(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: AsyncIterable[bytes] | bytes | None,
+        *,
+        signed: bool = True,
+    ) -> tuple[Mapping[str, str], Body]:
+        sent = {**(self._headers if signed else {}), **headers}
+        try:
+            status, back, reply = await self._connections.request(
+                method, url, sent, body, self._proxy
+            )
+            reply = self._scrubbed(reply)
+            if not 200 <= status < 300:
+                raise refused(status, back, reply)
+            return back, opened(reply) if reply.strip() else {}
+        except ChatFailure as failure:
+            raise self._said(failure) from failure
+
+    def _scrubbed(self, reply: bytes) -> bytes:
+        key = (self._key or "").encode()
+        if key and key in reply:
+            return scrubbed(reply.decode(errors="replace"), self._key).encode()
+        return reply
+
+    def _said(self, failure: ChatFailure) -> ChatFailure:
+        words = f"{self.host} {scrubbed(str(failure), self._key)}"
+        if failure.trouble == "not_allowed":
+            sent = f"The key of {self._variable} was sent" if self._key else "No key was sent"
+            words = f"{words}. {sent}"
+        return ChatFailure(
+            failure.trouble,
+            words,
+            after=failure.after,
+            http=failure.http,
+            body=scrubbed(failure.body, self._key),
+        )
+
+
+async def pieces_of(file: Path, before: bytes = b"", after: bytes = b"") -> AsyncIterator[bytes]:
+    """A file piece by piece, with something before and after it."""
+    if before:
+        yield before
+    with file.open("rb") as read:
+        while piece := read.read(PIECE):
+            yield piece
+    if after:
+        yield after
+
+
+def in_path(name: str) -> str:
+    """A server's id as a part of a path, which it cannot leave."""
+    return quote(name, safe="").replace(".", "%2E")
+
+
+def _object(line: bytes) -> Body | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStatus:
+    """How far a batch is, as the server says.
+
+    Args:
+        state: ``open``: it may still change. ``ended``: its results can be read. ``failed``: it
+            was refused as a whole, and nothing in it was asked.
+        said: The server's word for its state.
+        requests: Requests in it.
+        answered: Of these, the ones with a reply.
+        unanswered: Of these, the ones that failed, expired or were cancelled.
+        places: Where its results are, for ``results``.
+        words: Why it failed, as the server says.
+    """
+
+    state: Literal["open", "ended", "failed"]
+    said: str
+    requests: int = 0
+    answered: int = 0
+    unanswered: int = 0
+    places: tuple[str, ...] = ()
+    words: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchResult:
+    """The result of one request of a batch.
+
+    Args:
+        custom: The id that the request was given.
+        status: The HTTP status that the reply would have had; None if there was no attempt, as it
+            expired or was cancelled.
+        body: The reply in the format of the provider.
+    """
+
+    custom: str
+    status: int | None
+    body: bytes = b""
+
+
+class BatchFormat(Protocol):
+    """A provider's batches: the file of requests, its sending, finding, following and reading."""
+
+    @property
+    def most_requests(self) -> int:
+        """The most requests in a batch."""
+
+    @property
+    def most_bytes(self) -> int:
+        """The most bytes of its file."""
+
+    @property
+    def by_name(self) -> bool:
+        """Whether ``find`` finds a batch by its tag; otherwise its results have to prove it."""
+
+    def line(self, custom: str, body: Body) -> Body:
+        """A line of the file: a request with its id."""
+
+    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
+        """Upload the file, where that comes before the batch; costs nothing and may be repeated.
+
+        Returns:
+            Where it is, for ``create``.
+        """
+
+    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
+        """Create the batch, which is what is paid for; gives its id."""
+
+    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:
+        """The ids of batches that may be this one, after it is unknown whether it was created.
+
+        Args:
+            server: The server.
+            tag: Its tag.
+            since: When it was sent, in seconds since 1970.
+            count: Its requests.
+        """
+
+    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
+        """How far it is."""
+
+    def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
+        """The results of a batch that ended, in any order; some may lack or come twice."""
+
+
+PAGES = 200
+"""The most pages of a list that are read."""
+EARLIER = 86_400.0
+"""Seconds that the server's clock may be behind."""
+
+
+async def pages(
+    server: BatchServer, url: str, following: Callable[[Body, Sequence[Body]], str]
+) -> AsyncIterator[list[Body]]:
+    """The batches of a list, page by page.
+
+    Args:
+        server: The server.
+        url: Of the first page.
+        following: What is added to it for the page after a page of such batches; empty after the
+            last.
+
+    Raises:
+        ChatFailure: It cannot be read, or does not end.
+    """
+    more = ""
+    for _ in range(PAGES):
+        page = await server.get(f"{url}{more}")
+        listed = page.get("data") or page.get("operations") or page.get("batches")
+        found = [one for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
+        yield found
+        more = following(page, found)
+        if not more:
+            return
+    raise ChatFailure("bad_reply", f"{server.host}: the list of batches does not end")
+
+
+def after_last(parameter: str) -> Callable[[Body, Sequence[Body]], str]:
+    """Of lists in which the last id leads to the next page, by this parameter."""
+
+    def following(page: Body, found: Sequence[Body]) -> str:
+        last = word(found[-1].get("id")) if found else ""
+        return f"&{parameter}={in_path(last)}" if page.get("has_more") and last else ""
+
+    return following
+
+
+def ends_before(times: Sequence[float], since: float) -> bool:
+    """Whether a list has only older batches after a page of these times, newest first."""
+    return bool(times) and times[0] > times[-1] and times[-1] < since - EARLIER
+
+
+class ChatBatches:
+    """Makes, finds, follows and reads the batches of a model. It never retries.
+
+    Args:
+        of: The provider's format.
+        server: Where the model is.
+        body: Makes the request of a question, without what the server is known not to support.
+        read: Reads a reply.
+    """
+
+    def __init__(
+        self,
+        of: BatchFormat,
+        server: BatchServer,
+        body: Callable[[ChatRequest], Body],
+        read: Callable[[int, Mapping[str, str], bytes], ChatReply],
+    ) -> None:
+        self._of, self._server, self._body, self._read = of, server, body, read
+        self.most_requests, self.most_bytes = of.most_requests, of.most_bytes
+        self.by_name = of.by_name
+
+    @property
+    def host(self) -> str:
+        """Host and port of the server."""
+        return self._server.host
+
+    def line(self, custom: str, request: ChatRequest) -> bytes:
+        """A line of the file of requests."""
+        return encoded(self._of.line(custom, self._body(request))) + b"\n"
+
+    async def upload(self, file: Path, tag: str) -> str:
+        """Upload the file, where that comes first; it costs nothing and may be repeated.
+
+        Raises:
+            ChatFailure: It is not uploaded.
+        """
+        return await self._of.upload(self._server, file, tag)
+
+    async def create(self, file: Path, uploaded: str, tag: str) -> str:
+        """Create the batch; gives its id.
+
+        Raises:
+            ChatFailure: It may have been created all the same unless the server refused it.
+        """
+        made = await self._of.create(self._server, file, uploaded, tag)
+        if not _is_name(made):
+            raise no_reply("sent an id that is none", made.encode(errors="replace"))
+        return made
+
+    async def find(self, tag: str, since: float, count: int) -> list[str]:
+        """The ids of batches that may be the one that was sent.
+
+        Raises:
+            ChatFailure: The server does not say.
+        """
+        return list(filter(_is_name, await self._of.find(self._server, tag, since, count)))
+
+    async def status(self, batch: str) -> BatchStatus:
+        """How far a batch is.
+
+        Raises:
+            ChatFailure: The server does not say.
+        """
+        return await self._of.status(self._server, batch)
+
+    def results(self, found: BatchStatus) -> AsyncIterator[BatchResult]:
+        """The results of a batch that ended, in any order.
+
+        Raises:
+            ChatFailure: They cannot be read, or not all of them.
+        """
+        return self._of.results(self._server, found)
+
+    def read(self, status: int, body: bytes) -> ChatReply:
+        """Read the reply of a result.
+
+        Raises:
+            ChatFailure: It is an error, or not in this format.
+        """
+        return self._read(status, {}, body)
+
+
+def _is_name(made: str) -> bool:
+    """Whether it can be an id: it is printed, and is part of an address."""
+    return made.isascii() and made.isprintable()

@@ -1,0 +1,239 @@
+"""Chat names: opens a chat model by its name, and assumes reasoning tokens by the name's effort.
+
+    openai:MODEL                  api.openai.com, or the server in OPENAI_BASE_URL
+    azure:DEPLOYMENT              the resource in AZURE_OPENAI_ENDPOINT
+    anthropic:MODEL               api.anthropic.com, or the server in ANTHROPIC_BASE_URL
+    gemini:MODEL                  Google's server, or the server in GOOGLE_GEMINI_BASE_URL
+    http(s)://HOST[/v1]#MODEL     any server with an OpenAI-compatible API
+    bedrock:MODEL_ID              AWS, through botocore
+    litellm:MODEL                 any model that litellm supports
+    pydantic-ai:MODEL             any model that Pydantic AI supports
+
+Settings may follow: ``?temperature=0&seed=7``. Keys are read from the environment only, and each
+is sent to a single server only.
+"""
+
+import os
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import cast, get_args
+
+from ragstone.core.errors import ModelError, UnknownName
+from ragstone.core.messages import argument
+from ragstone.models.embedding_api import OPENAI, Server, address, key_from, openai_server, origin
+
+from . import http_formats as openai
+from .http_chat import http_chat
+from .http_formats import ANTHROPIC, AZURE, BUDGETS, COMPATIBLE, GEMINI
+from .http_transport import Connections
+from .model import ChatModel
+from .wire_format import Effort, Wire, parse_settings
+
+FORMS = (
+    "openai:MODEL",
+    "azure:DEPLOYMENT",
+    "anthropic:MODEL",
+    "gemini:MODEL",
+    "http://HOST/v1#MODEL",
+    "bedrock:MODEL_ID",
+    "litellm:MODEL",
+    "pydantic-ai:MODEL",
+)
+WINDOWS = {"openai": 128_000, "azure": 128_000, "anthropic": 200_000, "gemini": 1_000_000}
+COMPATIBLE_WINDOW = 32_000
+"""Default for servers whose models are not known."""
+
+ANTHROPIC_URL = "https://api.anthropic.com"
+GEMINI_URL = "https://generativelanguage.googleapis.com"
+ADAPTERS = ("bedrock", "litellm", "pydantic-ai")
+
+
+def is_chat(name: str) -> bool:
+    """Whether the name has the form of a chat model's name."""
+    return _kind(name) is not None
+
+
+def open_chat(
+    name: str,
+    connections: Connections | None = None,
+    *,
+    offline: bool = False,
+    to_ask: bool = True,
+) -> ChatModel:
+    """Open a chat model by name. Nothing is sent.
+
+    Args:
+        name: In one of the forms above.
+        connections: The run's, which closes them; None: the model opens its own.
+        offline: Accept only models on this machine.
+        to_ask: False opens a model that will not be called and so needs no key; models of an extra
+            may need their key anyway.
+
+    Raises:
+        UnknownName: The name has none of the forms.
+        ModelError: The name lacks the model, a setting is wrong, a key is missing, or ``offline``
+            forbids the server.
+        MissingDependency: The adapter is not installed.
+    """
+    kind = _kind(name)
+    if kind is None:
+        meant = nearest(name)
+        guess = f"Did you mean {meant}? " if meant else ""
+        raise UnknownName("model", name, FORMS, hint=f"{guess}Valid forms: {', '.join(FORMS)}")
+    place, settings = split_settings(name)
+    if kind in ADAPTERS:
+        if offline:
+            raise ModelError(
+                f"{name} may send texts elsewhere, which {argument('offline', True)} forbids"
+            )
+        return _adapter(kind)(_model(place, kind), settings)
+    wire, server = SERVERS[kind](place, to_ask)
+    if offline and not server.is_local:
+        raise ModelError(
+            f"{name} would send texts to {server.host}, which {argument('offline', True)} forbids. "
+            "Name a server on this machine, such as http://localhost:11434/v1#MODEL"
+        )
+    return http_chat(
+        place,
+        wire,
+        server,
+        parse_settings(settings, wire.takes, name),
+        window=WINDOWS.get(kind, COMPATIBLE_WINDOW),
+        connections=connections,
+    )
+
+
+def nearest(name: str) -> str | None:
+    """The name with the spelling of its prefix corrected; None if no prefix is close."""
+    kind, colon, model = name.partition(":")
+    close = get_close_matches(kind.strip().lower(), (*SERVERS, *ADAPTERS))
+    return f"{close[0]}:{model}" if colon and model and close and close[0] != "http" else None
+
+
+def _kind(name: str) -> str | None:
+    if name.startswith(("http://", "https://")):
+        return "http"
+    kind = name.partition(":")[0]
+    return kind if ":" in name and (kind in SERVERS or kind in ADAPTERS) else None
+
+
+def split_settings(name: str) -> tuple[str, str]:
+    """The name and the text of its settings; a question mark inside an address starts none."""
+    before, mark, after = name.partition("#") if "://" in name else ("", "", name)
+    model, _, settings = after.partition("?")
+    return f"{before}{mark}{model}".strip(), settings.strip()
+
+
+def _model(place: str, kind: str) -> str:
+    model = place.removeprefix(f"{kind}:").strip()
+    if not model:
+        raise ModelError(f"{place!r} names no model. Use {_form(kind)}")
+    return model
+
+
+def _form(kind: str) -> str:
+    return next(form for form in FORMS if form.startswith(f"{kind}:"))
+
+
+def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
+    """OpenAI's own server is sent the newer field names first, other servers the older ones."""
+    server = openai_server(place) if to_ask else _without_key(place)
+    return (openai.OPENAI if origin(server.url) == origin(OPENAI) else COMPATIBLE), server
+
+
+def _without_key(place: str) -> Server:
+    """As ``openai_server``, but without a key."""
+    url, _, model = place.partition("#")
+    if place.startswith("openai:"):
+        url = os.environ.get("OPENAI_BASE_URL") or OPENAI
+        model = _model(place, "openai")
+    parts = address(url, place, "model")
+    if not model.strip():
+        raise ModelError(f"{place!r} names no model. Use {_form('http')}")
+    url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
+    return Server(url, model.strip(), None)
+
+
+def _azure(place: str, to_ask: bool) -> tuple[Wire, Server]:
+    deployment = _model(place, "azure")
+    endpoint = os.environ.get("AZURE_OPENAI_ENDPOINT", "")
+    if not endpoint:
+        raise ModelError(
+            f"{place} needs an address: set AZURE_OPENAI_ENDPOINT to https://NAME.openai.azure.com"
+        )
+    base = _base(endpoint, place)
+    for ending in ("/v1", "/openai"):
+        base = base.removesuffix(ending)
+    server = Server(base, deployment, key_from(AZURE.variable))
+    return AZURE, _keyed(server, place, AZURE.variable, to_ask)
+
+
+def _anthropic(place: str, to_ask: bool) -> tuple[Wire, Server]:
+    model = _model(place, "anthropic")
+    base = _base(os.environ.get("ANTHROPIC_BASE_URL") or ANTHROPIC_URL, place)
+    server = Server(base, model, key_from(ANTHROPIC.variable))
+    return ANTHROPIC, _keyed(server, place, ANTHROPIC.variable, to_ask)
+
+
+def _gemini(place: str, to_ask: bool) -> tuple[Wire, Server]:
+    model = _model(place, "gemini")
+    base = _base(os.environ.get("GOOGLE_GEMINI_BASE_URL") or GEMINI_URL, place)
+    key = key_from(GEMINI.variable) or key_from("GOOGLE_API_KEY")
+    variables = f"{GEMINI.variable} or GOOGLE_API_KEY"
+    return GEMINI, _keyed(Server(base, model, key), place, variables, to_ask)
+
+
+def _base(url: str, place: str) -> str:
+    parts = address(url, place, "model")
+    return f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/')}"
+
+
+def _keyed(server: Server, place: str, variables: str, to_ask: bool) -> Server:
+    """The server; raises if it needs a key that is not set."""
+    if to_ask and server.key is None and not server.is_local:
+        raise ModelError(f"{place} needs a key: set {variables}")
+    return server
+
+
+def _adapter(kind: str) -> Callable[[str, str], ChatModel]:
+    if kind == "bedrock":
+        from .bedrock import bedrock_chat
+
+        return bedrock_chat
+    if kind == "litellm":
+        from .library_clients import litellm_chat
+
+        return litellm_chat
+    from .library_clients import pydantic_ai_chat
+
+    return pydantic_ai_chat
+
+
+SERVERS: dict[str, Callable[[str, bool], tuple[Wire, Server]]] = {
+    "openai": _openai,
+    "azure": _azure,
+    "anthropic": _anthropic,
+    "gemini": _gemini,
+    "http": _openai,
+}
+
+
+ASSUMED: dict[Effort, int] = {**BUDGETS, "xhigh": 32_768, "max": 32_768}
+"""Tokens by effort: the budgets that Google gives for Gemini 2.5
+(ai.google.dev/gemini-api/docs/openai), and its maximum for efforts above ``high``. Other providers
+publish none."""
+
+
+def effort_in(name: str) -> Effort | None:
+    """The effort that a judge's name sets; None if it sets none."""
+    for part in split_settings(name)[1].split("&"):
+        setting, _, value = (word.strip() for word in part.partition("="))
+        if setting == "effort" and value in get_args(Effort):
+            return cast(Effort, value)
+    return None
+
+
+def assumed_reasoning(name: str) -> int:
+    """Reasoning tokens per call, by the effort in the name; 0 if it sets none."""
+    effort = effort_in(name)
+    return 0 if effort is None else ASSUMED[effort]

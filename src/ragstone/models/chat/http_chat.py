@@ -1,0 +1,234 @@
+"""HTTP chat: a chat model behind a server, asked again without fields that the server rejects."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from ragstone.models.embedding_api import Server, scrubbed
+
+from .batch_server import BatchServer, ChatBatches
+from .http_transport import Connections, Unsupported
+from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest
+from .wire_format import Body, Settings, Wire, encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """The description of a model.
+
+    Args:
+        name: As the user wrote it, with its settings in a fixed order.
+        about: Model and server in one line.
+        identity: Format, server and model, without the settings.
+        settings: The user's settings.
+        window: Context window: maximum tokens of question and reply together.
+    """
+
+    name: str
+    about: str
+    identity: str
+    settings: Settings
+    window: int
+
+
+class AskingChat:
+    """A chat model that retries without the features that its server rejects.
+
+    A rejected feature that the user did not set is left out of this and all later requests, and
+    listed in ``notes``. A setting of the user's is never left out: if the server rejects it, the
+    request fails with an error that says so.
+
+    Args:
+        card: The model's description.
+        body: Builds a request from a question and the features that the server does not support.
+        send: Sends a request and returns the reply; raises ``Unsupported`` if the server rejects a
+            feature.
+        finish: Closes connections.
+        batches: Makes batches of questions; given the body of a question. None if the server has
+            none.
+    """
+
+    def __init__(
+        self,
+        card: Card,
+        body: Callable[[ChatRequest, frozenset[str]], Body],
+        send: Callable[[Body], Awaitable[ChatReply]],
+        finish: Callable[[], Awaitable[None]] | None = None,
+        batches: Callable[[Callable[[ChatRequest], Body]], ChatBatches] | None = None,
+    ) -> None:
+        self._card = card
+        self._body = body
+        self._send = send
+        self._finish = finish
+        self._lacks: frozenset[str] = frozenset()
+        self.batches = None if batches is None else batches(lambda one: body(one, self._lacks))
+
+    kept = True
+
+    @property
+    def name(self) -> str:
+        """As the user wrote it, with its settings in a fixed order."""
+        return self._card.name
+
+    @property
+    def about(self) -> str:
+        """Model, server and sampling in one line."""
+        return f"{self._card.about}, {self._card.settings.sampling}"
+
+    @property
+    def identity(self) -> str:
+        """Format, server, model, and the settings that change replies."""
+        return f"{self._card.identity} {self._card.settings.answering}".rstrip()
+
+    @property
+    def window(self) -> int:
+        """Context window: maximum tokens of question and reply together."""
+        return self._card.window
+
+    @property
+    def items(self) -> int:
+        """The most items of one task in one question."""
+        return self._card.settings.items or ITEMS
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Features that the server rejected, so that they were left out or sent another way."""
+        return tuple(sorted(self._lacks))
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """Send the question; send it again immediately without a feature that the server rejects.
+
+        Raises:
+            ChatFailure: There is no reply.
+        """
+        lacks = self._lacks
+        while True:
+            body = self._body(request, lacks)
+            try:
+                return await self._send(body)
+            except Unsupported as refusal:
+                less = self._less(request, body, lacks, refusal)
+                if less is None:
+                    raise self._final(refusal) from refusal
+                lacks = less
+
+    async def close(self) -> None:
+        """Close connections; nothing may be asked after that."""
+        if self._finish:
+            await self._finish()
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+    def _less(
+        self, request: ChatRequest, body: Body, lacks: frozenset[str], refusal: Unsupported
+    ) -> frozenset[str] | None:
+        """The unsupported features plus a new one that changes the request; None: there is none."""
+        for feature in refusal.features:
+            more = lacks | {feature}
+            # A change of the request each time: so the loop in `reply` ends.
+            if self._body(request, more) != body:
+                self._lacks |= {feature}
+                return more | self._lacks
+        return None
+
+    def _final(self, refusal: Unsupported) -> ChatFailure:
+        given = self._card.settings.given
+        blamed = [_setting(feature) for feature in refusal.features if _setting(feature) in given]
+        if not blamed:
+            return ChatFailure("rejected", str(refusal), http=refusal.http, body=refusal.body)
+        shown = " and ".join(f"{name}={given[name]}" for name in dict.fromkeys(blamed))
+        return ChatFailure(
+            "parameter",
+            f"{refusal}. The server does not support {shown}, which {self.name} sets: remove it",
+            http=refusal.http,
+            body=refusal.body,
+        )
+
+
+def _setting(feature: str) -> str:
+    return "max_tokens" if feature == "max_completion_tokens" else feature
+
+
+def http_chat(
+    name: str,
+    wire: Wire,
+    server: Server,
+    settings: Settings,
+    *,
+    window: int,
+    connections: Connections | None = None,
+) -> ChatModel:
+    """A chat model behind a server.
+
+    Args:
+        name: As the user wrote it, without the settings.
+        wire: The server's format.
+        server: Address, model and key.
+        settings: The user's settings.
+        window: Context window in tokens, if the settings give none.
+        connections: The run's, which closes them; None: the model opens its own.
+    """
+    pool = connections or Connections()
+    card = Card(
+        name=f"{name}{settings}",
+        about=f"{server.model} at {server.host}",
+        identity=f"{wire.format} {wire.url(server)} {server.model}",
+        settings=settings,
+        window=settings.window or window,
+    )
+
+    def body(request: ChatRequest, lacks: frozenset[str]) -> Body:
+        return wire.body(request, server.model, settings, lacks)
+
+    def batches(made: Callable[[ChatRequest], Body]) -> ChatBatches:
+        assert wire.batches is not None
+        place = BatchServer(server, wire.headers(server.key), wire.variable, pool)
+        return ChatBatches(wire.batches, place, made, wire.read)
+
+    finish = None if connections else pool.close
+    sender = _Sender(wire, server, pool)
+    return AskingChat(card, body, sender, finish, batches if wire.batches else None)
+
+
+class _Sender:
+    """Sends requests to a server and reads its replies; removes the key from all it passes on."""
+
+    def __init__(self, wire: Wire, server: Server, connections: Connections) -> None:
+        self._wire = wire
+        self._server = server
+        self._connections = connections
+        self._url = wire.url(server)
+        self._headers = {"Content-Type": "application/json", **wire.headers(server.key)}
+        self._proxy = server.proxy
+        self._key = (server.key or "").encode()
+
+    async def __call__(self, body: Body) -> ChatReply:
+        try:
+            status, headers, sent = await self._connections.post(
+                self._url, self._headers, encoded(body), self._proxy
+            )
+            if status != 200 or (self._key and self._key in sent):
+                sent = scrubbed(sent.decode(errors="replace"), self._server.key).encode()
+            return self._wire.read(status, headers, sent)
+        except Unsupported as refusal:
+            raise Unsupported(
+                refusal.features, self._said(refusal), http=refusal.http or 0, body=refusal.body
+            ) from refusal
+        except ChatFailure as failure:
+            raise ChatFailure(
+                failure.trouble,
+                self._said(failure),
+                after=failure.after,
+                http=failure.http,
+                body=failure.body,
+            ) from failure
+
+    def _said(self, failure: ChatFailure) -> str:
+        words = f"{self._server.host} {scrubbed(str(failure), self._server.key)}"
+        if failure.trouble == "not_allowed":
+            variable = self._wire.variable
+            sent = f"The key of {variable} was sent" if self._key else "No key was sent"
+            return f"{words}. {sent}"
+        if failure.trouble == "not_found":
+            return f"{words}. Check the address {self._url} and the model {self._server.model}"
+        return words

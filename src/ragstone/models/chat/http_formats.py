@@ -1,0 +1,451 @@
+"""HTTP formats: requests to and replies of chat servers of OpenAI, Azure, Anthropic and Gemini.
+
+The formats are chat completions (also of vLLM, Ollama, LM Studio and many others), Messages and
+generateContent.
+"""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from urllib.parse import quote
+
+from ragstone.models.embedding_api import Server
+
+from .http_transport import refused
+from .model import ChatReply, ChatRequest, Finish, Usage, tokens
+from .provider_batches import ANTHROPIC_BATCHES, GEMINI_BATCHES, OPENAI_BATCHES
+from .wire_format import (
+    ALL,
+    SCHEMA_NAME,
+    Body,
+    Effort,
+    Settings,
+    Takes,
+    Wire,
+    dumped,
+    given,
+    inside,
+    layout,
+    longest,
+    no_reply,
+    opened,
+    printed,
+    temperature,
+    texts_of,
+    together,
+    word,
+)
+
+FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
+
+
+def body(
+    request: ChatRequest,
+    model: str,
+    settings: Settings,
+    lacks: frozenset[str],
+    *,
+    limits: tuple[str, str] = ("max_completion_tokens", "max_tokens"),
+) -> Body:
+    """The request.
+
+    Args:
+        request: The question.
+        model: As the server calls it.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
+        limits: The two names of the field that limits the reply's length, the first to try first.
+    """
+    where = layout(settings, lacks)
+    text, system = texts_of(request, settings, lacks)
+    messages = [{"role": "user", "content": text}]
+    if system is not None:
+        messages.insert(0, {"role": "system", "content": system})
+    made: Body = {"model": model, "messages": messages}
+    made |= given(
+        temperature=temperature(settings, lacks),
+        top_p=settings.top_p,
+        seed=settings.seed,
+        reasoning_effort=settings.effort,
+    )
+    if (length := longest(settings, request)) and (settings.max_tokens or not lacks >= {*limits}):
+        made[limits[1] if limits[0] in lacks else limits[0]] = length
+    if where == "strict":
+        schema = {"name": SCHEMA_NAME, "strict": True, "schema": request.schema}
+        made["response_format"] = {"type": "json_schema", "json_schema": schema}
+    elif where == "json":
+        made["response_format"] = {"type": "json_object"}
+    return made
+
+
+def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+    """Read a reply.
+
+    Raises:
+        ChatFailure: It is an error, or not in this format.
+    """
+    if not 200 <= status < 300:
+        raise refused(status, headers, body)
+    return read_reply(opened(body), headers, body)
+
+
+def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
+    """Read a reply whose body is already parsed.
+
+    Raises:
+        ChatFailure: It is an error, or not in this format.
+    """
+    choices = reply.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    error = reply.get("error") or inside({"choice": choice}, "choice").get("error")
+    if error:
+        code = error.get("code") if isinstance(error, dict) else None
+        status = code if isinstance(code, int) and 400 <= code < 600 else 500
+        raise refused(status, headers, body)
+    if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
+        raise no_reply("sent no choices", body)
+    message = choice["message"]
+    finish = FINISHES.get(word(choice.get("finish_reason")), "stop")
+    if message.get("refusal") and finish == "stop":
+        finish = "refusal"
+    return ChatReply(
+        text="" if finish in ("refusal", "filter") else _openai_text(message),
+        finish=finish,
+        usage=_openai_usage(reply.get("usage")),
+        model=word(reply.get("model")) or None,
+    )
+
+
+def _openai_text(message: Body) -> str:
+    """The text: a string, the text parts of a list, or the arguments of a tool call."""
+    content = message.get("content")
+    if isinstance(content, list):
+        parts = [part.get("text") for part in content if isinstance(part, dict)]
+        content = "".join(part for part in parts if isinstance(part, str))
+    if isinstance(content, str) and content:
+        return content
+    calls = message.get("tool_calls")
+    call = calls[0] if isinstance(calls, list) and calls else message.get("function_call")
+    function = inside(call, "function") or (call if isinstance(call, dict) else {})
+    return dumped(function.get("arguments") or "")
+
+
+def _openai_usage(usage: object) -> Usage:
+    if not isinstance(usage, dict):
+        return Usage()
+    return Usage(
+        prompt=tokens(usage.get("prompt_tokens")),
+        completion=tokens(usage.get("completion_tokens")),
+        cached=tokens(inside(usage, "prompt_tokens_details").get("cached_tokens")),
+        reasoning=tokens(inside(usage, "completion_tokens_details").get("reasoning_tokens")),
+    )
+
+
+def _openai_url(server: Server) -> str:
+    return f"{server.url}/chat/completions"
+
+
+def _bearer(key: str | None) -> dict[str, str]:
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+def _azure_url(server: Server) -> str:
+    """The URL of the v1 API, or of the dated API that OPENAI_API_VERSION names."""
+    version = azure_version()
+    if not version:
+        return f"{server.url}/openai/v1/chat/completions"
+    deployment = quote(server.model, safe="")
+    return (
+        f"{server.url}/openai/deployments/{deployment}/chat/completions"
+        f"?api-version={quote(version, safe='')}"
+    )
+
+
+def azure_version() -> str:
+    """The version of Azure's API if it is a dated one; empty for v1."""
+    version = os.environ.get("OPENAI_API_VERSION", "").strip()
+    return "" if version in ("v1", "latest", "preview") else version
+
+
+def _azure_key(key: str | None) -> dict[str, str]:
+    return {"api-key": key} if key else {}
+
+
+OPENAI = Wire(
+    "openai", "OPENAI_API_KEY", Takes(ALL), _openai_url, _bearer, body, read, OPENAI_BATCHES
+)
+COMPATIBLE = Wire(
+    "openai",
+    "OPENAI_API_KEY",
+    Takes(ALL),
+    _openai_url,
+    _bearer,
+    partial(body, limits=("max_tokens", "max_completion_tokens")),
+    read,
+    OPENAI_BATCHES,
+)
+AZURE = Wire("azure", "AZURE_OPENAI_API_KEY", Takes(ALL), _azure_url, _azure_key, body, read)
+
+
+VERSION = "2023-06-01"
+MAX_TOKENS, FEWER_TOKENS = 8192, 4096
+"""The format requires a maximum. Some old models reject the first value and get the second."""
+
+ANTHROPIC_FINISHES: dict[str, Finish] = {
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "refusal": "refusal",
+}
+
+
+def anthropic_body(
+    request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]
+) -> Body:
+    """The request. Its cached prefix ends after the first part, or after the system message.
+
+    Args:
+        request: The question.
+        model: As the server calls it.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
+    """
+    where = layout(settings, lacks)
+    first, rest = "", request.text
+    if len(request.parts) > 1:
+        first, rest = request.parts[0], "".join(request.parts[1:])
+    if not (first.strip() and rest.strip()):
+        first, rest = "", request.text
+    system = [_block(request.system)] if request.system.strip() else []
+    content = [_block(first)] if first else []
+    (content or system or [{}])[-1]["cache_control"] = {"type": "ephemeral"}
+    content.append(_block(rest + ("" if where == "strict" else printed(request))))
+    length = settings.max_tokens or (FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS)
+    made: Body = {
+        "model": model,
+        "max_tokens": min(length, request.limit or length),
+        "messages": [{"role": "user", "content": content}],
+    }
+    made |= given(
+        system=system or None,
+        temperature=temperature(settings, lacks),
+        top_p=settings.top_p,
+    )
+    schema = {"type": "json_schema", "schema": request.schema} if where == "strict" else None
+    config = given(format=schema, effort=settings.effort)
+    return made | ({"output_config": config} if config else {})
+
+
+def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+    """Read a reply.
+
+    Raises:
+        ChatFailure: It is an error, or not in this format.
+    """
+    if not 200 <= status < 300:
+        raise refused(status, headers, body)
+    reply = opened(body)
+    if reply.get("type") == "error":
+        raise refused(500, headers, body)
+    content = reply.get("content")
+    if not isinstance(content, list):
+        raise no_reply("sent no content", body)
+    finish = ANTHROPIC_FINISHES.get(word(reply.get("stop_reason")), "stop")
+    return ChatReply(
+        text="" if finish == "refusal" else _text(content),
+        finish=finish,
+        usage=_usage(reply.get("usage")),
+        model=word(reply.get("model")) or None,
+    )
+
+
+def _block(text: str) -> Body:
+    return {"type": "text", "text": text}
+
+
+def _text(content: list[object]) -> str:
+    """The text blocks joined; without any, the input of the first tool call."""
+    blocks = [block for block in content if isinstance(block, dict)]
+    texts = [block.get("text") for block in blocks if block.get("type") == "text"]
+    text = "".join(one for one in texts if isinstance(one, str))
+    inputs = [block.get("input") for block in blocks if block.get("type") == "tool_use"]
+    return text or (dumped(inputs[0]) if inputs else "")
+
+
+def _usage(usage: object) -> Usage:
+    """The token counts; input_tokens excludes tokens read from and written to the cache."""
+    if not isinstance(usage, dict):
+        return Usage()
+    fresh, cached = usage.get("input_tokens"), usage.get("cache_read_input_tokens")
+    written = usage.get("cache_creation_input_tokens")
+    return Usage(
+        prompt=None if fresh is None else together(fresh, cached, written),
+        completion=tokens(usage.get("output_tokens")),
+        cached=tokens(cached),
+        written=tokens(written),
+        reasoning=tokens(inside(usage, "output_tokens_details").get("thinking_tokens")),
+    )
+
+
+def _url(server: Server) -> str:
+    return f"{server.url.removesuffix('/v1')}/v1/messages"
+
+
+def _headers(key: str | None) -> dict[str, str]:
+    return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
+
+
+ANTHROPIC = Wire(
+    "anthropic",
+    "ANTHROPIC_API_KEY",
+    Takes(
+        ALL - {"seed"},
+        efforts=("low", "medium", "high", "xhigh", "max"),
+        layouts=("strict", "prompt"),
+    ),
+    _url,
+    _headers,
+    anthropic_body,
+    anthropic_read,
+    ANTHROPIC_BATCHES,
+)
+
+
+BUDGETS: dict[Effort, int] = {
+    "none": 0,
+    "minimal": 512,
+    "low": 1024,
+    "medium": 8192,
+    "high": 24576,
+}
+"""Thinking budgets in tokens, for models before Gemini 3, which have no thinking levels."""
+
+GEMINI_FINISHES: dict[str, Finish] = {
+    "MAX_TOKENS": "length",
+    "SAFETY": "filter",
+    "RECITATION": "filter",
+    "LANGUAGE": "filter",
+    "BLOCKLIST": "filter",
+    "PROHIBITED_CONTENT": "filter",
+    "SPII": "filter",
+    "MODEL_ARMOR": "filter",
+    "ESCALATION": "filter",
+}
+BROKEN = {
+    "OTHER",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+    "TOO_MANY_TOOL_CALLS",
+    "MALFORMED_RESPONSE",
+}
+
+
+def gemini_body(
+    request: ChatRequest, model: str, settings: Settings, lacks: frozenset[str]
+) -> Body:
+    """The request.
+
+    Args:
+        request: The question.
+        model: As the server calls it.
+        settings: The user's settings.
+        lacks: Features that the server is known not to support.
+    """
+    where = layout(settings, lacks)
+    text, system = texts_of(request, settings, lacks)
+    made: Body = {"contents": [{"role": "user", "parts": [{"text": text}]}]}
+    if system is not None:
+        made["systemInstruction"] = {"parts": [{"text": system}]}
+    unlimited = "max_tokens" in lacks and settings.max_tokens is None
+    made["generationConfig"] = given(
+        temperature=temperature(settings, lacks),
+        topP=settings.top_p,
+        seed=settings.seed,
+        maxOutputTokens=None if unlimited else longest(settings, request),
+        responseMimeType=None if where == "prompt" else "application/json",
+        responseJsonSchema=request.schema if where == "strict" else None,
+        thinkingConfig=_thinking(model, settings.effort),
+    )
+    return made
+
+
+def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+    """Read a reply.
+
+    Raises:
+        ChatFailure: It is an error, or not in this format, or the question was blocked.
+    """
+    if not 200 <= status < 300:
+        raise refused(status, headers, body)
+    reply = opened(body)
+    if reply.get("error"):
+        code = inside(reply, "error").get("code")
+        raise refused(code if isinstance(code, int) and 400 <= code < 600 else 500, headers, body)
+    candidates = reply.get("candidates")
+    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    blocked = inside(reply, "promptFeedback").get("blockReason")
+    if candidate is None and blocked:
+        raise no_reply(f"blocked the question: {word(blocked)}", body, "filtered")
+    if not isinstance(candidate, dict):
+        raise no_reply("sent no candidate", body)
+    reason = word(candidate.get("finishReason"))
+    if reason in BROKEN:
+        raise no_reply(f"ended its reply early: {reason}", body)
+    finish = GEMINI_FINISHES.get(reason, "stop")
+    return ChatReply(
+        text="" if finish == "filter" else _gemini_text(inside(candidate, "content").get("parts")),
+        finish=finish,
+        usage=_gemini_usage(reply.get("usageMetadata")),
+        model=word(reply.get("modelVersion")) or None,
+    )
+
+
+def _thinking(model: str, effort: Effort | None) -> Body | None:
+    if effort is None:
+        return None
+    if effort == "none" or model.removeprefix("models/").startswith("gemini-2"):
+        return {"thinkingBudget": BUDGETS[effort]}
+    return {"thinkingLevel": effort.upper()}
+
+
+def _gemini_text(parts: object) -> str:
+    """The text parts joined, without thoughts; without any, the arguments of a function call."""
+    found = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    texts = [part.get("text") for part in found if not part.get("thought")]
+    text = "".join(one for one in texts if isinstance(one, str))
+    calls = [inside(part, "functionCall").get("args") for part in found if "functionCall" in part]
+    return text or (dumped(calls[0]) if calls else "")
+
+
+def _gemini_usage(usage: object) -> Usage:
+    """The token counts; candidatesTokenCount excludes thoughts."""
+    if not isinstance(usage, dict):
+        return Usage()
+    thoughts = tokens(usage.get("thoughtsTokenCount"))
+    return Usage(
+        prompt=tokens(usage.get("promptTokenCount")),
+        completion=together(usage.get("candidatesTokenCount"), usage.get("thoughtsTokenCount")),
+        cached=tokens(usage.get("cachedContentTokenCount")),
+        reasoning=thoughts,
+    )
+
+
+def _gemini_url(server: Server) -> str:
+    base = server.url if server.url.endswith(("/v1", "/v1beta")) else f"{server.url}/v1beta"
+    model = quote(server.model, safe="/")
+    return f"{base}/{model if '/' in model else f'models/{model}'}:generateContent"
+
+
+def _gemini_headers(key: str | None) -> dict[str, str]:
+    return {"x-goog-api-key": key} if key else {}
+
+
+GEMINI = Wire(
+    "gemini",
+    "GEMINI_API_KEY",
+    Takes(ALL, efforts=tuple(BUDGETS)),
+    _gemini_url,
+    _gemini_headers,
+    gemini_body,
+    gemini_read,
+    GEMINI_BATCHES,
+)

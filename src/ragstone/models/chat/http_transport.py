@@ -1,0 +1,331 @@
+"""HTTP transport: connections that a run's chat models share, error replies, and keys to hide.
+
+The error bodies of OpenAI, Azure, Anthropic, Gemini, Bedrock, vLLM, Ollama, LM Studio and
+llama.cpp are read in the same way, because gateways relay a provider's message in another
+provider's format.
+"""
+
+import json
+import os
+import re
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from ragstone.models.embedding_api import one_line, retry_after
+
+from .model import ChatFailure, Trouble
+
+if TYPE_CHECKING:
+    from aiohttp import ClientSession
+
+
+NAMED = re.compile(r"(?:^|_)(?:API_KEY|KEY|TOKEN|SECRET|ACCESS_KEY|PASSWORD)(?:_|$)", re.IGNORECASE)
+SHORTEST = 12
+
+
+def secrets() -> list[str]:
+    """The values of environment variables that are named like keys, the longest first.
+
+    For adapters, where it is not known which key the other library sends.
+    """
+    found = {
+        value.strip()
+        for name, value in os.environ.items()
+        if NAMED.search(name) and len(value.strip()) >= SHORTEST
+    }
+    return sorted(found, key=len, reverse=True)
+
+
+BODY_SHOWN = 500
+HEAD = 300
+"""Only this many characters of an error message are searched for a parameter's name: some servers
+repeat the request further on."""
+
+INVALID_REQUEST = {400, 413, 422, 501}
+
+NO_CREDIT = re.compile(
+    r"insufficient_quota|insufficient.balance|billing_(?:error|not_active|hard_limit)|"
+    r"credit_balance|credit balance is too low|specified api usage limits|spend_limit_reached"
+)
+TOO_LONG = re.compile(
+    r"context[ _](?:length|window|size|limit)|prompt is too long|input is too long|"
+    r"maximum number of tokens|too many (?:input |total )?tokens|input tokens exceeded|"
+    r"exceeds? the (?:maximum )?(?:allowed )?(?:number of )?(?:input )?tokens|"
+    r"max_new_tokens. must be <=|expected maxlength|longer than the maximum model length|"
+    r"string_above_max_length|request_too_large"
+)
+NEVER_FITS = re.compile(r"request too large for")
+FILTERED = re.compile(
+    r"content_filter|responsibleaipolicyviolation|content_policy_violation|"
+    r"content management policy|content filtering policy|invalid_prompt|was flagged|"
+    r"prohibited_content|guardrail"
+)
+BAD_KEY = re.compile(
+    r"api[ _]key not valid|api_key_invalid|invalid_api_key|invalid api key|"
+    r"incorrect api key|location is not supported|unrecognizedclientexception"
+)
+NO_MODEL = re.compile(
+    r"model_not_found|model identifier is invalid|invalid model|unknown model|"
+    r"model.{0,80}(?:not found|does not exist|is not a valid model)"
+)
+FEATURES = {
+    name: re.compile(words)
+    for name, words in {
+        "effort": r"reasoning_effort|reasoning\.effort|output_?config\.effort|\beffort\b|"
+        r"thinking(?:_|config|level|budget|\b)|\bbudget \d+ is invalid",
+        "schema": r"response_?format|json[_ ]schema|response_?json_?schema|response_?schema|"
+        r"output_?config(?!\.effort)|output_?format|response_?mime_?type|structured output|"
+        r"json mode|\bgrammar\b|\bschema\b|textformat",
+        "temperature": r"\btemperature\b",
+        "top_p": r"\btop_?p\b",
+        "seed": r"\bseed\b",
+        "max_completion_tokens": r"\bmax_completion_tokens\b",
+        "max_tokens": r"\bmax_?tokens\b|\bmax_?output_?tokens\b",
+        "system": r"system role|system_?instruction|developer instruction|roles must alternate|"
+        r"only user and assistant roles|system messages? (?:is|are) not supported",
+    }.items()
+}
+"""Features that a server may not support, and the patterns of its error messages."""
+
+
+class Unsupported(ChatFailure):
+    """The server does not support a feature of the request.
+
+    Attributes:
+        features: Which it may be; keys of ``FEATURES``.
+    """
+
+    def __init__(self, features: tuple[str, ...], words: str, *, http: int, body: str) -> None:
+        self.features = features
+        super().__init__("rejected", words, http=http, body=body)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """The content of an error reply: message, codes, the parameter at fault, delay for a retry."""
+
+    words: str = ""
+    codes: str = ""
+    parameter: str = ""
+    after: float = 0.0
+
+    @property
+    def all(self) -> str:
+        return f"{self.codes} {self.words}".lower()
+
+
+def refused(status: int, headers: Mapping[str, str], body: bytes) -> ChatFailure:
+    """An error reply as a ``ChatFailure``.
+
+    Args:
+        status: Of the reply.
+        headers: Of the reply; ``Retry-After`` is read.
+        body: Of the reply, without any key.
+
+    Returns:
+        ``Unsupported`` if the server names a feature that could be left out.
+    """
+    said = _said(body)
+    if 300 <= status < 400:
+        said = replace(said, words="a redirect, which is not followed")
+    shown = one_line(said.words)
+    words = f"replied {status}{': ' if shown else ''}{shown}"
+    sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
+    trouble = _trouble(status, said)
+    features = _features(said) if trouble == "rejected" and status in INVALID_REQUEST else ()
+    if features:
+        return Unsupported(features, words, http=status, body=sent)
+    after = max(retry_after(headers), said.after)
+    return ChatFailure(trouble, words, after=after, http=status, body=sent)
+
+
+def _trouble(status: int, said: _Said) -> Trouble:
+    text = said.all
+    if status == 402 or (status < 500 and NO_CREDIT.search(text)):
+        return "no_credit"
+    if status in INVALID_REQUEST or status == 403:
+        if FILTERED.search(text):
+            return "filtered"
+        if TOO_LONG.search(text):
+            return "too_long"
+    if status == 413 or (status == 429 and NEVER_FITS.search(text)):
+        return "too_long"
+    if status in (401, 403) or (status == 400 and BAD_KEY.search(text)):
+        return "not_allowed"
+    if status in (404, 405, 410) or status < 400:
+        return "not_found"
+    if status == 400 and NO_MODEL.search(text):
+        return "not_found"
+    if status == 429:
+        return "rate_limit"
+    if status in (408, 409, 425) or (status >= 500 and status != 501):
+        return "server_error"
+    return "rejected"
+
+
+def _features(said: _Said) -> tuple[str, ...]:
+    """The features that the server may not support; only the parameter's if it names one."""
+    text = (said.parameter or said.words[:HEAD]).lower()
+    return tuple(name for name, words in FEATURES.items() if words.search(text))
+
+
+def _said(body: bytes) -> _Said:
+    text = body.decode(errors="replace")
+    try:
+        reply: Any = json.loads(text)
+    except (ValueError, RecursionError):
+        return _Said("" if text.lstrip().startswith("<") else text)
+    if isinstance(reply, list) and reply:
+        reply = reply[0]
+    if not isinstance(reply, dict):
+        return _Said(reply if isinstance(reply, str) else "")
+    error = reply.get("error", reply)
+    if not isinstance(error, dict):
+        return _Said(str(error), _codes(reply))
+    words = next((error[name] for name in ("message", "Message", "detail") if error.get(name)), "")
+    inner = error.get("innererror")
+    details = error.get("details")
+    details = [one for one in details if isinstance(one, dict)] if isinstance(details, list) else []
+    codes = [_codes(one) for one in (reply, error, inner, *details) if isinstance(one, dict)]
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
+    parameter = error.get("param")
+    return _Said(
+        words=_sentence(words) + _filters(inner) + (f" ({raw})" if isinstance(raw, str) else ""),
+        codes=" ".join(codes),
+        parameter=parameter if isinstance(parameter, str) else "",
+        after=max((_delay(one.get("retryDelay")) for one in details), default=0.0),
+    )
+
+
+def _codes(made: Mapping[str, Any]) -> str:
+    names = ("type", "code", "status", "reason", "error_type", "__type")
+    return " ".join(str(made[name]) for name in names if made.get(name))
+
+
+def _sentence(words: object) -> str:
+    """A message, or the validation errors that the server lists, each with its location."""
+    if isinstance(words, str):
+        return words
+    faults = words if isinstance(words, list) else [words]
+    listed = []
+    for fault in faults:
+        if isinstance(fault, dict):
+            place = fault.get("loc")
+            where = ".".join(map(str, place)) if isinstance(place, list) else ""
+            listed.append(f"{where}: {fault.get('msg') or fault.get('message') or ''}")
+    return "; ".join(listed)
+
+
+def _filters(inner: object) -> str:
+    """Which of Azure's content filters applied."""
+    results = inner.get("content_filter_result") if isinstance(inner, dict) else None
+    if not isinstance(results, dict):
+        return ""
+    which = [name for name, one in results.items() if isinstance(one, dict) and one.get("filtered")]
+    return f" ({', '.join(which)})" if which else ""
+
+
+def _delay(text: object) -> float:
+    """Seconds, from Gemini's form ``34.07s``."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)s", text) if isinstance(text, str) else None
+    return float(found[1]) if found else 0.0
+
+
+KEPT = 60.0
+"""Seconds after which an idle connection is closed."""
+
+CONNECT = 30.0
+"""Connect timeout in seconds."""
+
+
+class Connections:
+    """A pool of HTTP connections, created by the first request, in that request's event loop.
+
+    It follows no redirects, keeps no cookies and reads no ~/.netrc. It limits neither concurrency
+    nor the duration of a request: callers do that, by waiting or cancelling.
+    """
+
+    def __init__(self) -> None:
+        self._session: ClientSession | None = None
+
+    async def post(
+        self, url: str, headers: Mapping[str, str], body: bytes, proxy: str | None = None
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """Status, headers and body of the reply to a request.
+
+        Raises:
+            ChatFailure: The server was not reached, or closed the connection early.
+        """
+        return await self.request("POST", url, headers, body, proxy)
+
+    async def request(
+        self,
+        method: str,
+        url: str,
+        headers: Mapping[str, str],
+        body: bytes | AsyncIterable[bytes] | None = None,
+        proxy: str | None = None,
+    ) -> tuple[int, Mapping[str, str], bytes]:
+        """As ``post``, by any method; a body may be sent piece by piece."""
+        session = self._session or self._opened()
+        with _faults():
+            async with session.request(
+                method, url, data=body, headers=headers, proxy=proxy, allow_redirects=False
+            ) as response:
+                return response.status, response.headers, await response.read()
+
+    async def pieces(
+        self, url: str, headers: Mapping[str, str], proxy: str | None = None
+    ) -> AsyncIterator[tuple[int, Mapping[str, str], bytes]]:
+        """The body of a reply piece by piece, each with status and headers; for long ones.
+
+        Raises:
+            ChatFailure: The server was not reached, or closed the connection early.
+        """
+        session = self._session or self._opened()
+        with _faults():
+            async with session.get(
+                url, headers=headers, proxy=proxy, allow_redirects=False
+            ) as response:
+                async for piece in response.content.iter_any():
+                    yield response.status, response.headers, piece
+                yield response.status, response.headers, b""
+
+    async def close(self) -> None:
+        """Close all connections; a further request would open new ones."""
+        session, self._session = self._session, None
+        if session:
+            await session.close()
+
+    def _opened(self) -> "ClientSession":
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+        self._session = ClientSession(
+            headers={"User-Agent": "ragstone", "Accept-Encoding": "identity"},
+            timeout=ClientTimeout(total=None, sock_connect=CONNECT),
+            connector=TCPConnector(limit=0, keepalive_timeout=KEPT),
+            cookie_jar=DummyCookieJar(),
+            trust_env=False,
+        )
+        return self._session
+
+
+@contextmanager
+def _faults() -> Iterator[None]:
+    """Turn what the library raises into ``ChatFailure``."""
+    from aiohttp import ClientConnectorError, ClientError
+
+    try:
+        yield
+    except ClientConnectorError as error:
+        reason = error.os_error.strerror or error
+        raise ChatFailure("unreachable", f"cannot be reached: {reason}. Is it running?") from error
+    except TimeoutError as error:
+        words = f"accepted no connection within {CONNECT:g} s"
+        raise ChatFailure("timeout", words) from error
+    except (ClientError, OSError) as error:
+        words = f"broke off: {error or type(error).__name__}"
+        raise ChatFailure("connection", words) from error

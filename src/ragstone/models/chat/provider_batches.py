@@ -1,0 +1,449 @@
+"""Provider batches: the batch APIs of OpenAI and compatible servers, Anthropic and Gemini."""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import quote
+
+from .batch_server import (
+    EARLIER,
+    BatchResult,
+    BatchServer,
+    BatchStatus,
+    after_last,
+    ends_before,
+    in_path,
+    pages,
+    pieces_of,
+)
+from .model import ChatFailure
+from .wire_format import Body, encoded, inside, no_reply, word
+
+ENDED = frozenset({"completed", "expired", "cancelled"})
+UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_cancelled"})
+"""Codes of requests that were never put to the model."""
+LABEL = "ragstone"
+
+
+class OpenAiBatches:
+    """A file of requests is uploaded, then a batch is made of it."""
+
+    most_requests = 50_000
+    most_bytes = 200 * 10**6
+    by_name = True
+
+    def line(self, custom: str, body: Body) -> Body:
+        """A line of the file."""
+        return {"custom_id": custom, "method": "POST", "url": "/v1/chat/completions", "body": body}
+
+    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
+        """The id of the uploaded file."""
+        edge = f"ragstone-{tag}"
+        disposition = "Content-Disposition: form-data; name="
+        before = (
+            f'--{edge}\r\n{disposition}"purpose"\r\n\r\nbatch\r\n--{edge}\r\n'
+            f'{disposition}"file"; filename="{_file_name(tag)}"\r\n'
+            "Content-Type: application/jsonl\r\n\r\n"
+        ).encode()
+        after = f"\r\n--{edge}--\r\n".encode()
+        length = len(before) + file.stat().st_size + len(after)
+        headers = {
+            "Content-Type": f"multipart/form-data; boundary={edge}",
+            "Content-Length": str(length),
+        }
+        body = pieces_of(file, before, after)
+        _, made = await server.send(f"{server.url}/files", headers, body)
+        return _openai_id(made)
+
+    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
+        """The batch of the uploaded file."""
+        made = await server.post(
+            f"{server.url}/batches",
+            {
+                "input_file_id": uploaded,
+                "endpoint": "/v1/chat/completions",
+                "completion_window": "24h",
+                "metadata": {LABEL: tag},
+            },
+        )
+        return _openai_id(made)
+
+    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+        """By the metadata; on a server that keeps none, by the name of its file."""
+        url = f"{server.url}/batches?limit=100"
+        async for page in pages(server, url, after_last("after")):
+            for one in page:
+                if await self._is_it(server, one, tag):
+                    return [_openai_id(one)]
+            if ends_before([_openai_seconds(one.get("created_at")) for one in page], since):
+                break
+        return []
+
+    async def _is_it(self, server: BatchServer, one: Body, tag: str) -> bool:
+        labels = inside(one, "metadata")
+        if labels or not (file := word(one.get("input_file_id"))):
+            return labels.get(LABEL) == tag
+        try:
+            about = await server.get(f"{server.url}/files/{in_path(file)}")
+        except ChatFailure as failure:
+            if failure.trouble in ("not_found", "not_allowed"):
+                return False  # Others delete their files, and ours was uploaded just before.
+            raise
+        return about.get("filename") == _file_name(tag)
+
+    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
+        """How far it is."""
+        found = await server.get(f"{server.url}/batches/{in_path(batch)}")
+        said = word(found.get("status"))
+        counts = inside(found, "request_counts")
+        places = (word(found.get(name)) for name in ("output_file_id", "error_file_id"))
+        faults = inside(found, "errors").get("data")
+        words = [
+            word(one.get("message")) for one in faults or () if isinstance(one, dict)
+        ] if isinstance(faults, list) else []  # fmt: skip
+        return BatchStatus(
+            "ended" if said in ENDED else "failed" if said == "failed" else "open",
+            said,
+            _count(counts.get("total")),
+            _count(counts.get("completed")),
+            _count(counts.get("failed")),
+            tuple(place for place in places if place),
+            "; ".join(words[:3]),
+        )
+
+    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
+        """Those of its output file and of its error file."""
+        for place in found.places:
+            async for line in server.lines(f"{server.url}/files/{in_path(place)}/content"):
+                custom = word(line.get("custom_id"))
+                response, error = inside(line, "response"), inside(line, "error")
+                body = response.get("body")
+                status = response.get("status_code")
+                if isinstance(body, dict) and isinstance(status, int) and 100 <= status < 600:
+                    yield BatchResult(custom, status, json.dumps(body).encode())
+                elif error.get("code") in UNANSWERED or not error:
+                    yield BatchResult(custom, None)
+                else:
+                    yield BatchResult(custom, 500, json.dumps({"error": error}).encode())
+
+
+def _file_name(tag: str) -> str:
+    return f"ragstone-{tag}.jsonl"
+
+
+def _openai_id(made: Body) -> str:
+    found = word(made.get("id"))
+    if not found:
+        raise no_reply("sent no id", json.dumps(made).encode())
+    return found
+
+
+def _openai_seconds(value: object) -> float:
+    """Seconds since 1970; infinite where it is no time, so that the list is read on."""
+    return value if isinstance(value, int | float) else float("inf")
+
+
+def _count(value: object) -> int:
+    return value if isinstance(value, int) and value >= 0 else 0
+
+
+OPENAI_BATCHES = OpenAiBatches()
+
+
+OPENING, CLOSING = b'{"requests":[', b"]}"
+STATUSES = {
+    "invalid_request_error": 400,
+    "authentication_error": 401,
+    "billing_error": 402,
+    "permission_error": 403,
+    "not_found_error": 404,
+    "request_too_large": 413,
+    "rate_limit_error": 429,
+    "overloaded_error": 529,
+}
+"""The HTTP status that an error of a type has outside of a batch; others 500."""
+
+
+class AnthropicBatches:
+    """The requests are sent with the batch. It has no name: count, time and results tell it."""
+
+    most_requests = 100_000
+    most_bytes = 256 * 10**6
+    by_name = False
+
+    def line(self, custom: str, body: Body) -> Body:
+        """A request of the list."""
+        return {"custom_id": custom, "params": body}
+
+    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:  # noqa: ARG002
+        """Nothing is uploaded before the batch."""
+        return ""
+
+    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:  # noqa: ARG002
+        """The batch with all its requests."""
+        # One line feed less and a comma more a line, and what is around the list.
+        length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
+        headers = {"Content-Type": "application/json", "Content-Length": str(length)}
+        _, made = await server.send(_base(server), headers, _listed(file))
+        return _id(made)
+
+    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+        """Those of the same count made since then."""
+        found: list[str] = []
+        async for page in pages(server, f"{_base(server)}?limit=100", after_last("after_id")):
+            times = [_seconds(word(one.get("created_at"))) for one in page]
+            found += [
+                _id(one)
+                for one, at in zip(page, times, strict=True)
+                if at >= since - EARLIER and sum(_counts(one).values()) == count
+            ]
+            if ends_before(times, since):
+                break
+        return found
+
+    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
+        """How far it is."""
+        found = await server.get(f"{_base(server)}/{in_path(batch)}")
+        said = word(found.get("processing_status"))
+        counts = _counts(found)
+        answered = counts.pop("succeeded", 0)
+        waiting = counts.pop("processing", 0)
+        failed = sum(counts.values())
+        return BatchStatus(
+            "ended" if said == "ended" else "open",
+            said,
+            answered + waiting + failed,
+            answered,
+            failed,
+            (batch,),
+        )
+
+    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
+        """Messages, errors, and what was cancelled or expired."""
+        for batch in found.places:
+            async for line in server.lines(f"{_base(server)}/{in_path(batch)}/results"):
+                custom, result = word(line.get("custom_id")), inside(line, "result")
+                if result.get("type") == "succeeded":
+                    body = json.dumps(inside(result, "message")).encode()
+                    yield BatchResult(custom, 200, body)
+                elif result.get("type") == "errored":
+                    error = inside(result, "error")
+                    kind = word(inside(error, "error").get("type")) or word(error.get("type"))
+                    status = STATUSES.get(kind, 500)
+                    yield BatchResult(custom, status, json.dumps(error).encode())
+                else:
+                    yield BatchResult(custom, None)
+
+
+async def _listed(file: Path) -> AsyncIterator[bytes]:
+    """The lines of the file as one JSON object."""
+    lead = OPENING
+    with file.open("rb") as lines:
+        for line in lines:
+            yield lead + line.rstrip(b"\n")
+            lead = b","
+    yield CLOSING
+
+
+def _base(server: BatchServer) -> str:
+    return f"{server.url.removesuffix('/v1')}/v1/messages/batches"
+
+
+def _counts(made: Body) -> dict[str, int]:
+    counts = inside(made, "request_counts")
+    return {name: of for name, of in counts.items() if isinstance(of, int) and of >= 0}
+
+
+def _seconds(text: str) -> float:
+    """Seconds since 1970; infinite where the text is no time, so that it is looked at."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except ValueError:
+        return float("inf")
+
+
+def _id(made: Body) -> str:
+    found = word(made.get("id"))
+    if not found:
+        raise no_reply("sent no id", json.dumps(made).encode())
+    return found
+
+
+ANTHROPIC_BATCHES = AnthropicBatches()
+
+
+INLINE = 15 * 10**6
+"""Bytes up to which the requests are sent in the message, which may have 20 MB."""
+
+GEMINI_ENDED = ("SUCCEEDED", "EXPIRED", "CANCELLED")
+HTTP = {1: None, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
+"""The HTTP status of an RPC code; 1 is a request that was cancelled."""
+
+
+class GeminiBatches:
+    """A batch has a display name, by which it is found."""
+
+    most_requests = 100_000
+    most_bytes = 2 * 10**9
+    by_name = True
+
+    def line(self, custom: str, body: Body) -> Body:
+        """A line of the file."""
+        return {"key": custom, "request": body}
+
+    async def upload(self, server: BatchServer, file: Path, tag: str) -> str:
+        """The name of the uploaded file; empty if the requests fit into the message."""
+        size = file.stat().st_size
+        if size <= INLINE:
+            return ""
+        start = {
+            "Content-Type": "application/json",
+            "X-Goog-Upload-Protocol": "resumable",
+            "X-Goog-Upload-Command": "start",
+            "X-Goog-Upload-Header-Content-Length": str(size),
+            "X-Goog-Upload-Header-Content-Type": "application/jsonl",
+        }
+        named = json.dumps({"file": {"display_name": tag}}).encode()
+        root, version = _root(server)
+        headers, _ = await server.send(f"{root}/upload/{version}/files", start, named)
+        place = next(
+            (of for name, of in headers.items() if name.lower() == "x-goog-upload-url"), ""
+        )
+        if not place:
+            raise no_reply("named no place for the file", b"")
+        whole = {
+            "Content-Length": str(size),
+            "X-Goog-Upload-Offset": "0",
+            "X-Goog-Upload-Command": "upload, finalize",
+        }
+        _, made = await server.send(place, whole, pieces_of(file), signed=False)
+        return _name(inside(made, "file"))
+
+    async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
+        """The batch of the uploaded file, or of the requests themselves."""
+        model = quote(server.model, safe="/")
+        path = model if "/" in model else f"models/{model}"
+        url = f"{_gemini_base(server)}/{path}:batchGenerateContent"
+        if uploaded:
+            given: Body = {"file_name": uploaded}
+            made = await server.post(url, {"batch": {"display_name": tag, "input_config": given}})
+        else:
+            kind = {"Content-Type": "application/json"}
+            _, made = await server.send(url, kind, _inlined(file, tag))
+        return _name(made)
+
+    async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
+        """By its display name."""
+
+        def following(page: Body, _: Sequence[Body]) -> str:
+            token = word(page.get("nextPageToken"))
+            return f"&pageToken={quote(token, safe='')}" if token else ""
+
+        async for page in pages(server, f"{_gemini_base(server)}/batches?pageSize=100", following):
+            for one in page:
+                if (inside(one, "metadata") or one).get("displayName") == tag:
+                    return [_name(one)]
+        return []
+
+    async def status(self, server: BatchServer, batch: str) -> BatchStatus:
+        """How far it is."""
+        found = await server.get(f"{_gemini_base(server)}/{_path(batch)}")
+        about = inside(found, "metadata") or found
+        said = word(about.get("state"))
+        state = said.rpartition("STATE_")[2]
+        counts = inside(about, "batchStats")
+        answered = _gemini_count(counts.get("successfulRequestCount"))
+        failed = _gemini_count(counts.get("failedRequestCount"))
+        error = word(inside(found, "error").get("message"))
+        failing = state == "FAILED" or (error and state not in GEMINI_ENDED)
+        return BatchStatus(
+            "failed"
+            if failing
+            else "ended"
+            if found.get("done") or state in GEMINI_ENDED
+            else "open",
+            state.lower(),
+            _gemini_count(counts.get("requestCount")),
+            answered,
+            failed,
+            (batch,),
+            error,
+        )
+
+    async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
+        """Those in the message of the batch, or in its file."""
+        for batch in found.places:
+            made = await server.get(f"{_gemini_base(server)}/{_path(batch)}")
+            about = inside(made, "response") or inside(inside(made, "metadata"), "output")
+            listed = inside(about, "inlinedResponses").get("inlinedResponses")
+            for one in listed if isinstance(listed, list) else ():
+                if isinstance(one, dict):
+                    yield _result(word(inside(one, "metadata").get("key")), one)
+            file = word(about.get("responsesFile"))
+            if file:
+                root, version = _root(server)
+                url = f"{root}/download/{version}/{_path(file)}:download?alt=media"
+                async for line in server.lines(url):
+                    yield _result(word(line.get("key")), line)
+
+
+def _result(custom: str, one: Body) -> BatchResult:
+    error = inside(one, "error")
+    if not error:
+        return BatchResult(custom, 200, json.dumps(inside(one, "response")).encode())
+    code = error.get("code")
+    status = HTTP.get(code, 500) if isinstance(code, int) else 500
+    if isinstance(code, int) and 400 <= code < 600:
+        status = code
+    body = {"error": {**error, "code": status}}
+    return BatchResult(custom, status, json.dumps(body).encode())
+
+
+def _inlined(file: Path, tag: str) -> bytes:
+    """The lines of the file as one message."""
+    requests = []
+    with file.open("rb") as lines:
+        for line in lines:
+            made = json.loads(line)
+            requests.append({"request": made["request"], "metadata": {"key": made["key"]}})
+    config = {"requests": {"requests": requests}}
+    return encoded({"batch": {"display_name": tag, "input_config": config}})
+
+
+def _gemini_base(server: BatchServer) -> str:
+    return "/".join(_root(server))
+
+
+def _root(server: BatchServer) -> tuple[str, str]:
+    """The address without its version, and the version."""
+    for version in ("v1beta", "v1"):
+        if server.url.endswith(f"/{version}"):
+            return server.url.removesuffix(f"/{version}"), version
+    return server.url, "v1beta"
+
+
+def _path(name: str) -> str:
+    """A name of the server's, such as ``batches/1``, as a path of two parts."""
+    parts = name.split("/")
+    if len(parts) != 2 or not all(part.strip(".") for part in parts):
+        raise ChatFailure("bad_reply", f"named {name!r}, which is no name")
+    return "/".join(quote(part, safe="") for part in parts)
+
+
+def _name(made: Body) -> str:
+    found = word(made.get("name"))
+    if not found:
+        raise no_reply("sent no name", json.dumps(made).encode())
+    return found
+
+
+def _gemini_count(value: object) -> int:
+    """A count, which the format writes as a string."""
+    try:
+        return max(0, int(value)) if isinstance(value, int | str) else 0
+    except ValueError:
+        return 0
+
+
+GEMINI_BATCHES = GeminiBatches()

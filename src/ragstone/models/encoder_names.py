@@ -1,0 +1,279 @@
+"""Encoder names: how a user names an encoder, and how it is opened.
+
+    [numpy:|onnx:|torch:]WHERE      WHERE is builtin:minilm, a folder, or org/name[@revision]
+    openai:MODEL                    the server in OPENAI_BASE_URL, or api.openai.com
+    http(s)://HOST[/v1]#MODEL       any server with an OpenAI-compatible embeddings API
+
+WHERE is looked up in that order; the default back end is numpy. A name that cannot be opened is
+an error; no other model is used in its place.
+"""
+
+import re
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from ragstone.core.errors import MissingDependency, ModelError, UnknownName
+from ragstone.core.messages import argument
+
+from . import embedding_api as api
+from . import model_store as store
+from .download import BUILTIN, REPOSITORY, fetch, fetch_builtin, hub_is_off, instead, to_stderr
+from .embedding_cache import CachedEncoder, embeddings_file
+from .encoder import Encoder
+from .model_store import Note, Stored
+from .onnx_encoder import PLACES
+
+BackEnd = Literal["numpy", "onnx", "torch"]
+NEEDS: dict[BackEnd, tuple[str, tuple[str, ...]]] = {
+    "numpy": ("local", ("safetensors", "threadpoolctl", "tokenizers")),
+    "onnx": ("onnx", ("onnxruntime", "tokenizers")),
+    "torch": ("torch", ("sentence_transformers", "torch")),
+}
+HUB_NAME = re.compile(r"([A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*)(?:@([\w./-]+))?")
+FORMS = (BUILTIN, "FOLDER", "org/name", "openai:MODEL", "http://HOST/v1#MODEL")
+SHOWN = 80
+
+_opened: dict[tuple[object, Path], tuple[object, CachedEncoder]] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A parsed name: the back end, and where the model is.
+
+    Either the folder or the repository is set; for the builtin model, neither.
+
+    Args:
+        name: As the user wrote it.
+        back_end: What reads the model.
+        folder: The user's folder.
+        repository: ``org/name`` on the hub.
+        revision: Of the repository; empty if none is given.
+    """
+
+    name: str
+    back_end: BackEnd
+    folder: Path | None = None
+    repository: str = ""
+    revision: str = ""
+
+
+def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) -> Encoder:
+    """Open an encoder by name. Embeddings are cached on disk; a model is loaded once per process.
+
+    Args:
+        name: In one of the forms above.
+        offline: Download nothing, and use no server except on this machine.
+        note: Called with one-line messages about downloads and the cache; None: standard error.
+
+    Raises:
+        UnknownName: The name has none of the forms.
+        ModelError: The model is not here and cannot be downloaded, or is not usable.
+        MissingDependency: The back end is not installed.
+    """
+    say = note or to_stderr
+    if api.is_api(name):
+        server = api.server(name)
+        if offline and not server.is_local:
+            raise ModelError(
+                f"{name} would send texts to {server.host}, which {argument('offline', True)} "
+                f"forbids. Name a model on this machine, such as {BUILTIN} or a folder"
+            )
+        return CachedEncoder(api.ApiEncoder(name, server), embeddings_file(), note=say)
+    place = place_of(name)
+    needed(place)
+    if _of_torch_alone(place):
+        return _once(place, place.repository, "", offline, say)
+    folder = model_folder(place, offline=offline, note=say).resolve()
+    _readable(place, folder)
+    return _once(place, str(folder), _stamp(folder), offline, say)
+
+
+def available(name: str) -> bool:
+    """Whether everything ``open_encoder`` needs is here: packages, files and key.
+
+    Downloads nothing, loads no weights and contacts no server, so a server may still be down and a
+    folder unusable. False for an invalid name too.
+    """
+    try:
+        if api.is_api(name):
+            api.server(name)
+            return True
+        place = place_of(name)
+        needed(place)
+        if _of_torch_alone(place) and _in_hub_cache(place.repository):
+            return True
+        model_folder(place, offline=True, note=to_stderr)
+    except (ModelError, UnknownName, MissingDependency):
+        return False
+    return True
+
+
+def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
+    """Download a model into the store if it is not there, is damaged, or the hub has a newer one.
+
+    Raises:
+        UnknownName: The name has none of the forms.
+        ModelError: The name is not of a model to download, or the download failed.
+        MissingDependency: A package that the download needs is not installed.
+    """
+    say = note or to_stderr
+    place = None if api.is_api(name) else place_of(name)
+    if place is None or place.folder is not None:
+        raise ModelError(f"{name} is not a model on the hub: there is nothing to download")
+    if not place.repository:
+        return fetch_builtin(again=True, note=say)
+    weights = _weights(place)
+    return fetch(place.repository, revision=place.revision, weights=weights, again=True, note=say)
+
+
+def place_of(name: str) -> Place:
+    """Parse the name of a model that is not behind a server; nothing is downloaded.
+
+    Raises:
+        UnknownName: The name has none of the forms.
+        ModelError: It names a folder that does not exist or cannot be looked up, or the builtin
+            model as an ONNX file, which does not exist.
+    """
+    back_end, where = _split(name)
+    if where == BUILTIN and back_end == "onnx":
+        raise ModelError(
+            f"{BUILTIN} has no ONNX file. Omit onnx:, or use the same model from the hub: "
+            f"onnx:{REPOSITORY}"
+        )
+    if where == BUILTIN:
+        return Place(name, back_end)
+    try:
+        path = Path(where).expanduser()
+        there, is_folder = path.exists(), path.is_dir()
+    except (OSError, RuntimeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ModelError(f"Cannot look up the folder {where[:SHOWN]!r}: {reason}") from error
+    if where and is_folder:
+        return Place(name, back_end, folder=path)
+    if where and there:
+        raise ModelError(f"{where} is a file. Name its folder, which must hold the tokenizer too")
+    if match := HUB_NAME.fullmatch(where):
+        return Place(name, back_end, repository=match[1], revision=match[2] or "")
+    if "/" in where or "\\" in where or where.startswith(("~", ".")):
+        raise ModelError(f"There is no folder {where}, and this is not a hub name (org/name)")
+    raise UnknownName("encoder", name, (BUILTIN,), hint=f"Valid forms: {', '.join(FORMS)}.")
+
+
+def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
+    """The folder of the model, which is downloaded if necessary.
+
+    Raises:
+        ModelError: The model is not here and cannot be downloaded, or is damaged.
+        MissingDependency: A package that the download needs is not installed.
+    """
+    if place.folder is not None:
+        return place.folder
+    there = in_store(place)
+    if there is None and (offline or hub_is_off()):
+        rule = argument("offline", True) if offline else "HF_HUB_OFFLINE"
+        raise ModelError(
+            f"{place.name} is not on this machine, and {rule} forbids downloads.\n"
+            f"{instead(place.name)}"
+        )
+    if there is None and place.repository:
+        weights = _weights(place)
+        there = fetch(place.repository, revision=place.revision, weights=weights, note=note)
+    elif there is None:
+        there = fetch_builtin(note=note)
+    return store.checked(there).folder
+
+
+def in_store(place: Place) -> Stored | None:
+    """The stored model, builtin or from the hub; None if it is not stored."""
+    if place.repository:
+        return store.find(place.repository, weights=_weights(place), revision=place.revision)
+    return store.find(BUILTIN)
+
+
+def needed(place: Place, role: str = "encoder") -> None:
+    """Check that the packages of the back end are installed, without importing them.
+
+    Args:
+        place: Of the model.
+        role: What the model is, for the message.
+
+    Raises:
+        MissingDependency: A package is not installed.
+    """
+    extra, packages = NEEDS[place.back_end]
+    if any(find_spec(package) is None for package in packages):
+        raise MissingDependency(f"The {role} {place.name}", extra)
+
+
+def _split(name: str) -> tuple[BackEnd, str]:
+    for back_end in NEEDS:
+        if name.startswith(f"{back_end}:"):
+            return back_end, name.removeprefix(f"{back_end}:")
+    return "numpy", name
+
+
+def _weights(place: Place) -> str:
+    """The weights format that the back end reads."""
+    return "onnx" if place.back_end == "onnx" else "safetensors"
+
+
+def _of_torch_alone(place: Place) -> bool:
+    """Whether sentence-transformers downloads this model itself, because it reads more files."""
+    whole = place.back_end == "torch" and bool(place.repository) and not place.revision
+    return whole and in_store(place) is None
+
+
+def _in_hub_cache(repository: str) -> bool:
+    from huggingface_hub import try_to_load_from_cache
+
+    return isinstance(try_to_load_from_cache(repository, "config.json"), str)
+
+
+def _readable(place: Place, folder: Path) -> None:
+    graph = any((folder / path).is_file() for path in PLACES)
+    weights = any(file.suffix == ".safetensors" for file in _files(folder))
+    if place.back_end == "numpy" and graph and not weights:
+        raise ModelError(
+            f"{folder} holds an ONNX graph and no safetensors: use the name onnx:{folder}"
+        )
+
+
+def _stamp(folder: Path) -> tuple[tuple[str, int, int], ...]:
+    """Sizes and times of the model's files, so that a model that was saved again is reloaded."""
+    files = [(file, file.stat()) for file in _files(folder)]
+    return tuple((str(file), facts.st_size, facts.st_mtime_ns) for file, facts in files)
+
+
+def _files(folder: Path) -> list[Path]:
+    """The files in the folder and one level below; models have no deeper ones."""
+    return sorted(
+        file for pattern in ("*", "*/*") for file in folder.glob(pattern) if file.is_file()
+    )
+
+
+def _once(place: Place, where: str, stamp: object, offline: bool, note: Note) -> CachedEncoder:
+    """The encoder loaded earlier, or a new one if its files have changed since."""
+    key = (place, embeddings_file())
+    loaded = _opened.get(key)
+    if loaded is None or loaded[0] != stamp:
+        encoder = CachedEncoder(_load(place, where, offline, note), key[1], note=note)
+        loaded = _opened[key] = (stamp, encoder)
+    return loaded[1]
+
+
+def _load(place: Place, where: str, offline: bool, note: Note) -> Encoder:
+    if place.back_end == "torch":
+        from . import torch_encoder as torch
+
+        if _of_torch_alone(place) and not offline and not _in_hub_cache(where):
+            note(f"Downloading {where} through sentence-transformers, into its own cache")
+        return torch.load(where, place.name, offline=offline)
+    if place.back_end == "onnx":
+        from . import onnx_encoder as onnx
+
+        return onnx.load(Path(where), place.name)
+    from . import numpy_bert as bert
+
+    return bert.load(Path(where), place.name)

@@ -1,0 +1,262 @@
+"""Model store: downloaded models, pinned to a commit and to the hash of every file; file locks.
+
+    CACHE/models/minilm/                    builtin:minilm, its files and its manifest
+    CACHE/models/ORG--NAME@COMMIT/          the manifest of a hub model at a commit
+    CACHE/models/ORG--NAME@COMMIT+onnx/     the same with the ONNX file as weights
+
+CACHE is RAGSTONE_CACHE, or the system's cache folder. The files of a hub model are in
+huggingface_hub's own cache, which other programs use too; the manifest says where. The manifest
+is written last, so an interrupted download is never taken for a model.
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest
+from pathlib import Path
+
+from ragstone.core.errors import ModelError
+from ragstone.core.files import cache_folder, private_folder
+
+from .tokenizer import small_file
+
+
+@contextmanager
+def locked(file: Path, *, note: Callable[[str], None], doing: str) -> Iterator[None]:
+    """Hold an exclusive lock on ``file``; the system releases it when the process ends.
+
+    On a file system without locks the work is done anyway: everything done under this lock is
+    safe without it, only possibly done twice.
+    """
+    with file.open("a+b") as handle:
+        waiting = False
+        while not _try_lock(handle.fileno()):
+            if not waiting:
+                note(f"Another process is {doing}; waiting for it.")
+                waiting = True
+            time.sleep(0.1)
+        yield
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> bool:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        return True
+
+
+MANIFEST = "manifest.json"
+VERSION = 1
+
+Note = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a model comes from.
+
+    Args:
+        name: As a user writes it: ``builtin:minilm``, ``org/name``.
+        source: The server or package it came from.
+        licence: As its authors state it; empty if they do not.
+        revision: As requested: a branch, a tag or a commit; empty for the builtin model.
+        commit: The commit that was downloaded; empty for the builtin model.
+        weights: ``safetensors`` or ``onnx``.
+    """
+
+    name: str
+    source: str
+    licence: str
+    revision: str
+    commit: str
+    weights: str
+
+    @property
+    def pulled_as(self) -> str:
+        """The name that downloads these weights: ``onnx:org/name`` for an ONNX file."""
+        return f"onnx:{self.name}" if self.weights == "onnx" else self.name
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file as it was stored."""
+
+    size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A model in the store.
+
+    Attributes:
+        fetched: Time of the download, in UTC, ISO 8601.
+        files: By path relative to the folder.
+    """
+
+    folder: Path
+    origin: Origin
+    fetched: str
+    files: Mapping[str, StoredFile]
+
+    @property
+    def size(self) -> int:
+        """Bytes of all files."""
+        return sum(file.size for file in self.files.values())
+
+
+def models_folder() -> Path:
+    """The folder of the stored models."""
+    return cache_folder() / "models"
+
+
+def stored() -> list[Stored]:
+    """Every model in the store, sorted by name; models of one name, the latest download first.
+
+    Folders without a readable manifest are ignored.
+    """
+    there = models_folder()
+    folders = [one for one in there.iterdir() if one.is_dir()] if there.is_dir() else []
+    found = [read for one in sorted(folders) if (read := _read(one)) is not None]
+    found.sort(key=lambda one: one.fetched, reverse=True)
+    found.sort(key=lambda one: (one.origin.name, one.origin.weights))
+    return found
+
+
+def find(name: str, *, weights: str = "safetensors", revision: str = "") -> Stored | None:
+    """The model of this name; without a revision, the latest download.
+
+    Args:
+        revision: A commit, at least its first 7 digits, or the revision that was requested when
+            the model was downloaded.
+    """
+    for one in stored():
+        origin = one.origin
+        wanted = not revision or revision == origin.revision or _is_commit(revision, origin.commit)
+        if origin.name == name and origin.weights == weights and wanted:
+            return one
+    return None
+
+
+def checked(model: Stored) -> Stored:
+    """Check that the model's files exist with the right size; returns it. ``damage`` checks hashes.
+
+    Raises:
+        ModelError: A file is missing or has another size.
+    """
+    for path, expected in model.files.items():
+        file = model.folder / path
+        size = file.stat().st_size if file.is_file() else None
+        if size != expected.size:
+            got = "no such file" if size is None else f"{size:,}"
+            raise ModelError(
+                f"The stored model {model.origin.name} is damaged: {file}: "
+                f"expected {expected.size:,} bytes, got {got}.\n"
+                f"Download it again: ragstone models pull {model.origin.pulled_as}"
+            )
+    return model
+
+
+def damage(model: Stored) -> list[str]:
+    """The faults of the model's files, each of which is read and hashed; empty: none."""
+    faults = []
+    for path, expected in model.files.items():
+        file = model.folder / path
+        if not file.is_file():
+            faults.append(f"{path}: expected {expected.size:,} bytes, got no such file")
+        elif (found := describe(file)) != expected:
+            faults.append(
+                f"{path}: expected {expected.size:,} bytes with SHA-256 {expected.sha256[:12]}…, "
+                f"got {found.size:,} with {found.sha256[:12]}…"
+            )
+    return faults
+
+
+def keep(place: str, origin: Origin, files: Iterable[str], folder: Path | None = None) -> Stored:
+    """Add a model to the store by writing its manifest, with size and hash of each file.
+
+    Args:
+        place: Name of the manifest's folder.
+        origin: Where the model came from.
+        files: The paths of its files in ``folder``.
+        folder: Where the files are; None: beside the manifest.
+    """
+    home = models_folder() / place
+    private_folder(home)
+    kept = {path: asdict(describe((folder or home) / path)) for path in sorted(files)}
+    content = {
+        "version": VERSION,
+        "origin": asdict(origin),
+        "fetched": datetime.now(UTC).isoformat(timespec="microseconds"),
+        "folder": None if folder is None else str(folder),
+        "files": kept,
+    }
+    # Renaming is atomic: a reader never sees half a manifest.
+    unfinished = home / f".{MANIFEST}.{os.getpid()}"
+    unfinished.write_text(json.dumps(content, indent=2) + "\n", encoding="utf-8")
+    unfinished.replace(home / MANIFEST)
+    model = _read(home)
+    assert model is not None
+    return model
+
+
+def describe(file: Path) -> StoredFile:
+    """The file's size and SHA-256."""
+    with file.open("rb") as content:
+        digest = file_digest(content, "sha256").hexdigest()
+        return StoredFile(content.tell(), digest)
+
+
+@contextmanager
+def writing() -> Iterator[None]:
+    """Turn an ``OSError`` while writing to the store into a ``ModelError``.
+
+    Raises:
+        ModelError: For any ``OSError``.
+    """
+    try:
+        yield
+    except OSError as error:
+        raise ModelError(
+            f"The model cannot be stored in {models_folder()}: {error.strerror or error}.\n"
+            "Free some space there, or choose another folder: RAGSTONE_CACHE=FOLDER"
+        ) from error
+
+
+def _is_commit(revision: str, commit: str) -> bool:
+    return len(revision) >= 7 and commit.startswith(revision.lower())
+
+
+def _read(home: Path) -> Stored | None:
+    """The model in this folder; None if its manifest is not valid, or its files are gone."""
+    try:
+        kept = json.loads(small_file(home / MANIFEST))
+        if kept["version"] != VERSION:
+            return None
+        folder = Path(kept.get("folder") or home)
+        files = {path: StoredFile(**facts) for path, facts in kept["files"].items()}
+        model = Stored(folder, Origin(**kept["origin"]), kept["fetched"], files)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return model if folder.is_dir() else None

@@ -1,0 +1,280 @@
+"""ONNX encoder: embedding models of any architecture in ONNX files, run by onnxruntime.
+
+Each batch runs on a single thread, several batches concurrently. This is faster than several
+threads per batch: no thread waits for another between the steps, and little is lost when other
+programs use the processor.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from shlex import quote
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.errors import Fault, MissingDependency, ModelError, ModelFailure
+
+from .encoder import FolderEncoder, Take, Vectors, side_by_side, token_counts
+from .encoder import Ids as OnnxIds
+from .model_folder import ModelFolder, is_count
+from .tokenizer import inside, padded
+
+BATCH_TOKENS = 512
+"""Fastest on two cores; anything from 256 to 1,024 is within 10 % of it."""
+
+MUCH_SHORTER = 0.6
+FATAL_ONLY = 4
+
+
+class Session:
+    """A loaded ONNX file that can be run from any thread, with onnxruntime's optimisations on."""
+
+    def __init__(self, path: Path) -> None:
+        """Load the file.
+
+        Raises:
+            ModelError: onnxruntime cannot read the file.
+            MissingDependency: ``onnxruntime`` is not installed.
+        """
+        onnxruntime = _onnxruntime()
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.inter_op_num_threads = 1
+        options.log_severity_level = FATAL_ONLY
+        self._name = path.name
+        try:
+            self._session = onnxruntime.InferenceSession(
+                str(path), options, providers=["CPUExecutionProvider"]
+            )
+        except _raised() as error:
+            raise ModelError(f"onnxruntime cannot read {path.name}: {_said(error)}") from error
+        self.inputs = {one.name: (one.type, one.shape) for one in self._session.get_inputs()}
+        self.outputs = [one.name for one in self._session.get_outputs()]
+
+    def run(self, inputs: Mapping[str, NDArray[Any]], output: str) -> Vectors:
+        """One output, as float32.
+
+        Raises:
+            ModelFailure: onnxruntime failed.
+        """
+        try:
+            (values,) = self._session.run([output], dict(inputs))
+        except _raised() as error:
+            raise ModelFailure(f"onnxruntime failed on {self._name}: {_said(error)}") from error
+        return np.asarray(values, np.float32)
+
+
+def even_batches(lengths: NDArray[np.int32]) -> Iterator[NDArray[np.intp]]:
+    """Batches for this back end: small and of similar lengths, because it pads.
+
+    Longest texts first; a text of more than ``BATCH_TOKENS`` tokens is a batch by itself.
+    """
+    order = np.argsort(-lengths, kind="stable")
+    start = 0
+    for end in range(1, order.size + 1):
+        longest = lengths[order[start]]
+        full = (end + 1 - start) * longest > BATCH_TOKENS
+        if full or end == order.size or lengths[order[end]] < MUCH_SHORTER * longest:
+            yield order[start:end]
+            start = end
+
+
+def _onnxruntime() -> Any:
+    try:
+        return import_module("onnxruntime")
+    except ImportError as error:
+        raise MissingDependency("The ONNX back end", "onnx") from error
+
+
+def _raised() -> tuple[type[Exception], ...]:
+    """The exception classes of onnxruntime, which have no base class of their own."""
+    state = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    found = (getattr(state, name) for name in dir(state))
+    return tuple(one for one in found if isinstance(one, type) and issubclass(one, Exception))
+
+
+def _said(error: Exception) -> str:
+    """The first line; the others name places in onnxruntime's source code."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__
+
+
+PLACES = ("model.onnx", "onnx/model.onnx")
+NUMBERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
+
+Ids = NDArray[np.int32]
+
+
+def find(folder: Path, task: str = "feature-extraction") -> Path:
+    """Find the ONNX file of a model.
+
+    Args:
+        folder: Holds the file, or a folder ``onnx`` with the file.
+        task: The model's task, as optimum calls it.
+
+    Raises:
+        ModelError: There is no such file.
+    """
+    paths = (folder / place for place in PLACES)
+    found = next((path for path in paths if path.is_file()), None)
+    if found is None:
+        model, made = quote(str(folder)), quote(str(folder / "onnx"))
+        raise ModelError(
+            f"{folder} holds neither {' nor '.join(PLACES)}. To make one: pip install "
+            f"optimum-onnx, then optimum-cli export onnx --model {model} --task {task} {made}\n"
+            "Without onnx: in front of its name, the NumPy back end runs the model"
+        )
+    return found
+
+
+def files(graph: Path) -> list[Path]:
+    """The file and, if the weights are stored beside it, their files."""
+    return sorted(graph.parent.glob(f"{graph.name}*"))
+
+
+class OnnxFile:
+    """A transformer in an ONNX file, as optimum and sentence-transformers write it.
+
+    Its inputs are ``input_ids``, ``attention_mask`` and optionally ``token_type_ids``, for any
+    number of texts of any length.
+
+    Attributes:
+        output: The name of the output that is read.
+        dimensions: The length of its last axis.
+    """
+
+    def __init__(self, path: Path, wanted: Mapping[str, int], padding: int = 0) -> None:
+        """Open the file and run it on two short texts as a check.
+
+        Args:
+            path: The file.
+            wanted: Usable outputs in order of preference, each with its number of axes.
+            padding: The padding token's id.
+
+        Raises:
+            ModelError: Its inputs or outputs are different, or it returns NaN or infinity.
+            MissingDependency: ``onnxruntime`` is not installed.
+        """
+        self._session = Session(path)
+        self._padding = padding
+        _check_inputs(path, self._session.inputs)
+        known = [name for name in wanted if name in self._session.outputs]
+        if not known:
+            given = ", ".join(self._session.outputs)
+            raise ModelError(f"{path}: expected an output named {' or '.join(wanted)}, got {given}")
+        self.output = known[0]
+        try:
+            tried = self.run([np.zeros(3, np.int32), np.zeros(2, np.int32)])
+        except ModelFailure as error:
+            raise ModelError(f"{path} cannot be run: {error}") from error
+        expected = (2, 3)[: wanted[self.output] - 1]
+        if tried.ndim != wanted[self.output] or tried.shape[:-1] != expected:
+            axes = " × ".join(map(str, (*expected, "d")))
+            got = " × ".join(map(str, tried.shape))
+            raise ModelError(f"{path}: expected {self.output} with shape {axes}, got {got}")
+        if not np.isfinite(tried).all():
+            raise ModelError(f"{path}: expected finite numbers, got NaN or infinity")
+        self.dimensions = tried.shape[-1]
+
+    def run(self, texts: Sequence[Ids], types: Sequence[Ids] | None = None) -> Vectors:
+        """The output for a batch.
+
+        Args:
+            texts: The token ids of each text.
+            types: Token types, 0 or 1; None: all 0.
+
+        Raises:
+            ModelFailure: onnxruntime failed.
+        """
+        ids = padded(texts, self._padding)
+        kinds = np.zeros_like(ids) if types is None else padded(types)
+        values = {IDS: ids, MASK: inside(texts), TYPES: kinds}
+        inputs = {
+            name: values[name].astype(NUMBERS[kind])
+            for name, (kind, _) in self._session.inputs.items()
+        }
+        return self._session.run(inputs, self.output)
+
+
+def _check_inputs(path: Path, inputs: Mapping[str, tuple[str, Sequence[object]]]) -> None:
+    if not {IDS, MASK} <= inputs.keys() <= {IDS, MASK, TYPES}:
+        raise ModelError(
+            f"{path}: expected the inputs {IDS}, {MASK} and optionally {TYPES}, "
+            f"got {', '.join(inputs)}"
+        )
+    for name, (kind, shape) in inputs.items():
+        if kind not in NUMBERS:
+            raise ModelError(f"{path}: expected an integer type for {name}, got {kind}")
+        if len(shape) != 2 or any(isinstance(size, int) for size in shape):
+            raise ModelError(
+                f"{path}: expected {name} for any number of texts of any length (dynamic axes), "
+                f"got the shape {shape}"
+            )
+
+
+TOKEN_OUTPUTS = {"last_hidden_state": 3, "token_embeddings": 3}
+OUTPUTS = TOKEN_OUTPUTS | {"sentence_embedding": 2}
+LAYERS = ("num_hidden_layers", "n_layers")
+
+
+def load(folder: Path, name: str) -> FolderEncoder:
+    """Load the encoder in a folder, from ``model.onnx`` or ``onnx/model.onnx``.
+
+    Only the last layer is available, because ONNX files output no other. Agrees with torch to
+    1e-5.
+
+    Args:
+        folder: As sentence-transformers or transformers writes it; see ``ModelFolder``.
+        name: What the user calls it.
+
+    Raises:
+        ModelError: There is no such file, the folder cannot be used (lists every fault), or the
+            graph is not supported.
+        MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
+    """
+    model = ModelFolder.read(folder, _faults)
+    graph = find(model.inside)
+    return FolderEncoder(name, model, _OnnxStates(graph, model), files(graph))
+
+
+class _OnnxStates:
+    back_end = "ONNX"
+
+    def __init__(self, graph: Path, model: ModelFolder) -> None:
+        padding = model.config.get("pad_token_id")
+        self._file = OnnxFile(graph, OUTPUTS, padding if is_count(padding) else 0)
+        self.dimensions = self._file.dimensions
+        self.layers = _layers(model.config) if self._file.output in TOKEN_OUTPUTS else 0
+
+    def check(self, layer: int, name: str) -> None:
+        if layer != self.layers:
+            raise ModelError(
+                f"{name} is an ONNX file, which gives only its last layer, {self.layers}, not "
+                f"{layer}. Its safetensors give every layer: numpy:FOLDER"
+            )
+
+    def compute(self, texts: Sequence[OnnxIds], layer: int, take: Take) -> None:  # noqa: ARG002
+        """Several batches concurrently; padding is removed from the result."""
+
+        def compute(batch: NDArray[np.intp]) -> None:
+            some = [texts[number] for number in batch]
+            states = self._file.run(some)
+            if states.ndim == 2:
+                states = states[:, None]
+            take(batch, [one[: len(text)] for one, text in zip(states, some, strict=True)])
+
+        for _ in side_by_side(compute, even_batches(token_counts(texts))):
+            pass
+
+
+def _layers(config: Mapping[str, Any]) -> int:
+    return next(count for key in LAYERS if is_count(count := config.get(key)))
+
+
+def _faults(_inside: Path, config: Mapping[str, Any]) -> Iterator[Fault]:
+    if not any(is_count(config.get(key)) for key in LAYERS):
+        got = repr(config.get(LAYERS[0]))
+        yield Fault("config.json", None, LAYERS[0], "a whole number above 0", got)

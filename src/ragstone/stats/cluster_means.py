@@ -1,0 +1,444 @@
+"""Cluster means: intervals for a mean of clustered rows, such as five answers to each question.
+
+Rows of a cluster are correlated, so they hold less information than the same number of
+independent rows. All intervals are computed from each cluster's sum of scores, number of rows
+and sum of squared scores.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.core.errors import InputError
+
+from .cluster_moments import ClusterMoments, moments_of
+from .distributions import Interval, clamp, t_quantile, upper_quantile, wilson, wilson_ends
+
+HALF_CLUSTER = 0.5
+ALIKE = 1e-12
+"""A variance below this, in units of the squared range, is rounding error."""
+
+OUTSIDE = 1e-6
+"""Tolerance for scores beyond their range, relative to its ends."""
+
+SQUARES = 1e-9
+"""Relative tolerance for sums of squares below their theoretical minimum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Clusters:
+    """Sums of scores, counts of rows and sums of squared scores, each of shape (C,)."""
+
+    sums: NDArray[np.float64]
+    counts: NDArray[np.float64]
+    squares: NDArray[np.float64]
+
+    @property
+    def moments(self) -> ClusterMoments:
+        """What a mean and its interval need of them."""
+        return moments_of(self.sums, self.counts, self.squares)
+
+    def of(self, chosen: slice | NDArray[np.bool_]) -> "Clusters":
+        """Some of these clusters."""
+        return Clusters(self.sums[chosen], self.counts[chosen], self.squares[chosen])
+
+
+def clusters_by(codes: NDArray[np.int64], values: NDArray[np.float64], size: int) -> Clusters:
+    """Sum scores into their clusters.
+
+    Args:
+        codes: Shape (n,), the cluster of each row, from 0 to ``size`` - 1.
+        values: Shape (n,), their scores; NaN for a row without one.
+        size: C, how many clusters there are, some of which may be left empty.
+    """
+    there = ~np.isnan(values)
+    own, scores = codes[there], values[there]
+    sums, counts, squares = (
+        np.bincount(own, weights, minlength=size).astype(np.float64, copy=False)
+        for weights in (scores, None, scores * scores)
+    )
+    return Clusters(sums, counts, squares)
+
+
+def read_clusters(sums: ArrayLike, counts: ArrayLike, squares: ArrayLike | None = None) -> Clusters:
+    """Check the arrays and convert them.
+
+    Args:
+        sums: Shape (C,). Sum of the scores of each cluster, finite.
+        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
+            clusters.
+        squares: Shape (C,). Sum of the squared scores of each cluster. None:
+            as if all rows of a cluster had the same score.
+
+    Raises:
+        InputError: The arrays have faults; lists them.
+    """
+    s, n = _floats("sums", sums), _floats("counts", counts)
+    faults = []
+    if s.ndim != 1 or s.shape != n.shape:
+        faults.append(f"sums and counts must be of one shape (C,), got {s.shape} and {n.shape}")
+    if not np.isfinite(s).all():
+        faults.append("sums must be finite")
+    if not (np.isfinite(n) & (n >= 1)).all():
+        faults.append("counts must be finite and at least 1")
+    if faults:
+        raise InputError(f"Clusters cannot be used: {'; '.join(faults)}.")
+    least = s * s / n
+    if squares is None:
+        return Clusters(s, n, least)
+    q = _floats("squares", squares)
+    if q.shape != s.shape or not np.isfinite(q).all():
+        raise InputError(f"squares must be finite and of shape {s.shape}, got shape {q.shape}.")
+    if (q < least * (1 - SQUARES)).any():
+        raise InputError("The squared scores of a cluster cannot sum to less than sums² / counts.")
+    return Clusters(s, n, q)
+
+
+def cluster_t_mean(
+    sums: ArrayLike,
+    counts: ArrayLike,
+    *,
+    level: float = 0.95,
+    low: float | None = None,
+    high: float | None = None,
+) -> Interval | None:
+    """Interval for the mean score in the population that the clusters represent.
+
+        mean ± t(df) · sqrt(variance)    as in ``ClusterMoments``
+
+    The ordinary t interval where every cluster is one row. Too narrow near the
+    end of a range (use ``cluster_wilson`` or ``bounded_wilson``) and a single
+    point where nothing varies (``mean_interval`` knows).
+
+    Args:
+        sums: Shape (C,). Sum of the scores of each cluster, in any unit.
+        counts: Shape (C,). Rows of each cluster, at least 1.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+        low: The least score there can be; the interval ends there.
+        high: The greatest score there can be.
+
+    Returns:
+        The interval; None for fewer than two clusters.
+
+    Raises:
+        InputError: Wrong shapes, or numbers that are not finite.
+
+    Source: Cochran (1977), "Sampling Techniques", chapter 6, for the ratio;
+    Liang & Zeger (1986), "Longitudinal data analysis using generalized linear models".
+    """
+    return t_interval(read_clusters(sums, counts).moments, level, low=low, high=high)
+
+
+def t_interval(
+    clusters: ClusterMoments, level: float, *, low: float | None = None, high: float | None = None
+) -> Interval | None:
+    """``cluster_t_mean`` from the moments of the clusters."""
+    upper = upper_quantile(level)
+    if clusters.size < 2:
+        return None
+    half = t_quantile(upper, clusters.df) * sqrt(clusters.variance)
+    mean = clusters.mean
+    return Interval(
+        clamp(mean - half, low, high),
+        clamp(mean + half, low, high),
+        level,
+        "t" if clusters.single else "cluster_t",
+    )
+
+
+def cluster_wilson(sums: ArrayLike, counts: ArrayLike, *, level: float = 0.95) -> Interval | None:
+    """Score interval for a rate of clustered rows: inside [0, 1], never a single point.
+
+    Wilson's interval with the effective sample size of ``effective_rows`` in
+    place of the number of rows, and Student's t in place of the normal.
+
+    ``benchmarks/interval_coverage.py`` measures its coverage.
+
+    Args:
+        sums: Shape (C,). Successes of each cluster, in [0, count].
+        counts: Shape (C,). Rows of each cluster, at least 1.
+        level: Share of intervals that should hold the true rate, in (0, 1).
+
+    Returns:
+        The interval; None for fewer than two clusters.
+
+    Raises:
+        InputError: Wrong shapes, numbers that are not finite, more successes
+            than rows.
+
+    Source: Dean & Pagano (2015), "Evaluating confidence interval methods for
+    binomial proportions in clustered surveys", for Wilson's interval on the
+    effective sample size; the half cluster is ours.
+    """
+    return rate_interval(read_clusters(sums, counts).moments, level)
+
+
+def rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
+    """``cluster_wilson`` from the moments of the clusters."""
+    upper = upper_quantile(level)
+    check_rates(clusters)
+    if clusters.size < 2:
+        return None
+    low, high = wilson_of(of_rate(clusters), upper)
+    return Interval(low, high, level, "cluster_wilson")
+
+
+def bounded_wilson(
+    sums: ArrayLike,
+    counts: ArrayLike,
+    squares: ArrayLike,
+    *,
+    low: float,
+    high: float,
+    level: float = 0.95,
+) -> Interval | None:
+    """Interval for a mean of bounded scores: inside their range, never a single point.
+
+    ``cluster_wilson`` for scores that need not be 0 or 1, rescaled to the range.
+    The t interval is symmetric, so its coverage is poor for a mean near an end of
+    the range, which depends on a few distant rows; this one extends further
+    inwards. In the middle of the range they agree.
+
+    Args:
+        sums: Shape (C,). Sum of the scores of each cluster.
+        counts: Shape (C,). Rows of each cluster, at least 1.
+        squares: Shape (C,). Sum of the squared scores of each cluster.
+        low: The least possible score.
+        high: The greatest possible score.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Returns:
+        The interval; None for fewer than two clusters.
+
+    Raises:
+        InputError: Wrong shapes, numbers that are not finite, scores out of
+            their range, squares that are impossible for these sums.
+
+    Source: as ``cluster_wilson``; the extension from rates to bounded scores, by
+    var = q · m (1 - m) as in ``effective_rows``, is ours.
+    """
+    return bounded_interval(read_clusters(sums, counts, squares).moments, level, low, high)
+
+
+def bounded_interval(
+    clusters: ClusterMoments, level: float, low: float, high: float
+) -> Interval | None:
+    """``bounded_wilson`` from the moments of the clusters."""
+    upper = upper_quantile(level)
+    check_range(clusters, low, high)
+    if clusters.size < 2:
+        return None
+    least, greatest = wilson_of(clusters.stretched(low, high), upper)
+    span = high - low
+    return Interval(low + least * span, low + greatest * span, level, "bounded_wilson")
+
+
+def wilson_of(clusters: ClusterMoments, upper: float) -> tuple[float, float]:
+    """Ends of Wilson's interval on the effective sample size, for two clusters or more.
+
+    Args:
+        clusters: Scores from 0 to 1.
+        upper: Probability of the quantile of Student's t, above 1/2.
+    """
+    mean = clamp(clusters.mean, 0, 1)
+    return wilson_ends(mean, effective_rows(clusters), t_quantile(upper, clusters.df))
+
+
+def effective_rows(clusters: ClusterMoments) -> float:
+    """Effective sample size: the number of independent 0/1 rows that give their mean as precisely.
+
+        n*     = N / (effect · q)
+        q      = s² / (m (1 - m)),                                1 for rows of 0 or 1
+        effect = (V + h · n̄² · q) / (N s² + h · n̄ · q),  at least 1,  h = 1/2
+        V      = C / (C - 1) · sum of (s_c - m n_c)²,    s² the variance of the rows
+
+    m is the mean. So n* is m (1 - m) / Var(m) with two modifications. The design effect
+    is at least 1: rows of a cluster never count for more than independent ones. And the
+    usual design effect, V / (N s²), can be near 1 by accident for a mean near 0 or 1,
+    where it depends on one or two clusters: so half a cluster of the mean size n̄ = N / C,
+    whose rows all agree, is added to its numerator and denominator, which is negligible if
+    many rows differ from the ends of the range. If all rows have the same score,
+    V / (N s²) is 0/0, and n* is Kish's effective number of clusters,
+    (sum of n_c)² / sum of n_c², which is C for clusters of equal size.
+
+    Args:
+        clusters: Scores from 0 to 1.
+    """
+    return effective_size(
+        clamp(clusters.mean, 0, 1),
+        clusters.row_variance,
+        clusters.size / (clusters.size - 1) * clusters.spread,
+        rows=clusters.rows,
+        clusters=clusters.size,
+        kish=clusters.kish,
+    )
+
+
+def effective_size(
+    mean: float, variance: float, between: float, *, rows: float, clusters: float, kish: float
+) -> float:
+    """``effective_rows`` from summary statistics.
+
+    Args:
+        mean: m, in [0, 1].
+        variance: s², of the rows.
+        between: V, of the clusters' sums.
+        rows: N.
+        clusters: C.
+        kish: Kish's effective number of clusters.
+    """
+    if variance <= ALIKE or not 0 < mean < 1:
+        return kish
+    mean_size = rows / clusters
+    shape = min(1.0, variance / (mean * (1 - mean)))
+    spread = between + HALF_CLUSTER * mean_size**2 * shape
+    within = rows * variance + HALF_CLUSTER * mean_size * shape
+    return rows / (max(1.0, spread / within) * shape)
+
+
+def of_rate(clusters: ClusterMoments) -> ClusterMoments:
+    """The moments of scores of 0 or 1, whose squares are the scores themselves."""
+    return replace(clusters, squares=clusters.total)
+
+
+def check_rates(clusters: ClusterMoments) -> None:
+    """Raise ``InputError`` if the sums cannot be counts of successes."""
+    if clusters.least < 0 or clusters.greatest > 1:
+        raise InputError("Successes must lie between 0 and the rows of their cluster.")
+
+
+def check_range(clusters: ClusterMoments, low: float | None, high: float | None) -> None:
+    """Raise ``InputError`` if a cluster's mean is outside the range, up to rounding."""
+    if low is not None and high is not None and not low < high:
+        raise InputError(f"A range needs low < high, got {low} and {high}.")
+    least, greatest = clusters.least, clusters.greatest
+    below = low is not None and least < low - OUTSIDE * max(1, abs(low))
+    above = high is not None and greatest > high + OUTSIDE * max(1, abs(high))
+    if below or above:
+        raise InputError(
+            f"Scores from {low} to {high} cannot have means from {least} to {greatest}."
+        )
+
+
+def _floats(name: str, values: ArrayLike) -> NDArray[np.float64]:
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an array of numbers: {error}.") from error
+
+
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class MeanEstimate:
+    """A mean over ``n`` rows in ``clusters`` clusters.
+
+    ``value`` is None for no rows. ``interval`` is None for fewer than two clusters
+    (except that a single row of a rate has one), and for scores without variation
+    whose range is not known.
+    """
+
+    value: float | None
+    interval: Interval | None
+    n: int
+    clusters: int
+
+
+def mean_interval(
+    sums: ArrayLike,
+    counts: ArrayLike,
+    squares: ArrayLike | None = None,
+    *,
+    rate: bool,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> MeanEstimate:
+    """Mean of all rows, with an interval for the population that the clusters represent.
+
+    | scores | clusters | method |
+    |---|---|---|
+    | 0 or 1 | one row each | ``wilson`` |
+    | 0 or 1 | several rows | ``cluster_wilson`` |
+    | in a range with two ends | any | ``bounded_wilson`` |
+    | without such a range | one row each | ``t`` |
+    | without such a range | several rows | ``cluster_t`` |
+
+    Args:
+        sums: Shape (C,). Sum of the scores of each cluster.
+        counts: Shape (C,). Rows of each cluster, at least 1: leave out empty
+            clusters.
+        squares: Shape (C,). Sum of the squared scores of each cluster. Required
+            for bounded scores in clusters of several rows.
+        rate: Whether every score is 0 or 1.
+        low: The least possible score, None for no bound. A rate's is 0.
+        high: The greatest possible score, None for no bound. A rate's is 1.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes, numbers that are not finite, scores out of
+            their range, squares missing where required.
+    """
+    clusters = read_clusters(sums, counts, None if rate else squares).moments
+    bounded = not rate and low is not None and high is not None
+    if bounded and squares is None and clusters.largest > 1:
+        check_range(clusters, low, high)
+        raise InputError(
+            "For bounded scores in clusters of several rows, squares is required: the sum of "
+            "the squared scores of each cluster."
+        )
+    return mean_of_clusters(clusters, rate=rate, low=low, high=high, level=level)
+
+
+def mean_of_clusters(
+    clusters: ClusterMoments,
+    *,
+    rate: bool,
+    low: float | None,
+    high: float | None,
+    level: float = 0.95,
+) -> MeanEstimate:
+    """``mean_interval`` from the moments of the clusters, in however many pieces these came.
+
+    Args:
+        clusters: Of the scores; their ``squares`` matter for bounded scores alone.
+        rate: As for ``mean_interval``, and so are the others.
+        low: The least possible score.
+        high: The greatest possible score.
+        level: Of the interval.
+
+    Raises:
+        InputError: Scores out of their range.
+    """
+    if clusters.size == 0:
+        return MeanEstimate(None, None, 0, 0)
+    if rate:
+        check_rates(clusters)
+        interval = _rate_interval(clusters, level)
+        value = clusters.mean
+    else:
+        check_range(clusters, low, high)
+        if low is None or high is None:
+            interval = _free_interval(clusters, low, high, level)
+        else:
+            interval = bounded_interval(clusters, level, low, high)
+        value = clamp(clusters.mean, low, high)
+    return MeanEstimate(value, interval, round(clusters.rows), clusters.size)
+
+
+def _rate_interval(clusters: ClusterMoments, level: float) -> Interval | None:
+    if clusters.single:
+        return wilson(clusters.total, clusters.rows, level=level)
+    return rate_interval(clusters, level)
+
+
+def _free_interval(
+    clusters: ClusterMoments, low: float | None, high: float | None, level: float
+) -> Interval | None:
+    interval = t_interval(clusters, level, low=low, high=high)
+    if interval is None or interval.high - interval.low <= ROUNDING * abs(clusters.mean):
+        return None
+    return interval

@@ -1,0 +1,515 @@
+"""Corrected mean: labelled rows, strata of scores, and the result of correcting a judge by labels.
+
+In a two-phase sample the judge scores only drawn rows, and people label some of these.
+"""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import inf, sqrt
+from statistics import NormalDist
+from typing import Literal, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.core.errors import InputError
+from ragstone.stats.cluster_means import effective_rows
+from ragstone.stats.cluster_moments import moments_of
+from ragstone.stats.distributions import (
+    Interval,
+    Method,
+    clamp,
+    t_quantile,
+    upper_quantile,
+    wilson_ends,
+)
+from ragstone.stats.monitoring.windows import WeightedSums
+from ragstone.stats.weights_and_groups import (
+    Codes,
+    Floats,
+    Ints,
+    codes_of,
+    equal_mass_bins,
+    heaviest_size,
+    heavy_wilson_ends,
+    kish_df,
+    sums_by,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledRows:
+    """Checked labels of some of ``n_judged`` rows.
+
+    ``rows`` are their indices, shape (n,); ``weights`` have mean 1, and
+    ``weighted`` says whether they are unequal; ``clusters`` is a whole number for
+    each judged row, shape (N,), or None if rows are independent.
+    """
+
+    n_judged: int
+    rows: Ints
+    labels: Floats
+    weights: Floats
+    weighted: bool
+    clusters: Ints | None
+
+    @property
+    def n(self) -> int:
+        return len(self.rows)
+
+    @property
+    def own_clusters(self) -> Ints:
+        """A whole number from 0 for each labelled row: its cluster; without clusters, its own."""
+        if self.clusters is None:
+            return np.arange(self.n)
+        return np.unique(self.clusters[self.rows], return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def n_clusters(self) -> int | None:
+        """Number of clusters with a labelled row; None if rows are independent."""
+        return None if self.clusters is None else len(np.unique(self.clusters[self.rows]))
+
+    @property
+    def df(self) -> float | None:
+        """Degrees of freedom of a variance between the labelled clusters, at least 1.
+
+        ``kish_df`` of the clusters' weights. None for independent rows of equal
+        weight, whose rates need no variance estimate.
+        """
+        if self.n == 0 or (self.clusters is None and not self.weighted):
+            return None
+        return kish_df(self.cluster_weights)
+
+    @property
+    def cluster_weights(self) -> Floats:
+        """Total weight of each labelled cluster or row, shape (C,)."""
+        return sums_by(self.own_clusters, self.weights)
+
+    @property
+    def alike(self) -> bool:
+        """Whether all labels are equal, or there are none."""
+        return self.n == 0 or bool(self.labels.min() == self.labels.max())
+
+
+def read_labelled(
+    n_judged: int,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    rate: bool,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+) -> LabelledRows:
+    """Check labels with their rows, weights and clusters.
+
+    Args:
+        n_judged: Number of judged rows, N.
+        labelled: Indices of the labelled rows, shape (n,), each once; or a mask
+            of shape (N,), true where a row is labelled.
+        labels: Shape (n,), in the order of ``labelled``; 0 or 1 for a rate.
+        rate: Whether labels must be 0 or 1.
+        weights: Shape (n,), above 0: inverse sampling probabilities, up to a common
+            factor. None if all are equal.
+        clusters: Shape (N,). Rows with the same value are not independent.
+
+    Raises:
+        InputError: The arguments have faults; lists them.
+    """
+    rows = np.asarray(labelled)
+    if rows.dtype == bool:
+        faults = [] if rows.shape == (n_judged,) else ["a mask needs one value per judged row"]
+        rows = np.flatnonzero(rows)
+    else:
+        faults = _index_faults(rows, n_judged)
+        rows = rows.astype(np.int64) if not faults else np.empty(0, dtype=np.int64)
+    values = np.asarray(labels, dtype=np.float64)
+    own = np.ones(len(values)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if not faults and values.shape != rows.shape:
+        faults.append(f"{len(rows)} labelled rows have labels of shape {values.shape}")
+    if not np.isfinite(values).all():
+        faults.append("labels must be finite")
+    elif rate and not np.isin(values, (0, 1)).all():
+        faults.append("labels of a rate must be 0 or 1")
+    if own.shape != values.shape or not (np.isfinite(own) & (own > 0)).all():
+        faults.append("weights must be finite and above 0, one per label")
+    codes = None if clusters is None else codes_of(clusters)
+    if codes is not None and len(codes) != n_judged:
+        faults.append(f"{n_judged} judged rows have {len(codes)} clusters")
+    if faults:
+        raise InputError(f"Labels cannot be used: {'; '.join(faults)}.")
+    weighted = bool(len(own) and own.max() > own.min())
+    even = own / own.mean() if weighted else np.ones(len(own))
+    return LabelledRows(n_judged, rows, values, even, weighted, codes)
+
+
+def _index_faults(rows: NDArray[np.generic], n_judged: int) -> list[str]:
+    if rows.ndim != 1:
+        return [f"labelled rows must be of shape (n,), got {rows.shape}"]
+    if len(rows) == 0:
+        return []
+    if rows.dtype.kind not in "iu":
+        return ["labelled rows must be whole numbers or a mask"]
+    places = rows.astype(np.int64)
+    faults = []
+    if places.min() < 0 or places.max() >= n_judged:
+        faults.append(f"labelled rows must lie between 0 and {n_judged - 1}")
+    if len(np.unique(places)) < len(places):
+        faults.append("a row is labelled twice")
+    return faults
+
+
+MOST_STRATA = 5
+EXPECTED = 5
+"""Minimum expected number of labels in a stratum of its own."""
+
+
+def strata_of(scores: ArrayLike, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+    """The stratum of each score, from 0 for the lowest: to post-stratify a rate by a graded judge.
+
+    Each distinct score is a stratum if there are at most ``most`` of them; otherwise
+    scores are divided into ``most`` bins of about equal size, equal scores in one
+    bin. Only the judge's scores are used; using labels would make the intervals too
+    narrow.
+
+    The default is five: in simulations (50 to 300 labels, rates from .03 to .5, judges
+    of AUROC .76 to .98) intervals were within 6 % of the narrowest for 2 to 10 strata,
+    except that for 300 labels and rates up to .1 more strata save up to 11 %.
+
+    Args:
+        scores: Shape (N,), finite, of all judged rows.
+        most: Maximum number of strata, at least 1.
+
+    Raises:
+        InputError: Scores that are not finite, or ``most`` below 1.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all() or most < 1:
+        raise InputError("Strata need finite scores of shape (N,) and most >= 1.")
+    distinct, place = np.unique(values, return_inverse=True)
+    if len(distinct) <= most:
+        return place.astype(np.int64)
+    return equal_mass_bins(values, most)
+
+
+def joined_strata(scores: ArrayLike, labels: int, *, most: int = MOST_STRATA) -> NDArray[np.int64]:
+    """``strata_of``, merged so that at least five labels are expected in each stratum.
+
+    The smallest stratum is merged with the neighbour whose mean score is nearest (of two equally
+    near ones, the lower) until five labels are expected in every stratum, or two strata are left.
+    No label is used.
+
+    Args:
+        scores: Shape (N,), finite, of all judged rows.
+        labels: Number of rows that are labelled, drawn with equal probability.
+        most: Maximum number of strata before merging, at least 1.
+
+    Raises:
+        InputError: As ``strata_of``.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    strata = strata_of(values, most=most)
+    return joined_cells(np.bincount(strata), np.bincount(strata, weights=values), labels)[strata]
+
+
+def joined_cells(counts: ArrayLike, totals: ArrayLike, labels: float) -> NDArray[np.int64]:
+    """The merged stratum of each stratum, by the rule of ``joined_strata``.
+
+    Args:
+        counts: Shape (K,). Judged rows in each stratum, ordered by score.
+        totals: Shape (K,). Sum of the scores in each stratum.
+        labels: Number of rows that are labelled, drawn with equal probability.
+    """
+    rows, sums = np.asarray(counts, dtype=np.float64), np.asarray(totals, dtype=np.float64)
+    place = np.arange(len(rows))
+    while len(there := np.bincount(place, weights=rows)) > 2:
+        rarest = int(there.argmin())
+        if labels * there[rarest] >= EXPECTED * rows.sum():
+            break
+        means = np.bincount(place, weights=sums) / there
+        beside = [one for one in (rarest - 1, rarest + 1) if 0 <= one < len(means)]
+        nearest = min(beside, key=lambda one: abs(means[one] - means[rarest]))
+        place = place - (place >= max(rarest, nearest))
+    return place.astype(np.int64)
+
+
+CorrectionMethod = Literal["labels_only", "poststratified", "ppi_plus_plus", "rogan_gladen"]
+
+NO_LABELS = "no_labels"
+ONE_CLUSTER = "one_cluster"
+NO_VARIATION = "no_variation"
+
+UNLABELLED_STRATUM = "unlabelled_stratum"
+FEW_LABELS = "few_labels"
+FEW_CLUSTERS = "few_clusters"
+
+FEW = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """The rows with the same verdict of the judge.
+
+    ``rate`` is the weighted share of positives among its labelled rows, and
+    ``interval`` its confidence interval; None and [0, 1] if no row is labelled.
+    ``effective_labels`` is the effective sample size of its labels.
+    """
+
+    verdict: Hashable
+    share: float
+    n_judged: int
+    n_labels: int
+    effective_labels: float
+    rate: float | None
+    interval: Interval
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """An estimate of the mean that people would give if they labelled all judged rows.
+
+    ``value`` and ``interval`` are None if they cannot be computed, and ``reason``
+    says why: ``no_labels``, ``one_cluster``, ``no_variation`` (scores of unknown
+    range that are all equal), and further reasons of the methods.
+    ``effective_labels`` is the number of independent labels that would give an
+    equally narrow interval without a judge. ``flags`` are warnings:
+    ``unlabelled_stratum`` (no row with some verdict is labelled, so its rate may be
+    anything from 0 to 1), ``few_labels`` and ``few_clusters`` (fewer than 20).
+    """
+
+    value: float | None
+    interval: Interval | None
+    method: CorrectionMethod
+    n_labels: int
+    effective_labels: float | None
+    strata: tuple[Stratum, ...] = ()
+    flags: tuple[str, ...] = ()
+    reason: str | None = None
+
+
+class Correction(Protocol):
+    """A prepared estimate: ``at`` takes about a millisecond, whatever the number of rows."""
+
+    def at(self, level: float) -> Corrected: ...
+
+
+def effective_labels_of_rate(value: float, interval: Interval) -> float:
+    """The number of independent labels whose Wilson interval at ``value`` has this width.
+
+    For a Wilson interval it is the number of its rows.
+
+    Args:
+        value: The rate, in [0, 1].
+        interval: Its width must be above 0.
+
+    Returns:
+        0 for an interval that covers all of [0, 1].
+    """
+    z = NormalDist().inv_cdf(upper_quantile(interval.level))
+    square = (interval.high - interval.low) ** 2
+    if square >= 1:
+        return 0.0
+    # Wilson's width as an equation in u = z² / n: a u² + b u - square / 4 = 0.
+    a, b = (1 - square) / 4, value * (1 - value) - square / 2
+    root = sqrt(b * b + a * square)
+    # Of the two forms of the root, the one without a difference of nearly equal numbers.
+    u = (root - b) / (2 * a) if b <= 0 else square / (2 * (root + b))
+    return z * z / u if u else inf
+
+
+def label_flags(n_labels: int, n_clusters: int | None) -> tuple[str, ...]:
+    """Warnings that there are too few labels or labelled clusters for reliable coverage."""
+    few_labels = (FEW_LABELS,) if n_labels < FEW else ()
+    few_clusters = (FEW_CLUSTERS,) if n_clusters is not None and n_clusters < FEW else ()
+    return few_labels + few_clusters
+
+
+ROUNDING = 1e-12
+STEPS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class MeanWithError:
+    """An estimated mean, from labelled rows or clusters.
+
+    ``size`` is the effective sample size (see ``effective_rows``) for a bounded
+    scale, otherwise None. ``spread`` is the variance of a label; ``low`` and
+    ``high`` are the ends of the scale, None for no bound. ``value`` lies on the
+    scale.
+    """
+
+    value: float | None
+    standard_error: float
+    spread: float
+    df: float
+    size: float | None
+    low: float | None
+    high: float | None
+    n_labels: int
+    correction: CorrectionMethod
+    method: Method
+    flags: tuple[str, ...]
+    reason: str | None
+
+    def at(self, level: float) -> Corrected:
+        """The mean with its interval at ``level``, in (0, 1).
+
+        On a bounded scale it is Wilson's for ``size`` rows with Student's t,
+        rescaled: never a single point. Otherwise
+
+            value ± t(df) · standard error, clipped to the scale
+
+        and None if nothing varies.
+        """
+        q = t_quantile(upper_quantile(level), self.df)
+        if self.value is None or self.reason is not None:
+            return self._without(self.reason)
+        if self.low is not None and self.high is not None and self.size is not None:
+            span = self.high - self.low
+            share = clamp((self.value - self.low) / span, 0, 1)
+            least, greatest = wilson_ends(share, self.size, q)
+            low, high = self.low + least * span, self.low + greatest * span
+        else:
+            half = q * self.standard_error
+            low = clamp(self.value - half, self.low, self.high)
+            high = clamp(self.value + half, self.low, self.high)
+            if high - low <= ROUNDING * max(1.0, abs(self.value)):
+                return self._without(NO_VARIATION)
+        interval = Interval(low, high, level, self.method)
+        return Corrected(
+            self.value,
+            interval,
+            self.correction,
+            self.n_labels,
+            self._effective_labels(interval, q),
+            flags=self.flags,
+        )
+
+    def _effective_labels(self, interval: Interval, q: float) -> float | None:
+        """The number of independent labels of this variance with an equally narrow interval."""
+        upper = upper_quantile(interval.level)
+        if self.low is None or self.high is None or self.size is None:
+            rows = self.spread * (NormalDist().inv_cdf(upper) / (q * self.standard_error)) ** 2
+            return _with_t(rows, upper)
+        span = self.high - self.low
+        low, high = ((end - self.low) / span for end in (interval.low, interval.high))
+        share = clamp(((self.value or 0.0) - self.low) / span, 0, 1)
+        on_scale = Interval(low, high, interval.level, interval.method)
+        rows = effective_labels_of_rate(share, on_scale)
+        most = share * (1 - share) * span**2
+        alike = self.spread <= ROUNDING * span**2
+        return _with_t(rows if alike or not most else rows * min(1.0, self.spread / most), upper)
+
+    def _without(self, reason: str | None) -> Corrected:
+        return Corrected(self.value, None, self.correction, self.n_labels, None, reason=reason)
+
+
+def _with_t(rows: float, upper: float) -> float:
+    """The number of rows whose t interval is as wide as the normal interval of ``rows`` rows.
+
+    A t interval needs at least two rows; below that the result is scaled in proportion.
+    """
+    z = NormalDist().inv_cdf(upper)
+
+    def worth(found: float) -> float:
+        return found * (z / t_quantile(upper, found - 1)) ** 2
+
+    if rows <= worth(2):
+        return 2 * rows / worth(2)
+    low = max(2.0, rows)
+    high = low * (t_quantile(upper, low - 1) / z) ** 2
+    for _ in range(STEPS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if worth(middle) < rows else (low, middle)
+    return high
+
+
+def bounded_size(sample: LabelledRows, low: float | None, high: float | None) -> float | None:
+    """``effective_rows`` of the weighted labels on a bounded scale; None for another scale."""
+    if low is None or high is None or sample.n == 0:
+        return None
+    own = sample.own_clusters
+
+    def total(values: Floats) -> Floats:
+        return sums_by(own, sample.weights * values)
+
+    labels = sample.labels
+    clusters = moments_of(total(labels), total(labels**0), total(labels**2))
+    return effective_rows(clusters.stretched(low, high)) if clusters.size > 1 else 1.0
+
+
+def two_phase_mean(
+    judged: WeightedSums,
+    scores: ArrayLike,
+    weights: ArrayLike,
+    labels: ArrayLike,
+    label_weights: ArrayLike,
+    *,
+    low: float | None,
+    high: float | None,
+    design_effect: float = 1.0,
+    level: float = 0.95,
+) -> Corrected:
+    """People's mean over all rows, of which some were drawn and judged, and some of these labelled.
+
+        ȳ + g (f̄ - f̄_l),   ȳ = Σ v y / Σ v,   f̄_l = Σ v f / Σ v,   f̄ = Σ w f / Σ w
+
+    f are the judge's scores, y the labels; w is one over the probability with which a row was
+    judged, v one over that with which it was judged and labelled. The first two means are over the
+    labelled rows, the last over all judged ones. g in [0, 1] is that of the least variance, as in
+    PPI++: a useless judge does no harm. The variance is the sum of the squared contributions of all
+    judged rows, so what both phases share is counted once. The interval is ``heavy_wilson_ends``
+    where scores have bounds, which adds half an unseen label; else value ± t · standard error.
+
+    Args:
+        judged: Sums over all judged rows, of one window: shape (1,).
+        scores: Shape (n,). The judge's scores of the labelled rows.
+        weights: Shape (n,). Their w.
+        labels: Shape (n,). People's.
+        label_weights: Shape (n,). Their v.
+        low: The least possible value, None for no bound.
+        high: The greatest possible value, None for no bound.
+        design_effect: Of rows that share sessions, at least 1.
+        level: In (0, 1).
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", chapter 9, for two
+    phases; Angelopoulos, Duchi & Zrnic (2023), "PPI++", for g.
+    """
+    upper = upper_quantile(level)
+    f, w, y, v = (
+        np.asarray(one, dtype=np.float64) for one in (scores, weights, labels, label_weights)
+    )
+    if f.ndim != 1 or not f.shape == w.shape == y.shape == v.shape:
+        raise InputError("Scores, labels and both weights must be of one shape (n,).")
+    if not (np.isfinite([f, y, w, v]).all() and (w > 0).all() and (v > 0).all()):
+        raise InputError("Scores and labels must be finite, and weights finite and above 0.")
+    n = len(f)
+    if n < 2:
+        reason = ONE_CLUSTER if n else NO_LABELS
+        return Corrected(None, None, "ppi_plus_plus", n, None, reason=reason)
+    share = v / v.sum()
+    label_mean, seen_mean = float(share @ y), float(share @ f)
+    judged_mean, total = float(judged.mean[0]), float(judged.w[0])
+    adds = share * (y - label_mean)
+    first = w * (f - judged_mean) / total
+    follows = first - share * (f - seen_mean)
+    # Of all judged rows; the labelled ones among them have a part of the second phase as well.
+    spread = float(judged.variance[0]) + float(follows @ follows - first @ first)
+    gain = clamp(-float(adds @ follows) / spread, 0, 1) if spread > 0 else 0.0
+    value = clamp(label_mean + gain * (judged_mean - seen_mean), low, high)
+    variance = float(adds @ adds) + 2 * gain * float(adds @ follows) + gain * gain * spread
+    variance = max(0.0, variance) * design_effect
+    df = max(1.0, (kish_df(v) + 1) / design_effect - 1)
+    flags = label_flags(n, None)
+    if low is not None and high is not None:
+        rows = max(1.0, heaviest_size(v) / design_effect)
+        ends = heavy_wilson_ends(value, variance, rows=rows, df=df, level=level, low=low, high=high)
+    elif variance > 0:
+        half = t_quantile(upper, df) * sqrt(variance * (df + 1) / df)
+        ends = clamp(value - half, low, high), clamp(value + half, low, high)
+    else:
+        return Corrected(value, None, "ppi_plus_plus", n, None, reason=NO_VARIATION)
+    interval = Interval(*ends, level, "ppi_plus_plus")
+    return Corrected(value, interval, "ppi_plus_plus", n, None, flags=flags)

@@ -1,0 +1,470 @@
+"""PPI++ and Rogan-Gladen: a judge's mean or rate, corrected by people's labels of some rows.
+
+PPI++ (prediction-powered inference) uses the judge's labelled errors, Rogan and Gladen its
+sensitivity and specificity. The method for a rate is chosen from the design alone, before labels
+are seen, because otherwise the intervals would be too narrow.
+"""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.core.errors import InputError
+from ragstone.stats.distributions import Interval, clamp, quantile
+from ragstone.stats.weights_and_groups import Codes, Floats, kish_size, sums_by
+
+from .corrected import (
+    EXPECTED,
+    FEW,
+    MOST_STRATA,
+    NO_LABELS,
+    ONE_CLUSTER,
+    Corrected,
+    LabelledRows,
+    MeanWithError,
+    bounded_size,
+    effective_labels_of_rate,
+    label_flags,
+    read_labelled,
+)
+from .labels_only import (
+    check_scale,
+    degrees_of_freedom,
+    rate_of_labels,
+    sample_spread,
+    variance_of_labels,
+)
+
+NO_POSITIVES = "no_labelled_positives"
+NO_NEGATIVES = "no_labelled_negatives"
+NO_BETTER_THAN_CHANCE = "judge_no_better_than_chance"
+
+
+@dataclass(frozen=True, slots=True)
+class CountedRate:
+    """A rate with its effective sample size."""
+
+    rate: float
+    rows: float
+
+
+@dataclass(frozen=True, slots=True)
+class RoganGladen:
+    """A corrected rate; ``at`` gives an interval of any level."""
+
+    judged: CountedRate
+    sensitivity: CountedRate
+    specificity: CountedRate
+    df: float | None
+    n_labels: int
+    flags: tuple[str, ...]
+    reason: str | None
+
+    @property
+    def value(self) -> float | None:
+        if self.reason is not None:
+            return None
+        gain = self.sensitivity.rate + self.specificity.rate - 1
+        return clamp((self.judged.rate + self.specificity.rate - 1) / gain, 0, 1)
+
+    def at(self, level: float) -> Corrected:
+        """The corrected rate with its interval at ``level``, in (0, 1)."""
+        q, value = quantile(level, self.df), self.value
+        if value is None:
+            return Corrected(None, None, "rogan_gladen", self.n_labels, None, reason=self.reason)
+        low, high = adjusted_ends(self.judged, self.sensitivity, self.specificity, q)
+        low, high = min(low, value), max(high, value)
+        interval = Interval(low, high, level, "rogan_gladen")
+        effective = effective_labels_of_rate(value, interval)
+        return Corrected(
+            value, interval, "rogan_gladen", self.n_labels, effective, flags=self.flags
+        )
+
+
+def rogan_gladen(
+    verdicts: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Corrected:
+    """Estimate of people's rate in all judged rows, from the judge's error rates.
+
+        (share of positive verdicts + specificity - 1) / (sensitivity + specificity - 1)
+
+    clipped to [0, 1]. Sensitivity and specificity are estimated from the labelled
+    rows. The interval is that of Lang and Reiczigel; with clusters or weights it uses
+    effective sample sizes and Student's t. It assumes that there are many more judged
+    rows than labelled ones. It is wide if sensitivity + specificity is little above
+    1, and usually wider than that of ``poststratified_rate``.
+
+    Undefined without a labelled positive (``no_labelled_positives``) or negative
+    (``no_labelled_negatives``), and if sensitivity + specificity <= 1
+    (``judge_no_better_than_chance``).
+
+    Args:
+        verdicts: Shape (N,). The judge's verdict on each row, 0 or 1.
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        labels: Shape (n,), 0 or 1, in the order of the rows.
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
+            up to a common factor.
+        clusters: Shape (N,). Rows with the same value are not independent.
+        level: Share of intervals that should hold the true rate, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    Source: Rogan & Gladen (1978), "Estimating prevalence from the results of a
+    screening test"; Lang & Reiczigel (2014), "Confidence limits for prevalence
+    of disease adjusted for estimated sensitivity and specificity".
+    """
+    return error_corrected(verdicts, labelled, labels, weights=weights, clusters=clusters).at(level)
+
+
+def error_corrected(
+    verdicts: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+) -> RoganGladen:
+    """``rogan_gladen`` in prepared form, whose ``at`` gives the estimate at any level."""
+    said = np.asarray(verdicts, dtype=np.float64)
+    if said.ndim != 1 or len(said) == 0 or not np.isin(said, (0, 1)).all():
+        raise InputError("Verdicts must be of shape (N,), at least one, each 0 or 1.")
+    sample = read_labelled(
+        len(said), labelled, labels, rate=True, weights=weights, clusters=clusters
+    )
+    sensitivity = _rate_where(said, sample, 1)
+    specificity = _rate_where(1 - said, sample, 0)
+    everywhere = rate_of_labels(said, clusters=sample.clusters)
+    return RoganGladen(
+        CountedRate(float(said.mean()), everywhere.size),
+        sensitivity,
+        specificity,
+        sample.df,
+        sample.n,
+        label_flags(sample.n, sample.n_clusters),
+        _reason(sample, sensitivity, specificity),
+    )
+
+
+def adjusted_ends(
+    judged: CountedRate, sensitivity: CountedRate, specificity: CountedRate, q: float
+) -> tuple[float, float]:
+    """Ends of Lang and Reiczigel's interval; 0 and 1 for a judge no better than chance."""
+    # A success and a failure are added to each error rate, q² / 2 of each to the verdicts.
+    found = CountedRate(
+        (judged.rate * judged.rows + q * q / 2) / (judged.rows + q * q), judged.rows + q * q
+    )
+    hits, passes = _with_one_of_each(sensitivity), _with_one_of_each(specificity)
+    gain = hits.rate + passes.rate - 1
+    if gain <= 0:
+        return 0.0, 1.0
+    value = clamp((found.rate + passes.rate - 1) / gain, 0, 1)
+    missed, passed = value * _variance(hits), (1 - value) * _variance(passes)
+    shift = 2 * q * q * (missed - passed)
+    variance = _variance(found) + (1 - value) * passed + value * missed
+    half = q * sqrt(variance) / gain
+    low = clamp(value + shift - half, 0, 1)
+    return low, clamp(value + shift + half, low, 1)
+
+
+def _variance(of: CountedRate) -> float:
+    return of.rate * (1 - of.rate) / of.rows
+
+
+def _with_one_of_each(of: CountedRate) -> CountedRate:
+    return CountedRate((of.rate * of.rows + 1) / (of.rows + 2), of.rows + 2)
+
+
+def _rate_where(right: Floats, sample: LabelledRows, label: int) -> CountedRate:
+    """The judge's accuracy on the rows with ``label``; with 0 rows if there are none."""
+    chosen = sample.labels == label
+    rows = sample.rows[chosen]
+    clusters = None if sample.clusters is None else sample.clusters[rows]
+    ready = rate_of_labels(right[rows], weights=sample.weights[chosen], clusters=clusters)
+    return CountedRate(0.0 if ready.value is None else ready.value, ready.size)
+
+
+def _reason(sample: LabelledRows, sensitivity: CountedRate, specificity: CountedRate) -> str | None:
+    if sample.n == 0:
+        return NO_LABELS
+    if sensitivity.rows == 0:
+        return NO_POSITIVES
+    if specificity.rows == 0:
+        return NO_NEGATIVES
+    if sensitivity.rate + specificity.rate <= 1:
+        return NO_BETTER_THAN_CHANCE
+    return ONE_CLUSTER if sample.n_clusters == 1 else None
+
+
+HALF_ERROR = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class PredictionPowered:
+    """A prediction-powered mean with its weight on the judge and its variance.
+
+    ``power`` is λ, from 0 (labels only) to 1 (the judge's mean, corrected by its
+    mean error). ``variance_labelled`` and ``variance_rest`` are the parts of the
+    variance of ``value`` that come from the labelled rows and from the others.
+    """
+
+    value: float | None
+    power: float
+    variance_labelled: float
+    variance_rest: float
+    mean: MeanWithError
+
+    def at(self, level: float) -> Corrected:
+        """The mean with its interval at ``level``, in (0, 1)."""
+        return self.mean.at(level)
+
+
+def ppi_mean(
+    scores: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    rate: bool = False,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> Corrected:
+    """Estimate of people's mean over all judged rows, from the labels of some of them.
+
+        ȳ + g · (f̄_all - f̄)     ȳ, f̄ over the labelled rows, f̄_all over all judged ones
+
+    y are people's labels, f the judge's scores. The same as λ f̄_rest + mean of
+    (y - λ f) with λ = g (N - n) / N, where "rest" are the judged rows without a
+    label. λ in [0, 1] is chosen to minimise the variance, so a useless judge does
+    no harm when there are many labels. For rates ``poststratified_rate`` is the
+    better choice, especially near 0 or 1.
+
+    For independent rows of equal weight λ and the variance are the paper's, with a
+    factor of n / (n - 1) and Student's t. With clusters, contributions to the mean
+    are first summed by cluster; with weights, ȳ and f̄ are weighted means. On a
+    bounded scale the interval is Wilson's, rescaled, with an effective sample size:
+    that of the labels (``effective_rows``) times the gain from the judge, which is
+    the variance of ȳ over that of the result. The paper's interval, value ± t ·
+    standard error, is too narrow near an end; it is used for other scales.
+
+    A good judge's errors are few, and none may occur in the sample. So for a rate,
+    half an error of one row or cluster is added to both variances: 1/2 over the
+    square of Kish's effective number of them. With many errors it is negligible.
+
+    Args:
+        scores: Shape (N,). The judge's score of each row, finite, in any unit.
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        labels: Shape (n,), people's labels, in the order of the rows.
+        low: The least possible mean, None for no bound.
+        high: The greatest possible mean, None for no bound.
+        rate: Whether people's labels are only 0 or 1, the ends of the scale.
+        weights: Shape (n,). Inverse probabilities of being drawn for labelling,
+            up to a common factor.
+        clusters: Shape (N,). Rows with the same value are not independent.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    Source: Angelopoulos, Duchi & Zrnic (2023), "PPI++: Efficient
+    Prediction-Powered Inference".
+    """
+    ready = prediction_powered(
+        scores,
+        labelled,
+        labels,
+        low=low,
+        high=high,
+        rate=rate,
+        weights=weights,
+        clusters=clusters,
+    )
+    return ready.at(level)
+
+
+def prediction_powered(
+    scores: ArrayLike,
+    labelled: ArrayLike,
+    labels: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    rate: bool = False,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+) -> PredictionPowered:
+    """``ppi_mean`` in prepared form, whose ``at`` gives the estimate at any level."""
+    judged = np.asarray(scores, dtype=np.float64)
+    if judged.ndim != 1 or not np.isfinite(judged).all():
+        raise InputError("Scores of the judge must be of shape (N,) and finite.")
+    sample = read_labelled(
+        len(judged), labelled, labels, rate=rate, weights=weights, clusters=clusters
+    )
+    reason = NO_LABELS if sample.n == 0 else ONE_CLUSTER if sample.n_clusters == 1 else None
+    value, power, inside, outside = None, 0.0, 0.0, 0.0
+    if sample.n:
+        value, power, inside, outside = _estimate(judged, sample)
+    check_scale(sample, low, high)
+    size = bounded_size(sample, low, high)
+    if size is not None and inside + outside > 0:
+        alone = variance_of_labels(sample, float(np.average(sample.labels, weights=sample.weights)))
+        unseen = HALF_ERROR / kish_size(sample.cluster_weights) ** 2 if rate else 0.0
+        size *= (alone + unseen) / (inside + outside + unseen) if alone else 1.0
+    on_scale = None if value is None else clamp(value, low, high)
+    mean = MeanWithError(
+        on_scale,
+        sqrt(inside + outside),
+        sample_spread(sample),
+        degrees_of_freedom(sample),
+        size,
+        low,
+        high,
+        sample.n,
+        "ppi_plus_plus",
+        "ppi_plus_plus",
+        label_flags(sample.n, sample.n_clusters),
+        reason,
+    )
+    return PredictionPowered(on_scale, power, inside, outside, mean)
+
+
+def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float, float]:
+    """Value, λ, and the variance from the labelled units and from the rest.
+
+    ``adds`` and ``follows`` are each row's contribution to ȳ and to f̄_all - f̄, centred, so that
+    ``adds + g · follows`` is its contribution to the estimate.
+    """
+    share = sample.weights / sample.n
+    seen = judged[sample.rows]
+    label_mean, seen_mean = float(share @ sample.labels), float(share @ seen)
+    labelled = np.zeros(len(judged), dtype=bool)
+    labelled[sample.rows] = True
+    adds = np.zeros(len(judged))
+    adds[sample.rows] = share * (sample.labels - label_mean)
+    follows = (judged - _centre(judged, labelled, sample.weighted)) / len(judged)
+    follows[sample.rows] -= share * (seen - seen_mean)
+    if sample.clusters is not None:
+        adds = sums_by(sample.clusters, adds)
+        follows = sums_by(sample.clusters, follows)
+        labelled = np.bincount(sample.clusters, weights=labelled) > 0
+    fair = sample.clusters is None and not sample.weighted
+    gain = _paper_gain(judged, sample) if fair else _least_variance_gain(adds, follows, labelled)
+    rest = len(judged) - sample.n
+    most = len(judged) / max(1, rest)
+    gain = clamp(gain, 0, most)
+    value = label_mean + gain * (float(judged.mean()) - seen_mean)
+    effect = adds + gain * follows
+    inside, outside = _ppi_variance(effect[labelled]), _ppi_variance(effect[~labelled])
+    return value, gain / most if rest else 0.0, inside, outside
+
+
+def _centre(judged: Floats, labelled: NDArray[np.bool_], weighted: bool) -> float | Floats:
+    """Centre of the judge's scores: separate means of labelled and other rows if both are random.
+
+    With weights the labelled rows are no simple random sample, so all share the overall mean.
+    """
+    if weighted or labelled.all():
+        return float(judged.mean())
+    return np.asarray(np.where(labelled, judged[labelled].mean(), judged[~labelled].mean()))
+
+
+def _paper_gain(judged: Floats, sample: LabelledRows) -> float:
+    seen = judged[sample.rows]
+    together = float(np.mean((sample.labels - sample.labels.mean()) * (seen - seen.mean())))
+    variance = float(judged.var(ddof=1)) if len(judged) > 1 else 0.0
+    return together / variance if variance else 0.0
+
+
+def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.bool_]) -> float:
+    """The g that minimises the variance of ``adds + g · follows``."""
+    scale = np.where(labelled, _correction(labelled.sum()), _correction((~labelled).sum()))
+    square = float(scale @ follows**2)
+    return -float(scale @ (adds * follows)) / square if square else 0.0
+
+
+def _ppi_variance(effect: Floats) -> float:
+    return _correction(len(effect)) * float(effect @ effect)
+
+
+def _correction(units: int) -> float:
+    return units / (units - 1) if units > 1 else 1.0
+
+
+RateCorrection = Literal["poststratified", "ppi_plus_plus"]
+
+ROUNDING = 1e-9
+
+
+def favoured(
+    scores: ArrayLike,
+    labelled: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+) -> RateCorrection:
+    """The method to correct a rate of the judged rows with labels of some of them.
+
+    ``ppi_plus_plus`` if all of the following hold, otherwise ``poststratified``:
+
+    - The judge gives at most five distinct scores, so that a linear correction uses nearly all
+      of their information. Finer scores are better used by strata.
+    - By the mean score of all judged rows, at least five positives and five negatives are
+      expected among the labelled rows or clusters (Kish's effective number for unequal weights).
+      With fewer, rare errors may not occur in the sample, and PPI++ takes them for impossible.
+    - For clustered rows, at least 20 clusters are labelled.
+
+    The choice uses no label; otherwise the intervals would be too narrow.
+
+    Args:
+        scores: Shape (N,). The judge's score of each row, in [0, 1].
+        labelled: Shape (n,) indices or shape (N,) mask of the labelled rows.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
+        clusters: Shape (N,). Rows with the same value are not independent.
+
+    Raises:
+        InputError: Wrong shapes or numbers.
+
+    ``benchmarks/correction.py`` measures both and the choice.
+    """
+    judged = np.asarray(scores, dtype=np.float64)
+    places = np.asarray(labelled)
+    n = int(places.sum()) if places.dtype == bool else len(places)
+    sample = read_labelled(
+        len(judged), places, np.zeros(n), rate=True, weights=weights, clusters=clusters
+    )
+    if sample.n == 0:
+        return "poststratified"
+    return favoured_of(
+        float(judged.sum()) / len(judged),
+        len(np.unique(judged)),
+        kish_size(sample.cluster_weights),
+        clusters=sample.n_clusters,
+    )
+
+
+def favoured_of(
+    mean: float, values: int, size: float, *, clusters: float | None = None
+) -> RateCorrection:
+    """As ``favoured``, from summary statistics, so that it can be planned before labelling.
+
+    Args:
+        mean: Of the judge's scores, in [0, 1].
+        values: Number of distinct scores.
+        size: Kish's effective number of labelled rows or clusters.
+        clusters: Number of labelled clusters; None for independent rows.
+    """
+    if values > MOST_STRATA or (clusters is not None and clusters < FEW):
+        return "poststratified"
+    expected = size * min(mean, 1 - mean)
+    return "ppi_plus_plus" if expected >= EXPECTED - ROUNDING else "poststratified"

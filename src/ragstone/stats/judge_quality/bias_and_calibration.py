@@ -1,0 +1,351 @@
+"""Judge bias: mean difference from people, by group, and the error of stated probabilities."""
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from math import pi, sqrt
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.core.errors import InputError
+from ragstone.stats.bootstrap import cluster_bootstrap
+from ragstone.stats.correction.labels_only import labels_only_mean
+from ragstone.stats.distributions import Interval, clamp
+from ragstone.stats.weights_and_groups import (
+    Codes,
+    Floats,
+    Ints,
+    codes_of,
+    equal_mass_bins,
+    heaviest_size,
+    heavy_wilson_ends,
+    in_order,
+    kish_size,
+    row_weights,
+    shared_codes,
+    sums_by,
+    variance_df,
+)
+
+from .confusion import ShareEstimate, share_of
+from .rank_measures import RankCorrelation, spearman
+
+PARTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class GroupBias:
+    """Mean of judge minus people over the ``n`` rows of a group.
+
+    ``interval`` is None for a group with a single row or cluster.
+    """
+
+    group: Hashable
+    n: int
+    value: float
+    interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class BiasAlong:
+    """Bias by thirds of a covariate such as length, from the lowest to the highest.
+
+    Each group's name is its (lowest, highest) value of the covariate; ``correlation``
+    is Spearman's, of the covariate with judge minus people.
+    """
+
+    parts: tuple[GroupBias, ...]
+    correlation: RankCorrelation
+
+
+def bias_by_group(
+    differences: ArrayLike,
+    groups: Codes,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> tuple[GroupBias, ...]:
+    """Mean difference of judge and people in each group.
+
+    Bounded differences have the interval of ``heavy_wilson_ends``, because a judge's
+    differences are rare but large; others that of ``labels_only_mean``.
+
+    Args:
+        differences: Shape (n,), judge minus people, finite.
+        groups: Shape (n,), such as the system or the slice of each row.
+        low: The least possible difference, None for no bound; -1 for rates.
+        high: The greatest possible difference, None for no bound; 1 for rates.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
+        clusters: Shape (n,). Rows with the same value are not independent.
+        level: Share of intervals that should hold the true mean, in (0, 1).
+
+    Raises:
+        InputError: Different numbers of rows, or numbers that are not finite.
+
+    Source: Bland & Altman (1986), "Statistical methods for assessing agreement
+    between two methods of clinical measurement", for the definition of bias.
+    """
+    values, mass, own = _read(differences, weights, clusters)
+    listed: list[Hashable] = groups.tolist() if isinstance(groups, np.ndarray) else list(groups)
+    if len(listed) != len(values):
+        raise InputError(f"{len(values)} differences have {len(listed)} groups.")
+    codes = codes_of(listed)
+    names = dict(zip(listed, codes.tolist(), strict=True))
+    return tuple(
+        _bias(name, values, codes == names[name], mass, own, low, high, level)
+        for name in in_order(names)
+    )
+
+
+def bias_along(
+    differences: ArrayLike,
+    covariate: ArrayLike,
+    *,
+    low: float | None = None,
+    high: float | None = None,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+) -> BiasAlong:
+    """Mean difference of judge and people by thirds of a covariate, and its rank correlation.
+
+    Args:
+        differences: Shape (n,), judge minus people, finite.
+        covariate: Shape (n,), finite, such as the length of an answer. Equal values
+            are in one group, so there may be fewer than three.
+        low: The least possible difference, None for no bound; -1 for rates.
+        high: The greatest possible difference, None for no bound; 1 for rates.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
+        clusters: Shape (n,). Rows with the same value are not independent.
+        level: Share of intervals that should hold the true value, in (0, 1).
+
+    Raises:
+        InputError: Different numbers of rows, or numbers that are not finite.
+
+    Source: Bland & Altman (1986), on bias that depends on the magnitude; Zheng et
+    al. (2023), "Judging LLM-as-a-judge with MT-Bench and Chatbot Arena", on bias by
+    length and position.
+    """
+    values, mass, own = _read(differences, weights, clusters)
+    number = np.asarray(covariate, dtype=np.float64)
+    if number.shape != values.shape or not np.isfinite(number).all():
+        raise InputError("The covariate must be finite and have one value per difference.")
+    place = equal_mass_bins(number, PARTS, mass)
+    parts = []
+    for code in range(int(place.max()) + 1 if len(place) else 0):
+        inside = place == code
+        name = (float(number[inside].min()), float(number[inside].max()))
+        parts.append(_bias(name, values, inside, mass, own, low, high, level))
+    correlation = spearman(number, values, weights=mass, clusters=own, level=level)
+    return BiasAlong(tuple(parts), correlation)
+
+
+def _read(
+    differences: ArrayLike, weights: ArrayLike | None, clusters: Codes | None
+) -> tuple[Floats, Floats, Ints | None]:
+    values = np.asarray(differences, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise InputError("Differences must be of shape (n,) and finite.")
+    codes = None if clusters is None else codes_of(clusters)
+    if codes is not None and len(codes) != len(values):
+        raise InputError(f"{len(values)} differences have {len(codes)} clusters.")
+    return values, row_weights(weights, len(values)), codes
+
+
+def _bias(
+    name: Hashable,
+    values: Floats,
+    inside: NDArray[np.bool_],
+    weights: Floats,
+    clusters: Ints | None,
+    low: float | None,
+    high: float | None,
+    level: float,
+) -> GroupBias:
+    own, mass = values[inside], weights[inside]
+    codes = None if clusters is None else shared_codes(clusters[inside])
+    if low is not None and high is not None:
+        return GroupBias(name, len(own), *_bounded(own, mass, codes, low, high, level))
+    found = labels_only_mean(own, low=low, high=high, weights=mass, clusters=codes, level=level)
+    value = float(np.average(own, weights=mass))
+    return GroupBias(name, len(own), value, found.interval if len(own) > 1 else None)
+
+
+def _bounded(
+    values: Floats, weights: Floats, codes: Ints | None, low: float, high: float, level: float
+) -> tuple[float, Interval | None]:
+    """The mean of bounded differences, with the interval of ``heavy_wilson_ends``."""
+    if (values < low).any() or (values > high).any():
+        raise InputError(f"Differences must lie between {low} and {high}.")
+    own = np.arange(len(values)) if codes is None else np.unique(codes, return_inverse=True)[1]
+    mean = clamp(float(np.average(values, weights=weights)), low, high)
+    masses = sums_by(own, weights)
+    units = len(masses)
+    if units < 2:
+        return mean, None
+    effect = sums_by(own, weights * (values - mean)) / weights.sum()
+    low_end, high_end = heavy_wilson_ends(
+        mean,
+        float(effect @ effect) * units / (units - 1),
+        rows=heaviest_size(masses),
+        df=variance_df(masses),
+        level=level,
+        low=low,
+        high=high,
+    )
+    return mean, Interval(low_end, high_end, level, "bounded_wilson")
+
+
+Booleans = NDArray[np.bool_]
+
+NO_ROWS = "no_rows"
+
+BINS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationBin:
+    """Rows with probabilities from ``low`` to ``high``: mean probability and observed positives."""
+
+    low: float
+    high: float
+    mean_probability: float
+    positives: ShareEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationError:
+    """Expected calibration error over ``n`` rows, from 0 to 1, with its bins.
+
+    ``value`` is None, with ``reason`` ``no_rows``, for no rows. It is biased upwards:
+    ``by_chance`` is about its value for a perfectly calibrated judge. ``interval`` is
+    None for a single row or cluster.
+    """
+
+    value: float | None
+    interval: Interval | None
+    by_chance: float | None
+    bins: tuple[CalibrationBin, ...]
+    n: int
+    reason: str | None = None
+
+
+def calibration_error(
+    probabilities: ArrayLike,
+    positive: ArrayLike,
+    *,
+    bins: int = BINS,
+    weights: ArrayLike | None = None,
+    clusters: Codes | None = None,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+) -> CalibrationError:
+    """Mean absolute gap between stated probability and observed share of positives, over bins.
+
+        sum over bins b of  S_b · |mean probability - share of positives|
+        by chance, about  sqrt(2 / π) · sum of S_b sqrt(p_b (1 - p_b) / n_b)
+
+    S_b is the share of the rows in bin b, p_b its mean probability, n_b its number of
+    rows, with weights Kish's effective one. Bins hold about equal numbers of rows;
+    equal probabilities share a bin, so there may be fewer bins than requested.
+
+    Sampling error can only increase the gaps, and resampling increases them once
+    more. So the interval is the basic bootstrap's over rows or clusters with fixed
+    bins, which subtracts that bias, clipped at 0. Its coverage is below its level;
+    ``benchmarks/calibration.py`` measures it.
+
+    Args:
+        probabilities: Shape (n,), in [0, 1].
+        positive: Shape (n,), true or 1 for a positive.
+        bins: Maximum number of bins, at least 1.
+        weights: Shape (n,). Inverse sampling probabilities, up to a common factor.
+        clusters: Shape (n,). Rows with the same value are not independent.
+        seed: The same seed gives the same draws on every machine.
+        resamples: Number of resamples.
+        level: Of the intervals, in (0, 1).
+
+    Raises:
+        InputError: Wrong shapes, a probability outside [0, 1], labels that are
+            neither true nor false.
+
+    Source: Naeini, Cooper & Hauskrecht (2015), "Obtaining well calibrated
+    probabilities using Bayesian binning"; Nixon et al. (2019), "Measuring
+    calibration in deep learning", for bins of equal mass; Davison & Hinkley
+    (1997), section 5.2, for the basic bootstrap.
+    """
+    said, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(positive)
+    if said.ndim != 1 or said.shape != labels.shape or bins < 1:
+        raise InputError(
+            "Calibration needs probabilities and labels of one shape (n,) and bins >= 1, "
+            f"got {said.shape}, {labels.shape} and {bins}."
+        )
+    if not ((said >= 0) & (said <= 1)).all() or not np.isin(labels, (0, 1)).all():
+        raise InputError("Probabilities must lie in [0, 1] and labels must be true or false.")
+    groups = None if clusters is None else codes_of(clusters)
+    if groups is not None and len(groups) != len(said):
+        raise InputError(f"{len(said)} rows have {len(groups)} clusters.")
+    if len(said) == 0:
+        return CalibrationError(None, None, None, (), 0, NO_ROWS)
+    true, mass = labels.astype(bool), row_weights(weights, len(said))
+    place = equal_mass_bins(said, bins, mass)
+    size = int(place.max()) + 1
+    found = tuple(_bin(said, true, place == code, mass, groups, level) for code in range(size))
+    shares = sums_by(place, mass) / len(said)
+    value = float(np.abs(sums_by(place, mass * (said - true))).sum() / len(said))
+    spread = [
+        sqrt(one.mean_probability * (1 - one.mean_probability) / kish_size(mass[place == code]))
+        for code, one in enumerate(found)
+    ]
+    units = np.arange(len(said)) if groups is None else groups
+    interval = _basic_bootstrap(
+        value, place, mass * (said - true), mass, units, seed, resamples, level
+    )
+    return CalibrationError(
+        value, interval, sqrt(2 / pi) * float(shares @ spread), found, len(said)
+    )
+
+
+def _basic_bootstrap(
+    value: float,
+    place: Ints,
+    gaps: Floats,
+    mass: Floats,
+    units: Ints,
+    seed: int,
+    resamples: int,
+    level: float,
+) -> Interval | None:
+    """The basic bootstrap: resampled values deviate from the value as the value from the truth."""
+    columns, rows = int(place.max()) + 1, int(units.max()) + 1
+    sums = sums_by(units * columns + place, gaps, rows * columns).reshape(rows, columns)
+    counts = np.repeat(sums_by(units, mass)[:, None], columns, axis=1)
+    drawn = cluster_bootstrap(
+        sums,
+        counts,
+        lambda means: np.asarray(np.abs(means).sum(axis=1)),
+        seed=seed,
+        resamples=resamples,
+        level=level,
+    )
+    if drawn is None:
+        return None
+    low, high = (clamp(2 * value - end, 0, 1) for end in (drawn.high, drawn.low))
+    return Interval(low, high, level, "basic_bootstrap")
+
+
+def _bin(
+    said: Floats,
+    true: Booleans,
+    inside: Booleans,
+    weights: Floats,
+    groups: Ints | None,
+    level: float,
+) -> CalibrationBin:
+    own = said[inside]
+    share = share_of(true, inside, weights, groups, level)
+    mean = float(np.average(own, weights=weights[inside]))
+    return CalibrationBin(float(own.min()), float(own.max()), mean, share)

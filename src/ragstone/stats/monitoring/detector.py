@@ -1,0 +1,347 @@
+"""Detector: raises an alarm when the mean of a stream of scores has fallen below its bar."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import sqrt
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.core.errors import InputError
+
+Floats = NDArray[np.float64]
+
+FALLS = 0.08 * 1.6 ** np.arange(12)
+"""Falls of the mean, in standard deviations of scores 0 and 1, that one of the bets is best for. A
+smaller one takes thousands of answers to show whatever is bet, and steps of 1.6 lose little."""
+
+USUAL_FALL = 0.3
+"""The fall that most capital lies on: .85 to .75, .95 to .88, .5 to .35. Other sizes pay with some
+more answers: large ones have few to begin with, small ones many."""
+
+SPREAD = 0.8
+"""Of the logarithm of the falls, as the capital lies on them."""
+
+LEAST_SHARE = 0.02
+"""Of the capital, for the largest bet: graded scores vary less than 0 and 1 and want large ones."""
+
+NEAR_ALL = 0.8
+"""A bet above this is not told from the largest one, 1."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Bets:
+    """What is bet against the bar, in parts of the largest bet that cannot lose more than all.
+
+    Attributes:
+        stakes: Shape (k,), in (0, 1], ascending; the last is 1.
+        shares: Shape (k,), the capital on each, with sum 1.
+    """
+
+    stakes: Floats
+    shares: Floats
+
+
+def bets_against(bar: float) -> Bets:
+    """The bets of a detector whose mean is not to fall below ``bar``.
+
+    Scores 0 and 1 with mean b vary by σ = √(b (1 - b)), and against a fall by d · σ the capital
+    grows fastest with λ = d / σ. The largest λ that never loses more than all is 1 / (1 - b), so
+    the stake is d · √((1 - b) / b). The capital is spread over ``FALLS`` as a log-normal density.
+
+    Args:
+        bar: In (0, 1).
+
+    Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
+    change detection", section 4, on mixtures over bets; the grid and its shares are ours, chosen
+    by simulation.
+    """
+    stakes = FALLS * sqrt((1 - bar) / bar)
+    weights = np.exp(-((np.log(FALLS / USUAL_FALL) / SPREAD) ** 2) / 2)
+    small = stakes < NEAR_ALL
+    largest = max(float(weights[~small].sum()), LEAST_SHARE * float(weights.sum()))
+    shares = np.append(weights[small], largest)
+    return Bets(np.append(stakes[small], 1.0), shares / shares.sum())
+
+
+def promised_limit(alpha: float, looks: int, *, detectors: int = 1) -> float:
+    """The evidence at which ``detectors`` together keep a promise on false alarms.
+
+        limit = looks · detectors / α
+
+    Each has a share α / detectors of the promise. The probability that any of them raises a false
+    alarm, while each looks at ``looks`` healthy answers of its own, is at most α: each alone at
+    most α / detectors (see ``Detector``), and the sum bounds all together, however they depend on
+    each other. The promise renews itself: of k times as many looks, at most k · α false alarms
+    are expected, so evidence need not be thrown away after ``looks``.
+
+    Args:
+        alpha: In (0, 1).
+        looks: Judged answers, at least 1.
+        detectors: Rules times slices, at least 1.
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    if not 0 < alpha < 1:
+        raise InputError(f"A promise on false alarms is a share inside (0, 1), got {alpha}.")
+    if looks < 1 or detectors < 1:
+        raise InputError(
+            f"A promise is for one look and one detector at least, got {looks} looks "
+            f"and {detectors} detectors."
+        )
+    return looks * detectors / alpha
+
+
+def limit_of_gap(looks: float, *, detectors: int = 1) -> float:
+    """The evidence at which false alarms of all detectors lie ``looks`` apart on average, or more.
+
+        limit = looks · detectors
+
+    Args:
+        looks: Judged answers of one detector, at least 1, where all have as many.
+        detectors: Rules times slices, at least 1.
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    if not looks >= 1 or detectors < 1:
+        raise InputError(
+            f"A mean distance of false alarms is one look at least, for one detector "
+            f"at least, got {looks} looks and {detectors} detectors."
+        )
+    return looks * detectors
+
+
+def on_a_share(scores: ArrayLike, *, low: float, high: float, less_is_better: bool) -> Floats:
+    """Scores as shares of the way from the worst to the best that is possible.
+
+        (score - low) / (high - low),   or   (high - score) / (high - low) where less is better
+
+    A bar is turned in the same way.
+
+    Args:
+        scores: Any shape, each in [low, high].
+        low: The least possible score.
+        high: The greatest possible score.
+        less_is_better: Whether ``low`` is the best.
+
+    Raises:
+        InputError: A score outside the range, or a range without two finite ends.
+    """
+    given = np.asarray(scores, dtype=np.float64)
+    if not (np.isfinite([low, high]).all() and low < high):
+        raise InputError(f"A range needs two finite ends, the lower one first, got {low}, {high}.")
+    if not bool(((given >= low) & (given <= high)).all()):
+        raise InputError(f"Scores must lie between {low} and {high}.")
+    return np.asarray((high - given if less_is_better else given - low) / (high - low))
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorState:
+    """What a detector knows: a few numbers, however many answers it has seen.
+
+    Attributes:
+        looks: Answers seen since the start or the last alarm.
+        evidence: For each bet, its share of the sum over all answers at which it may have begun.
+        runs: For each bet, what it gained since the answer at which to begin was best.
+        since: For each bet, the number of that answer; 0 before the first.
+    """
+
+    looks: int
+    evidence: tuple[float, ...]
+    runs: tuple[float, ...]
+    since: tuple[int, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data; through JSON and back it is the same state to the last bit."""
+        return {
+            "looks": self.looks,
+            "evidence": list(self.evidence),
+            "runs": list(self.runs),
+            "since": list(self.since),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The state that ``to_dict`` gave.
+
+        Raises:
+            InputError: The data are no such state.
+        """
+        try:
+            state = cls(
+                int(data["looks"]),
+                tuple(float(one) for one in data["evidence"]),
+                tuple(float(one) for one in data["runs"]),
+                tuple(int(one) for one in data["since"]),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise InputError(f"This is no state of a detector: {error!r}.") from error
+        numbers = (*state.evidence, *state.runs)
+        if not len(state.evidence) == len(state.runs) == len(state.since) or not all(
+            0 <= one < float("inf") for one in numbers
+        ):
+            raise InputError("This is no state of a detector: its numbers do not fit together.")
+        return state
+
+
+@dataclass(frozen=True, slots=True)
+class Detected:
+    """One alarm.
+
+    Attributes:
+        number: Of the answer at which the evidence reached the limit.
+        since: Number of the answer from which on the scores speak most for a fall: an estimate.
+        looks: Answers seen since the start or the alarm before.
+        evidence: At least the limit.
+    """
+
+    number: int
+    since: int
+    looks: int
+    evidence: float
+
+
+@dataclass(frozen=True)
+class Detector:
+    """An e-detector of Shiryaev-Roberts' kind for a mean that is not to fall below a bar.
+
+        S_k ← (S_k + q_k) · (1 + λ_k · v · (bar - x)),   alarm when the sum of all S_k ≥ limit,
+        v = least / p,   λ_k ≤ 1 / (1 - bar),   q_k with sum 1
+
+    x is an answer's score, p the probability with which it was drawn to be judged. After an alarm
+    it starts anew.
+
+    **Promise.** Call a stream healthy where at every answer, given all before, the mean score of
+    the answers that may come, judged or not, is at least the bar. Then
+
+    - the probability of an alarm within the first N looks is at most N / limit;
+    - of any K looks, at most K / limit false alarms are expected;
+    - the mean number of looks to a false alarm is at least the limit.
+
+    **Proof.** Of an answer that was drawn, E[v (bar - x)] is least · (bar - mean) / P(drawn), so
+    at most 0, and the factor has a mean of at most 1; it is never negative, because v ≤ 1. So the
+    sum of all S_k, less the number of looks, is a supermartingale that starts at 0. Stopped at the
+    alarm or after N looks, whichever is first, it says limit · P(alarm) ≤ E[looks] ≤ N. Summed
+    over starts, and without a stop at N, it says the other two. Where the limit grows on the way,
+    each look adds at most one over its own limit to the false alarms that are expected.
+
+    Only judged answers are looks. An answer without a score is none.
+
+    Attributes:
+        bar: In (0, 1). Scores lie in [0, 1] and 1 is best, see ``on_a_share``.
+        limit: At least 1, see ``promised_limit``.
+        least: The least probability with which an answer is drawn, in (0, 1]. It bounds the bets,
+            so it must not lie below what the design has; it may change from answer to answer, as
+            the design does, and states stay good.
+
+    Raises:
+        InputError: A setting is out of its range.
+
+    Source: Shin, Ramdas & Rinaldo (2024), "E-detectors: a nonparametric framework for sequential
+    change detection", sections 2 to 4: e-SR, mixtures, means of bounded scores. Inverse
+    probabilities in bets: Waudby-Smith & Ramdas (2024), "Estimating means of bounded random
+    variables by betting"; Horvitz & Thompson (1952).
+    """
+
+    bar: float
+    limit: float
+    least: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.bar < 1:
+            raise InputError(
+                f"A bar lies inside (0, 1), got {self.bar}: a mean of 0 cannot fall, "
+                "and the first score below 1 refutes a mean of 1."
+            )
+        if not 1 <= self.limit < float("inf"):
+            raise InputError(f"The limit of a detector is finite and at least 1, got {self.limit}.")
+        if not 0 < self.least <= 1:
+            raise InputError(f"A least probability lies in (0, 1], got {self.least}.")
+
+    @cached_property
+    def bets(self) -> Bets:
+        """What is bet against the bar; follows from the bar alone."""
+        return bets_against(self.bar)
+
+    def start(self) -> DetectorState:
+        """The state before the first answer."""
+        none = (0.0,) * len(self.bets.stakes)
+        return DetectorState(0, none, none, (0,) * len(none))
+
+    def factors(self, scores: ArrayLike, probabilities: ArrayLike | None = None) -> Floats:
+        """What each answer does to each bet, at least 0. Shape (n, k).
+
+        Args:
+            scores: Shape (n,), in [0, 1].
+            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
+
+        Raises:
+            InputError: A number outside its range, or shapes that differ.
+        """
+        x = np.atleast_1d(np.asarray(scores, dtype=np.float64))
+        p = np.ones_like(x) if probabilities is None else np.asarray(probabilities, dtype=float)
+        if x.ndim != 1 or p.shape != x.shape:
+            raise InputError(f"Each of {x.shape} scores needs its probability, got {p.shape}.")
+        if not bool(((x >= 0) & (x <= 1)).all()):
+            raise InputError("A detector's scores lie in [0, 1]; on_a_share makes them so.")
+        if not bool(((p >= self.least) & (p <= 1)).all()):
+            raise InputError(
+                f"A detector's answers are drawn with probabilities from {self.least} to 1."
+            )
+        # Divided before it is multiplied: at the worst answer this is exactly -1, never below.
+        worth = (self.bar - x) / (1 - self.bar) * (self.least / p)
+        return np.asarray(1 + worth[:, None] * self.bets.stakes)
+
+    def step(
+        self,
+        state: DetectorState,
+        scores: ArrayLike,
+        *,
+        probabilities: ArrayLike | None = None,
+        numbers: ArrayLike | None = None,
+    ) -> tuple[DetectorState, tuple[Detected, ...]]:
+        """The state after more answers, and the alarms on the way.
+
+        Many answers at once give the same, to the last bit, as one by one.
+
+        Args:
+            state: Of a detector with the same bar.
+            scores: Shape (n,), in [0, 1], in the order in which they came.
+            probabilities: Shape (n,), in [least, 1]: with which the answer was drawn. None: 1.
+            numbers: Shape (n,), by which the caller knows the answers again. None: looks, from 1.
+
+        Raises:
+            InputError: A number outside its range, shapes that differ, another detector's state.
+        """
+        factors = self.factors(scores, probabilities)
+        if len(state.evidence) != len(self.bets.stakes):
+            raise InputError("This state belongs to a detector with another bar.")
+        first = state.looks + 1
+        named = range(first, first + len(factors)) if numbers is None else np.asarray(numbers)
+        if len(named) != len(factors):
+            raise InputError(f"{len(factors)} scores and {len(named)} numbers do not match.")
+        looks, found = state.looks, list[Detected]()
+        evidence, runs = np.array(state.evidence), np.array(state.runs)
+        since = np.array(state.since, dtype=np.int64)
+        for number, factor in zip(named, factors, strict=True):
+            looks += 1
+            evidence += self.bets.shares
+            evidence *= factor
+            # A run that lost is worth less than one that begins here.
+            begins = runs < 1
+            runs[begins] = 1.0
+            since[begins] = number
+            runs *= factor
+            total = float(evidence.sum())
+            if total >= self.limit:
+                best = int(np.argmax(runs * self.bets.shares))
+                found.append(Detected(int(number), int(since[best]), looks, total))
+                looks = 0
+                evidence[:], runs[:], since[:] = 0.0, 0.0, 0
+        return DetectorState(
+            looks, tuple(evidence.tolist()), tuple(runs.tolist()), tuple(since.tolist())
+        ), tuple(found)
