@@ -21,10 +21,9 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from ragstone.judges.local.claims import claims
-from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.claim_support import support
+from ragstone.judges.local.claims_and_evidence import Passages, claims
 from ragstone.judges.local.sentences import sentences
-from ragstone.judges.local.support import support
 
 Row = dict[str, Any]
 

@@ -27,13 +27,11 @@ from scipy.special import expit
 from scipy.stats import spearmanr
 from sklearn.metrics import cohen_kappa_score, roc_auc_score
 
-from ragstone.judges.local import agreement, relevance
-from ragstone.judges.local.aligner import Aligner, AlignmentInput
-from ragstone.judges.local.claims import claims, statements
-from ragstone.judges.local.evidence import gather
-from ragstone.judges.local.likeness import behind, likeness
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.response import response_type
+from ragstone.judges.local import answer_agreement as agreement
+from ragstone.judges.local import context_relevance as relevance
+from ragstone.judges.local.aligner import Aligner, AlignmentInput, behind, likeness
+from ragstone.judges.local.claims_and_evidence import Passages, claims, gather, statements
+from ragstone.judges.local.response_type import response_type
 from ragstone.models import Encoder, open_encoder
 from ragstone.stats import wilson
 

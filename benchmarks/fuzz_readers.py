@@ -45,7 +45,7 @@ from ragstone.data import as_record, cornwall, read, to_frame, write
 from ragstone.data.json_text import is_storable
 from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.judges.llm.rubrics import load_rubrics
-from ragstone.judges.similarity.baselines import read_baseline
+from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.labels.read import read_label_table
 from ragstone.labels.write import write_labels
 from ragstone.run.calls.prices import load_prices

@@ -25,9 +25,9 @@ from scipy.stats import spearmanr
 
 from ragstone import read
 from ragstone.judgements import Tables
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.local.response import PHRASES_8, PHRASES_12, abstains_by_phrases
-from ragstone.judges.local.words import NEGATIONS, terms, tokens
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.local.response_type import PHRASES_8, PHRASES_12, abstains_by_phrases
+from ragstone.judges.local.text_terms import NEGATIONS, terms, tokens
 from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.models import open_encoder
 from ragstone.run.judging import judge_block

@@ -25,9 +25,8 @@ os.environ.setdefault("OMP_NUM_THREADS", "2")
 import ragstone
 from ragstone.data import cornwall
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
-from ragstone.judges.local.alignment import Alignment
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.support import support
+from ragstone.judges.local.claim_support import Alignment, support
+from ragstone.judges.local.claims_and_evidence import Passages
 from ragstone.models import BUILTIN, Encoder, pull
 from ragstone.models.numpy_bert import load
 

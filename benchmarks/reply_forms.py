@@ -35,15 +35,11 @@ from typing import Any
 from against_mock import METRICS, loaded, write_examples
 
 import ragstone
-from ragstone.judges.llm.agreement import StatementAgreement
-from ragstone.judges.llm.claims import AnswerClaims
-from ragstone.judges.llm.critique import CritiqueVerdict
-from ragstone.judges.llm.probes import ProbesMade
-from ragstone.judges.llm.question import Item
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.relevance import PassageRelevance
-from ragstone.judges.llm.statements import ReferenceStatements
-from ragstone.judges.llm.support import PropositionSupport
+from ragstone.judges.llm.answer_tasks import CritiqueVerdict, ProbesMade
+from ragstone.judges.llm.claim_tasks import AnswerClaims, ReferenceStatements, StatementAgreement
+from ragstone.judges.llm.context_tasks import PassageRelevance, PropositionSupport
+from ragstone.judges.llm.questions import Item
+from ragstone.judges.llm.replies import read_items
 from ragstone.models.chat import CallableChat, ChatRequest
 from ragstone.models.chat.model import MalformedReply
 from ragstone.models.chat.wire_format import PRINTED, SCHEMA_NAME, WORKED, printed

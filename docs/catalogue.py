@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ragstone.decisions.summing_up.stages import STAGES
 from ragstone.judgements import ASKS, REQUIREMENTS, VIEWS
-from ragstone.judges.names import who_fills
+from ragstone.judges.judge_names import who_fills
 from ragstone.metrics import (
     ALIASES,
     NEAREST,

@@ -18,8 +18,8 @@ from ragstone.cli import app
 from ragstone.cli.grouped import SourceFirst
 from ragstone.data import cornwall
 from ragstone.judgements import ASKS
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import JUDGES, who_fills
+from ragstone.judges.judge_names import JUDGES, who_fills
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.labels import read_label_table
 from ragstone.metrics import (
     ALIASES,

@@ -23,7 +23,7 @@ FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
 GIVEN_BY_THE_USER = {
     ("judges/rules.py", "compile"),
-    ("judges/markers.py", "finditer"),
+    ("judges/rules.py", "finditer"),
     ("guard/checks.py", "compile"),
     ("guard/phrases.py", "fullmatch"),
     ("monitor/traces/redaction.py", "compile"),

@@ -12,7 +12,7 @@ import pytest
 
 import ragstone as package
 from ragstone.judgements import KINDS, filled, guideline_of
-from ragstone.judges.names import JUDGES
+from ragstone.judges.judge_names import JUDGES
 from ragstone.metrics import SUITES, metric_types
 from ragstone.models.chat.chat_names import FORMS
 from ragstone.models.chat.http_formats import ANTHROPIC, AZURE, GEMINI, OPENAI

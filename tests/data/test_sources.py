@@ -21,7 +21,7 @@ from ragstone.data import fingerprint_files, read
 from ragstone.data.sources import on_disk
 from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.judges.llm.rubrics import load_rubrics
-from ragstone.judges.similarity.baselines import read_baseline
+from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.labels import read_label_table
 from ragstone.run.calls.prices import load_prices
 

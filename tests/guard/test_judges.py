@@ -18,7 +18,7 @@ from ragstone.guard.grounding import ClaimVerdict
 from ragstone.guard.judging.by_encoder import MOST_CHARACTERS, EncoderJudge
 from ragstone.guard.judging.circuit import Circuit
 from ragstone.guard.judging.named_judge import TimedJudge
-from ragstone.judges.local.claims import LocatedClaim
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.testing import ScriptedModel
 from ragstone.testing.chat import asked, reply_to

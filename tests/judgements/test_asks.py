@@ -41,7 +41,7 @@ from ragstone.judgements import (
 )
 from ragstone.judges import Block
 from ragstone.metrics import Part, Undefined, needed_asks, score
-from ragstone.metrics.core import Metric
+from ragstone.metrics.metric import Metric
 from ragstone.report.words import words
 from ragstone.run.judging import still_open
 

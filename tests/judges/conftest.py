@@ -7,7 +7,7 @@ import pytest
 from ragstone.data import Example
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
-from ragstone.judges.names import JUDGES
+from ragstone.judges.judge_names import JUDGES
 from ragstone.metrics import Missing, Score, Undefined, needed_asks, parse_metric, score
 from ragstone.run.judging import judge_block
 

@@ -8,9 +8,8 @@ import pytest
 from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Tables
 from ragstone.judges import Judge
-from ragstone.judges.earlier_turns import with_turns
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.judge import HumanJudge, with_turns
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Score, Undefined
 from ragstone.report.words import words

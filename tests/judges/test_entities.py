@@ -5,9 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from ragstone.data import Context, Example
-from ragstone.judges.entities import EntityWords, entities, holds
-from ragstone.judges.local.words import tokens
+from ragstone.judges.local.text_terms import tokens
 from ragstone.judges.rules import RulesJudge
+from ragstone.judges.text_counts import EntityWords, entities, holds
 from ragstone.metrics import parse_metric, score
 from ragstone.run.judging import judge_block
 

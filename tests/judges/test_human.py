@@ -7,8 +7,7 @@ import pytest
 
 from ragstone.data import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.ids import IdsJudge
+from ragstone.judges.judge import HumanJudge, IdsJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.data import Context, Example
 from ragstone.judgements import Tables
-from ragstone.judges.ids import IdsJudge
+from ragstone.judges.judge import IdsJudge
 
 Judged = Callable[..., Tables]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.lexical import longest_common_subsequence, normalised, overlap, tokens
+from ragstone.judges.text_counts import longest_common_subsequence, normalised, overlap, tokens
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from ragstone.data import Context, Example, to_frame
 from ragstone.judgements import MISSING, VALUE, Tables, answered_by
 from ragstone.judges import Block
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.local.relevance import relevance
+from ragstone.judges.local.context_relevance import relevance
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.testing import ScriptedEncoder

@@ -6,8 +6,8 @@ from random import Random
 import pytest
 
 from ragstone.data import Example
-from ragstone.judges.ngrams import bleu, chrf, words_13a
 from ragstone.judges.rules import RulesJudge
+from ragstone.judges.text_counts import bleu, chrf, words_13a
 from ragstone.metrics import parse_metric, score
 from ragstone.run.judging import judge_block
 

@@ -8,7 +8,7 @@ import pytest
 from ragstone.core.errors import InputError
 from ragstone.data import Context, Example
 from ragstone.judgements import AnswerSentences, Tables
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.run.judging import judge_block

@@ -34,7 +34,7 @@ from ragstone.metrics import (
     parse_metric,
     score,
 )
-from ragstone.metrics.ndcg import NDCG
+from ragstone.metrics.ranking import NDCG
 from ragstone.testing import Given, Rows, score_one
 
 WITH_PARAMETERS = (

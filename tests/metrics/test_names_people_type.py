@@ -7,22 +7,21 @@ import pytest
 
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Claims, Topic
-from ragstone.judges.llm.aspects import ASPECTS
-from ragstone.judges.llm.rubrics import load_rubrics
+from ragstone.judges.llm.rubrics import ASPECTS, load_rubrics
 from ragstone.metrics import (
     ALIASES,
     EVERYDAY,
     NEAREST,
     Range,
     alias_note,
-    loading,
     metric,
     metric_types,
     parse_metric,
     read_metric,
     register,
 )
-from ragstone.metrics.spelling import key
+from ragstone.metrics import user_metrics as loading
+from ragstone.metrics.metric_names import key
 from ragstone.report.words import explain
 
 LIST = Path(__file__).with_name("names_people_type.txt")

@@ -26,7 +26,7 @@ from sklearn.metrics import (
 
 from ragstone.data import Context, Example, read
 from ragstone.judgements import ClaimsAgainstReferences, Statements
-from ragstone.judges.lexical import overlap
+from ragstone.judges.text_counts import overlap
 from ragstone.metrics import parse_metric
 from ragstone.testing import contexts, known_contexts, rows, score_all, score_one
 

@@ -24,12 +24,12 @@ from ragstone.judgements import (
     Votes,
 )
 from ragstone.judges import Block, Filled, Judge, Sheet
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.lexical import overlap
+from ragstone.judges.judge import HumanJudge
+from ragstone.judges.judge_names import JUDGES
 from ragstone.judges.local.sentences import sentences
-from ragstone.judges.names import JUDGES
 from ragstone.judges.rules import RulesJudge
 from ragstone.judges.similarity import SimilarityJudge
+from ragstone.judges.text_counts import overlap
 from ragstone.metrics import SCORES, Missing, Score, Undefined, parse_metric
 from ragstone.metrics.correctness import factual_accuracy, letter
 from ragstone.run.estimates import Provenance, estimate_metric

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.judgements import KINDS, Kind, load_kinds
-from ragstone.metrics import loading
+from ragstone.metrics import user_metrics as loading
 from tests.registries import registries_restored
 
 HERE = Path(__file__).parent

@@ -13,7 +13,7 @@ from ragstone.cli import app
 from ragstone.data import Context, Example
 from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.judges.llm.kind_task import KindTask, item_of
 from ragstone.judges.llm.prompts import asked_kinds, prompt
 from ragstone.judges.llm.task import Target, TaskReply

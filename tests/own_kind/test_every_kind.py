@@ -29,19 +29,12 @@ from ragstone.judgements import (
     values_of,
 )
 from ragstone.judges import Block, Filled, Sheet, fingerprint
-from ragstone.judges.llm.panel import vote
+from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.labels import LabelTable, agreement_of, labels_of, read_label_table, write_labels
 from ragstone.labels.write import Layout
-from ragstone.metrics import (
-    Metric,
-    loading,
-    metric,
-    metric_types,
-    needed_asks,
-    parse_metric,
-    wanted_topics,
-)
+from ragstone.metrics import Metric, metric, metric_types, needed_asks, parse_metric, wanted_topics
+from ragstone.metrics import user_metrics as loading
 from ragstone.run.cutting import cut
 from ragstone.run.evaluation import Evaluation
 from ragstone.run.folder import Folder

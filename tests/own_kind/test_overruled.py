@@ -9,7 +9,8 @@ import ragstone
 from ragstone import Run
 from ragstone.core.errors import InputError
 from ragstone.judgements import Kind
-from ragstone.metrics import load_metrics, loading
+from ragstone.metrics import load_metrics
+from ragstone.metrics import user_metrics as loading
 from ragstone.models.chat import ChatRequest
 from ragstone.testing import ScriptedModel, asked, reply_to
 

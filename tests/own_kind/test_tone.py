@@ -19,9 +19,9 @@ from ragstone.decisions.sampling.disagreement import among_votes
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
+from ragstone.judges.judge_names import who_fills
 from ragstone.judges.llm.prompts import prompt
-from ragstone.judges.names import who_fills
 from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
 from ragstone.models.chat import ChatRequest

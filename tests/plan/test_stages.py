@@ -2,8 +2,7 @@
 
 import pytest
 
-from ragstone.judges.llm.rounds import ISOLATED, LEAN, Plan
-from ragstone.judges.llm.tasks import all_tasks
+from ragstone.judges.llm.llm_judge import ISOLATED, LEAN, Plan, all_tasks
 from ragstone.plan import stages
 
 ASKS = (

@@ -8,9 +8,9 @@ import polars as pl
 from ragstone.data import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.judges import Block, Filled, Sheet
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import JUDGES
+from ragstone.judges.judge import HumanJudge
+from ragstone.judges.judge_names import JUDGES
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.run.judging import judge_block

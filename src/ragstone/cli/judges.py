@@ -97,15 +97,15 @@ def _record(kind: "type[Kind]") -> dict[str, Any]:
 
 
 def _fillers(kind: "type[Kind]") -> list[str]:
-    from ragstone.judges.names import who_fills
+    from ragstone.judges.judge_names import who_fills
 
     return list(dict.fromkeys(who for ask in kind.asks for who in who_fills(ask.name)))
 
 
 def _known() -> list[KnownJudge]:
     from ragstone.judgements import answered_by
-    from ragstone.judges.names import JUDGES
-    from ragstone.judges.nli import NliJudge
+    from ragstone.judges.judge_names import JUDGES
+    from ragstone.judges.nli_judge import NliJudge
     from ragstone.models.chat.chat_names import FORMS
 
     every = [(one.name, one.about, one.asks) for one in JUDGES]

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from ragstone.judges.local.claims import NO_CLAIMS, LocatedClaim, each_claim
-from ragstone.judges.local.response import response_type
-from ragstone.judges.markers import Marker, each_marker, places
+from ragstone.judges.local.claims_and_evidence import NO_CLAIMS, LocatedClaim, each_claim
+from ragstone.judges.local.response_type import response_type
+from ragstone.judges.rules import Marker, each_marker, places
 
 from .assessment import AnswerSpan
 from .checks import Checks

@@ -9,7 +9,7 @@ from typing import TypeGuard
 
 from ragstone.core.errors import InputError
 from ragstone.judges import MARKERS
-from ragstone.judges.local.support import SUPPORTED
+from ragstone.judges.local.claim_support import SUPPORTED
 
 
 @dataclass(frozen=True, slots=True)

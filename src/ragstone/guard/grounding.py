@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from ragstone.core.messages import reason
-from ragstone.judges.local.claims import LocatedClaim
-from ragstone.judges.local.support import SupportVerdict
-from ragstone.judges.local.words import as_written, stem_or_none, terms, tokens
-from ragstone.judges.names import STRINGS
+from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.local.claim_support import SupportVerdict
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
+from ragstone.judges.local.text_terms import as_written, stem_or_none, terms, tokens
 
 from .answered import Answered
 from .assessment import (

@@ -9,9 +9,8 @@ from ragstone.core.messages import reason
 from ragstone.data import Context
 from ragstone.data.contexts import ContextReader
 from ragstone.data.json_text import Problem
-from ragstone.judges.local.alignment import Alignment
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.support import SupportVerdict, support
+from ragstone.judges.local.claim_support import Alignment, SupportVerdict, support
+from ragstone.judges.local.claims_and_evidence import Passages
 
 from .checks import is_finite
 from .deadline import Deadline

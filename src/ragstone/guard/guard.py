@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import STRINGS
+from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.local.local_judge import LocalJudge
 
 from . import form, grounding
 from .answered import Answered

@@ -1,6 +1,5 @@
 """The judgement room: kinds, the asks they are filled by, and the views metrics see."""
 
-from .ask import ASKS, Ask, Filler, values_of
 from .column import Column
 from .guideline import (
     ENGLISH,
@@ -12,11 +11,10 @@ from .guideline import (
     languages,
     meaning,
 )
-from .kind import KINDS, Kind, answered_by, kind_of
-from .loading import load_kinds
+from .kind import ASKS, KINDS, Ask, Filler, Kind, Topic, answered_by, kind_of, name_for, values_of
 from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
-from .topic import Topic, name_for
+from .user_kinds import load_kinds
 from .view import VIEWS, About, Fact, View
 from .views import (
     Answers,
@@ -41,10 +39,10 @@ from .claims import Claim
 from .statements import Statement
 from .relevance import Relevance
 from .citations import Citation
-from .lexical import Lexical
-from .ngrams import Ngrams
+from .counts import Lexical
+from .counts import Ngrams
 from .entities import Entities, EntitiesByModel, Entity
-from .phrases import Phrases
+from .counts import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .conversation_support import ConversationSupport
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
@@ -55,7 +53,7 @@ from .probes import Probe, Probes
 from .rating import Rating, Ratings
 from .critique import Critique, Votes
 from .preference import Preference, Preferences
-from .sentences import AnswerSentence
+from .counts import AnswerSentence
 from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 # isort: on
 

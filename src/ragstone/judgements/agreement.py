@@ -2,9 +2,8 @@
 
 import polars as pl
 
-from .ask import Ask, Filler
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Filler, Kind
 from .views import ClaimsAgainstReferences, Statements
 
 BY: tuple[Filler, ...] = ("local", "people", "model")

@@ -6,9 +6,8 @@ that id. A marker that no context answers to is fabricated.
 
 import polars as pl
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 
 
 class Citation(Kind):

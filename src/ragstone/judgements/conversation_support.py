@@ -4,9 +4,8 @@ from types import MappingProxyType
 
 import polars as pl
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .views import Claims
 
 

@@ -4,9 +4,8 @@ from collections.abc import Collection
 
 import polars as pl
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .view import Fact, Said, View
 
 

@@ -4,9 +4,8 @@ import polars as pl
 
 from ragstone.data.record_labels import RULES
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .views import Answers
 
 

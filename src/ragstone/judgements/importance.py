@@ -1,8 +1,7 @@
 """Importance: does a good answer have to say it?"""
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .views import Statements
 
 

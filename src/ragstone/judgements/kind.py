@@ -1,21 +1,342 @@
-"""Kind: a table of judgements of one sort, with its columns, asks and rules."""
+"""Kind: a table of judgements of the same sort, with its columns, its rules and the asks for it.
 
+An ask is a whole kind of judgement or an independent part of it: ``support`` is asked of claims,
+of statements and of gold evidence, each as a separate ask.
+"""
+
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, cast, get_args
 
 import polars as pl
 
 from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
 from ragstone.core.user_code import registry
-from ragstone.data.record_labels import LABELS, RULES, Rule, know_label
+from ragstone.data.record_labels import (
+    LABELS,
+    RULES,
+    YES_NO,
+    Rule,
+    Unit,
+    Values,
+    know_label,
+    known_values,
+)
 
-from .ask import ASKS, Ask, Filler, enter, values_of
-from .column import SAID, Column, Role
-from .declared import faults_of
-from .view import ABOUT, About
+from .column import SAID, Column, Role, Tone
+from .requirements import REQUIREMENTS
+from .view import ABOUT, About, View
+
+Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
+"""Who can answer an ask: the local judge, people or a chat model; or how it is computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to a judge.
+
+    Args:
+        part: Part of the kind; empty if the kind is asked as a whole.
+        over: View of the units it is about, which receives the kind's columns; None if no view
+            receives them automatically.
+        requires: What an example must have, see ``REQUIREMENTS``.
+        after: Asks whose rows this one is about.
+        by: Who can answer it.
+        beside: Further parts of the system's output that a judge may read.
+        columns: Columns of the kind that it fills; empty: all.
+        values: Possible verdicts; empty: all of the kind.
+        says: Label printed before a judgement, such as ``contexts`` before ``supported``. Empty:
+            no label, and the judgement is printed on the unit's own line. None: the kind's name.
+        kind: Name of the kind, filled in by the kind itself.
+    """
+
+    part: str = ""
+    over: type[View] | None = None
+    requires: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    by: tuple[Filler, ...] = ("people", "model")
+    beside: tuple[Literal["contexts", "rivals"], ...] = ()
+    columns: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
+    says: str | None = None
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        """The kind and its part, such as ``quality`` or ``support/claim``."""
+        return f"{self.kind}/{self.part}" if self.part else self.kind
+
+    @property
+    def origin(self) -> Unit | None:
+        """Claim, statement or evidence, whichever it is about; None if it is about none of them."""
+        if self.over is None or ABOUT[self.over.unit] != "proposition":
+            return None
+        return self.over.unit
+
+    @property
+    def not_judged(self) -> str:
+        """The reason given when no judge was asked: the kind, and who could have answered."""
+        return reason("not_judged", kind=self.kind, by=",".join(self.by))
+
+
+ASKS: dict[str, Ask] = registry({})
+"""Every ask, in dependency order: each one follows the asks named in its ``after``."""
+
+WAITING: list[tuple[Ask, ...]] = registry([])
+"""The asks of kinds that depend on an ask which no kind has defined yet."""
+
+
+def enter(asks: tuple[Ask, ...]) -> None:
+    """Register the asks of a kind once everything they depend on is registered."""
+    WAITING.append(asks)
+    while ready := [them for them in WAITING if _known(them)]:
+        for them in ready:
+            WAITING.remove(them)
+            ASKS.update({ask.name: ask for ask in them})
+
+
+def _known(asks: tuple[Ask, ...]) -> bool:
+    return all(ASKS.keys() >= set(ask.after) for ask in asks)
+
+
+def values_of(ask: Ask, column: Column) -> Values:
+    """The labels that people may give to a column where this is asked."""
+    if column.dtype == pl.Boolean:
+        return YES_NO
+    if ask.values and column.role == "verdict":
+        return ask.values
+    return cast(Values, tuple(column.values))
+
+
+_OTHER = re.compile(r"[^a-z0-9]+")
+_LONGEST = 30
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Topic:
+    """Something an ask is repeated for: a criterion, an aspect or a rival system.
+
+    Args:
+        ask: ``rating``, ``critique`` or ``preference``.
+        name: The criterion, aspect or rival; empty: every rival.
+        definition: Definition of a custom criterion or aspect; empty for a built-in one.
+        votes: Number of times it is asked.
+    """
+
+    ask: str
+    name: str
+    definition: str = ""
+    votes: int = 1
+
+
+def name_for(definition: str) -> str:
+    """A name for a criterion or aspect that is given by a sentence alone.
+
+    Its words, if they are short and of Latin letters; otherwise a hash keeps them apart.
+
+    >>> name_for("Is the tone friendly?")
+    'is_the_tone_friendly'
+    """
+    words = _OTHER.sub("_", definition.lower()).strip("_")
+    if definition.isascii() and words[:1].isalpha() and len(words) <= _LONGEST:
+        return words
+    digest = blake2b(definition.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    start = words[:_LONGEST].strip("_") if words[:1].isalpha() else "own"
+    return f"{start}_{digest}"
+
+
+SHOWN = ("question", "contexts", "answer", "sentences", "reference", "policy")
+EVERY_TABLE_HAS = ("example_id", "subject", "judge", "reason")
+
+
+def faults_of(
+    name: object,
+    asks: object,
+    shows: object,
+    rules: object,
+    columns: Mapping[str, Column],
+    known: Collection[str],
+) -> list[str]:
+    """Every fault of a declaration, found before the kind is registered.
+
+    Args:
+        name: The kind's name.
+        asks: Its asks.
+        shows: The texts that it shows to judges.
+        rules: The rules between its labels.
+        columns: Its own columns.
+        known: The names of the existing kinds.
+    """
+    faults = list(_of_name(name, known))
+    for column in columns.values():
+        faults += _of_column(column)
+    decides = [one for one in columns.values() if one.role in ("verdict", "grade", "number")]
+    if not decides:
+        faults.append('no column with role="verdict", so nothing is decided')
+    elif _typed(decides[0]) and decides[0].dtype.is_numeric() and not decides[0].values:
+        faults.append(
+            f"{decides[0].name} has no values, so a model does not know what it may answer"
+        )
+    if not isinstance(asks, Sequence) or not all(isinstance(ask, Ask) for ask in asks):
+        faults.append("asks must be a tuple: asks = (Ask(over=Answers),)")
+    elif not asks:
+        faults.append("no ask, so no judge is asked: asks = (Ask(over=Answers),)")
+    else:
+        for ask in asks:
+            faults += _of_ask(ask, columns)
+    faults += _of_shows(shows)
+    if not isinstance(rules, Sequence) or not all(isinstance(rule, Rule) for rule in rules):
+        faults.append("rules must be a tuple of ragstone.data.record_labels.Rule")
+    return list(dict.fromkeys(faults))
+
+
+def _of_name(name: object, known: Collection[str]) -> Iterator[str]:
+    if not isinstance(name, str) or not name.isidentifier() or name != name.lower():
+        yield "the name must be a word of lower-case letters, digits and _"
+    elif name in known:
+        yield f"there is already a kind called {name}; choose another name"
+
+
+def _of_shows(shows: object) -> Iterator[str]:
+    if isinstance(shows, str) or not isinstance(shows, Sequence):
+        yield 'shows must be a tuple: shows = ("question", "answer")'
+        return
+    unknown = [str(text) for text in shows if text not in SHOWN]
+    if unknown:
+        yield f"shows {', '.join(unknown)}; a kind can show {', '.join(SHOWN)}"
+
+
+def _of_column(column: Column) -> Iterator[str]:
+    roles = get_args(Role)
+    if column.name in EVERY_TABLE_HAS:
+        yield f"every kind already has a column {column.name}; choose another name"
+    if column.role not in roles:
+        yield f"{column.name} has the role {column.role}; the roles are {', '.join(roles)}"
+    no_text = [
+        name
+        for name in ("doc", "label", "reply", "fact")
+        if not isinstance(getattr(column, name), str)
+    ]
+    if no_text:
+        yield f"the {' and '.join(no_text)} of {column.name} must be text"
+    if not _typed(column):
+        yield (
+            f"{column.name} has the type {column.dtype!r}, which is no type of Polars, "
+            "such as pl.Boolean"
+        )
+    if not isinstance(column.values, Mapping):
+        yield f'the values of {column.name} need their meanings: values={{"yes": "it is so"}}'
+    else:
+        if not column.values and column.dtype == pl.Enum([]):
+            yield f"{column.name} has neither a type nor values"
+        yield from _of_values(column)
+        yield from _of_tones(column)
+    unknown = [word for word in column.positive if word not in column.values]
+    if unknown:
+        yield f"{column.name} counts {', '.join(unknown)} as yes, but has no such values"
+
+
+def _typed(column: Column) -> bool:
+    return isinstance(column.dtype, pl.DataType) or (
+        isinstance(column.dtype, type) and issubclass(column.dtype, pl.DataType)
+    )
+
+
+def _of_values(column: Column) -> Iterator[str]:
+    if not all(isinstance(means, str) for means in column.values.values()):
+        yield f"the meanings of the values of {column.name} must be text"
+    if not column.values or not _typed(column):
+        return
+    numbers = [type(value) is int for value in column.values]
+    if column.dtype.is_numeric():
+        if not all(numbers):
+            yield f"{column.name} is a number, but not all of its values are whole numbers"
+        elif column.role == "number" and sorted(column.values) != list(range(len(numbers))):
+            yield f"the values of {column.name} must be the steps 0, 1, 2, and so on"
+    elif all(numbers):
+        yield f"the values of {column.name} are numbers, so it needs a type: Column(pl.Int32, …)"
+    elif not all(isinstance(value, str) and value.strip() for value in column.values):
+        yield f"the values of {column.name} must all be words, or all be whole numbers"
+
+
+def _of_tones(column: Column) -> Iterator[str]:
+    for what, given in (("tones", column.tones), ("phrase", column.phrase)):
+        if not isinstance(given, Mapping):
+            if what == "tones" or not (given is None or isinstance(given, str)):
+                yield f'the {what} of {column.name} must be a mapping: {what}={{"yes": "good"}}'
+            continue
+        unknown = [
+            value for value in given if column.values and value not in (*column.values, None)
+        ]
+        if unknown:
+            yield (
+                f"the {what} of {column.name} name {', '.join(map(str, unknown))}, "
+                "which are not among its values"
+            )
+    if isinstance(column.tones, Mapping):
+        tones = get_args(Tone)
+        unknown = [tone for tone in column.tones.values() if tone not in tones]
+        if unknown:
+            said = ", ".join(map(str, unknown))
+            yield f"{column.name} has the tone {said}; the tones are {', '.join(tones)}"
+
+
+def _of_ask(ask: Ask, columns: Mapping[str, Column]) -> Iterator[str]:
+    words = ("requires", "after", "by", "beside", "columns", "values")
+    lone = [name for name in words if isinstance(getattr(ask, name), str)]
+    for name in lone:
+        yield f'{name} must be a tuple: {name}=("{getattr(ask, name)}",)'
+    if lone:
+        return
+    unknown = [one for one in ask.requires if one not in REQUIREMENTS]
+    if unknown:
+        yield f"requires {', '.join(unknown)}; an ask can require {', '.join(REQUIREMENTS)}"
+    others = [one for one in ask.by if one not in ("people", "model")]
+    if others:
+        yield f"is answered by {', '.join(others)}; an ask can be answered by people, model"
+    unknown = [one for one in ask.columns if one not in columns]
+    if unknown:
+        yield f"fills {', '.join(unknown)}, but the kind has no such columns"
+    verdicts = {word for one in columns.values() if one.role == "verdict" for word in one.values}
+    unknown = [one for one in ask.values if one not in verdicts]
+    if unknown:
+        yield f"has the verdicts {', '.join(unknown)}, which are not among the kind's values"
+    if ask.over is None:
+        return
+    if not isinstance(ask.over, type) or not issubclass(ask.over, View):
+        yield f"is over {ask.over!r}, which is not a view such as Answers"
+        return
+    filled = [one for one in columns.values() if not ask.columns or one.name in ask.columns]
+    given: set[str] = set()
+    for column in filled:
+        fact = column.fact or column.name
+        if column.role in SAID:
+            if fact in given or ask.over.has(fact):
+                yield (
+                    f"{ask.over.__name__} already has a column {fact!r}; "
+                    f"give {column.name} another one: Column(..., fact=NAME)"
+                )
+            given.add(fact)
+        yield from _of_label(ask, column)
+    labels = [one.label for one in filled if one.label]
+    for label in sorted({label for label in labels if labels.count(label) > 1}):
+        yield f"several columns have the label {label}"
+
+
+def _of_label(ask: Ask, column: Column) -> Iterator[str]:
+    unit = ask.over.unit if ask.over else "answer"
+    if column.label and unit in LABELS and isinstance(column.values, Mapping):
+        known, own = known_values(unit, column.label), values_of(ask, column)
+        if known not in (None, own):
+            one = ", ".join(map(str, known or ("yes", "no")))
+            other = ", ".join(map(str, own or ("yes", "no")))
+            yield f"the label {column.label} of {unit}s is {one}, not {other}; choose another label"
+
 
 KINDS: "dict[str, type[Kind]]" = registry({})
 

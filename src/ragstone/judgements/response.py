@@ -1,8 +1,7 @@
 """Response: what kind of reply is this?"""
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .views import Answers
 
 

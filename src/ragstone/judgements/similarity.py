@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 from .probes import Probes
 from .view import View
 from .views import Answers, AnswerSentences, Contexts, References

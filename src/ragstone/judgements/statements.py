@@ -2,9 +2,8 @@
 
 import polars as pl
 
-from .ask import Ask
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Kind
 
 
 class Statement(Kind):

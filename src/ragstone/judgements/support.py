@@ -4,9 +4,8 @@ from types import MappingProxyType
 
 import polars as pl
 
-from .ask import Ask, Filler
 from .column import Column
-from .kind import Kind
+from .kind import Ask, Filler, Kind
 from .views import Claims, Evidence, Statements
 
 BY: tuple[Filler, ...] = ("local", "people", "model")

@@ -6,8 +6,7 @@ from typing import Protocol
 
 import polars as pl
 
-from .ask import ASKS
-from .kind import kind_of
+from .kind import ASKS, kind_of
 from .view import View
 
 VALUE, UNDEFINED, MISSING = 0, 1, 2

@@ -6,7 +6,7 @@ read finished judgements and need no judge.
 """
 
 from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
-from .markers import MARKERS
+from .rules import MARKERS
 
 __all__ = [
     "LEDGER",

@@ -1,6 +1,21 @@
-"""Metrics: what each number means, and how to define your own."""
+"""Metrics: what each number means, and how to define your own.
 
-from .aliases import ALIASES, EVERYDAY
+Metrics are listed in the order in which their modules are imported: ranking first.
+"""
+
+from .ranking import (
+    MRR,
+    NDCG,
+    ContextPrecision,
+    GradedRelevance,
+    Precision,
+    PrecisionOverRetrieved,
+    SentenceRelevance,
+)
+from .ranking_by_ids import MAP, Hit, Recall, UnjudgedRate
+
+# isort: split
+from .aliases import ALIASES, EVERYDAY, NEAREST
 from .answer_rates import (
     Abstention,
     CitationFabrication,
@@ -15,11 +30,16 @@ from .answer_rates import (
     UnsupportedClaim,
 )
 from .answer_relevance import AnswerRelevance, AnswerRelevanceRated, ResponseCompleteness
-from .by_ids import MAP, Hit, Recall, UnjudgedRate
-from .citing import CitationPrecision, CitationRecall, SourceAttribution
+from .citations import CitationPrecision, CitationRecall, SourceAttribution
 from .composite import Composite, OverallSimple, OverallWeighted, RagasHarmonic, RagasScore
-from .core import Metric, Part, share, wanted_topics
-from .correctness import AnswerCorrectness, AnswerCoverage, AnswerOutcome, FactualAccuracy
+from .correctness import (
+    AnswerCorrectness,
+    AnswerCoverage,
+    AnswerOutcome,
+    FactualAccuracy,
+    FactualAccuracyRated,
+    NuggetScore,
+)
 from .critique import AspectVerdict, strictness_note
 from .embedding import (
     EmbeddingAnswerRelevance,
@@ -28,22 +48,40 @@ from .embedding import (
     EmbeddingHallucination,
     ReferenceSimilarityMax,
 )
-from .factual_accuracy_rated import FactualAccuracyRated
 from .faithfulness import (
     ExpectedFaithfulness,
     Faithfulness,
     Groundedness,
     Hallucination,
+    NoiseSensitivity,
     SteppedFaithfulness,
 )
-from .grades import GradedRelevance, SentenceRelevance
-from .loading import load_metrics, own_metrics, register
-from .ndcg import NDCG
-from .nearest import NEAREST
-from .noise import NoiseSensitivity
-from .nuggets import NuggetScore
-from .outcome import Missing, Range, Score, Undefined
-from .overlap import (
+from .metric import Metric, Missing, Part, Range, Score, Undefined, share, wanted_topics
+from .metric_names import alias_note, metric_types, parse_metric, read_metric
+from .rating import RubricScore
+from .retrieval import (
+    ContextEntityRecall,
+    ContextRecall,
+    ContextUtilization,
+    EvidenceRecall,
+    MisleadingRate,
+    ReferenceContradiction,
+    SufficiencyHit,
+    SufficiencyRate,
+)
+from .score import SCORES, needed_asks, needed_fields, score
+from .suites import (
+    QUICK,
+    QUICK_METRICS,
+    QUICK_SUITE,
+    SUITES,
+    Bands,
+    Limit,
+    Setting,
+    Suite,
+    suite_named,
+)
+from .text_overlap import (
     BertscoreF1,
     BertscorePrecision,
     BertscoreRecall,
@@ -57,30 +95,7 @@ from .overlap import (
     TokenF1,
     TokenF1Set,
 )
-from .own import FunctionMetric, metric
-from .parse import alias_note, metric_types, parse_metric, read_metric
-from .ranking import MRR, ContextPrecision, Precision, PrecisionOverRetrieved
-from .rating import RubricScore
-from .retrieval import (
-    ContextEntityRecall,
-    ContextRecall,
-    ContextUtilization,
-    EvidenceRecall,
-    ReferenceContradiction,
-)
-from .score import SCORES, needed_asks, needed_fields, score
-from .sufficiency import MisleadingRate, SufficiencyHit, SufficiencyRate
-from .suites import (
-    QUICK,
-    QUICK_METRICS,
-    QUICK_SUITE,
-    SUITES,
-    Bands,
-    Limit,
-    Setting,
-    Suite,
-    suite_named,
-)
+from .user_metrics import FunctionMetric, load_metrics, metric, own_metrics, register
 from .win_rate import WinRate
 
 __all__ = [

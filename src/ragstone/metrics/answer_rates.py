@@ -11,8 +11,7 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.judgements import Answers, View
 
-from .core import Metric
-from .outcome import Range, Undefined
+from .metric import Metric, Range, Undefined
 
 Abstained = Literal["response_type", "phrases_8", "phrases_12"]
 """By what an abstention is told: the judged kind of reply, or the stock phrases of reports."""

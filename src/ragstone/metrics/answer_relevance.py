@@ -10,9 +10,8 @@ from ragstone.judgements import Answers, Probes, Topic, View
 from ragstone.judgements.probes import MOST_PROBES, PROBES
 
 from .answer_rates import AnswerRate
-from .core import Metric, share
-from .outcome import Range, Undefined
-from .scale import Scale, scaled
+from .embedding import Scale, scaled
+from .metric import Metric, Range, Undefined, share
 
 
 @dataclass(frozen=True)

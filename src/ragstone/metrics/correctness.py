@@ -1,20 +1,29 @@
-"""Correctness: does the answer say what the reference says?
+"""Correctness: how far the answer says what the reference says, by statements, rubric or nuggets.
 
-The best of several references counts and is noted. Undefined without a reference.
+The best of several references counts and is noted, except with a rubric. Undefined without a
+reference. A nugget is a statement of the reference, judged as for ``answer_coverage``.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements, View
+from ragstone.judgements import (
+    Answers,
+    ClaimsAgainstReferences,
+    Ratings,
+    References,
+    Statements,
+    Topic,
+    View,
+)
 
 from .answer_rates import Abstained, abstained, check_abstained
-from .core import Metric, Part, share
-from .outcome import Undefined
+from .metric import Metric, Part, Undefined, share
+from .rating import score_of
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
 LETTERS = (0.8, 0.6, 0.4, 0.2)
@@ -251,3 +260,97 @@ def letter(value: pl.Expr, least: Sequence[float]) -> pl.Expr:
 def _coverage() -> pl.Expr:
     full, partial = Statements.agreement == "full", Statements.agreement == "partial"
     return (full + 0.5 * partial).mean()
+
+
+CRITERIA = {name: f"factual_{name}" for name in ("correctness", "completeness", "consistency")}
+"""The rubric criterion of each part."""
+
+
+@dataclass(frozen=True)
+class FactualAccuracyRated(FactualAccuracy):
+    """Whether the answer is correct, complete and consistent, each rated on a rubric.
+
+        factual_accuracy_rated = .5 correctness + .3 completeness + .2 consistency
+
+    Rates ``factual_correctness``, ``factual_completeness`` and ``factual_consistency`` in five
+    steps each, reasoning first. ``letters`` and ``abstention`` as in ``factual_accuracy``, which is
+    the same sum over claims and statements. A criterion that could not be rated makes it missing,
+    never E.
+
+    Source: Liu et al. (2023), "G-Eval", on rating by steps; the weights are those of
+    GraphRAG reports.
+    """
+
+    name: ClassVar[str] = "factual_accuracy_rated"
+    by_reference: ClassVar[bool] = False
+    undefined: ClassVar[str] = "not_rated"
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The three criteria."""
+        return frozenset(Topic("rating", criterion) for criterion in CRITERIA.values())
+
+    def criteria(self) -> dict[str, Part]:
+        """The three ratings."""
+        return {
+            name: Part(
+                Ratings,
+                score_of(criterion).mean(),
+                Undefined("not_rated"),
+                score_of(criterion).is_not_null().all(),
+            )
+            for name, criterion in CRITERIA.items()
+        }
+
+
+@dataclass(frozen=True)
+class NuggetScore(AgainstReferences):
+    """Share of the nuggets that the answer has, as TREC RAG scores it.
+
+        nugget_score = (full + .5 · partial) / nuggets
+
+    ``strict=True`` counts partial as nothing. ``kind``: ``all`` nuggets; those that are ``vital``
+    alone; or ``weighted``, all of them, those that are okay with half the weight. Which are vital
+    people say, or an LLM. Undefined without nuggets, or without vital ones where these count.
+
+    Source: Pradeep et al. (2024), "Initial Nugget Evaluation Results for the TREC 2024 RAG Track
+    with the AutoNuggetizer Framework", section 3.
+    """
+
+    name: ClassVar[str] = "nugget_score"
+    over: ClassVar[type[View]] = Statements
+    empty: ClassVar[float | Undefined] = Undefined("no_statements")
+    undefined: ClassVar[str] = "no_vital_nugget"
+
+    kind: Literal["all", "vital", "weighted"] = "all"
+    strict: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in ("all", "vital", "weighted"):
+            raise InputError(
+                f"{self.name}: kind must be all, vital or weighted, not {self.kind!r}."
+            )
+
+    def rule(self) -> pl.Expr:
+        """What the answer has of the weight of one reference's nuggets."""
+        if self.kind == "all":
+            return self._had().mean()
+        return share((self._had() * self._weight()).sum(), self._weight().sum())
+
+    def settled(self) -> pl.Expr | None:
+        """What the answer says of a nugget without weight need not be known."""
+        if self.kind == "all":
+            return None
+        without = self._weight() == 0
+        known = self._weight().is_not_null() & self._had().is_not_null()
+        return (without | known).fill_null(value=False).all()
+
+    def _had(self) -> pl.Expr:
+        """How much of a nugget the answer has."""
+        full, partial = Statements.agreement == "full", Statements.agreement == "partial"
+        return full + partial * (0.0 if self.strict else 0.5)
+
+    def _weight(self) -> pl.Expr:
+        okay = 0.5 if self.kind == "weighted" else 0.0
+        vital = Statements.importance == "vital"
+        return pl.when(vital).then(1.0).when(vital.not_()).then(okay)

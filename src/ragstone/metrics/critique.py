@@ -10,8 +10,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.judgements import Topic, View, Votes, name_for
 
-from .core import Metric
-from .outcome import Range, Undefined
+from .metric import Metric, Range, Undefined
 
 STRICTNESS = re.compile(r"strictness=(\d{1,9})\b")
 

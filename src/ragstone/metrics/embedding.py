@@ -1,20 +1,35 @@
 """Embedding: cosines of questions, contexts, answers and references, from an encoder.
 
 Texts are cut at the encoder's limit; with ``windows=True`` a longer context is read in
-overlapping windows, of which the best counts. The default thresholds are for
-all-MiniLM-L6-v2; other encoders need their own.
+overlapping windows, of which the best counts. The default thresholds are for all-MiniLM-L6-v2;
+other encoders need their own.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import polars as pl
 
 from ragstone.judgements import Answers, AnswerSentences, Contexts, View
 
-from .core import Metric
-from .outcome import Range, Undefined
-from .scale import Scale, scaled
+from .metric import Metric, Range, Undefined
+
+Scale = Literal["cosine", "clamped", "shifted"]
+
+
+def scaled(cosine: pl.Expr, scale: Scale) -> pl.Expr:
+    """A cosine unchanged, ``clamped`` to ``max(0, c)``, or ``shifted`` to ``(c + 1) / 2``.
+
+    Unrelated texts have about 0 unchanged or clamped, and about .5 shifted.
+    """
+    match scale:
+        case "clamped":
+            return cosine.clip(lower_bound=0)
+        case "shifted":
+            return (cosine + 1) / 2
+        case "cosine":
+            return cosine
+
 
 THRESHOLDS_OF = "all-MiniLM-L6-v2"
 """The model for which the default thresholds were set."""

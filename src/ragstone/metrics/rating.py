@@ -7,8 +7,7 @@ import polars as pl
 
 from ragstone.judgements import Ratings, Topic, View, name_for
 
-from .core import Metric
-from .outcome import Undefined
+from .metric import Metric, Undefined
 
 HELPFULNESS = "helpfulness"
 """The criterion where none is named."""

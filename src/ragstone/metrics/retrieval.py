@@ -1,4 +1,4 @@
-"""Retrieval against what was needed: statements, evidence, and what the answer used."""
+"""Retrieval against what was needed: contexts that hold it, suffice, mislead, or are used."""
 
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -8,8 +8,8 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.judgements import Contexts, Entities, EntitiesByModel, Evidence, Statements, View
 
-from .core import Metric, share
-from .outcome import Range, Undefined
+from .metric import Metric, Range, Undefined, share
+from .ranking import RankingMetric, ShareInTop
 
 
 @dataclass(frozen=True)
@@ -130,3 +130,51 @@ class ContextUtilization(Metric):
     def rule(self) -> pl.Expr:
         """The share of the relevant contexts."""
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
+
+
+@dataclass(frozen=True)
+class SufficiencyRate(ShareInTop):
+    """Share of the top k contexts that suffice to answer the question.
+
+    sufficiency_rate(k) = sufficient contexts in the top k / k
+    """
+
+    name: ClassVar[str] = "sufficiency_rate"
+
+    def fact(self) -> pl.Expr:
+        """Whether the context is sufficient."""
+        return Contexts.sufficient
+
+
+@dataclass(frozen=True)
+class SufficiencyHit(RankingMetric):
+    """Whether any of the top k contexts suffices to answer the question: 1 or 0."""
+
+    name: ClassVar[str] = "sufficiency_hit"
+    range: ClassVar[Range] = Range(0, 1, rate=True)
+
+    def rule(self) -> pl.Expr:
+        """One is enough."""
+        return self.within(Contexts.sufficient).any().cast(pl.Float64)
+
+    def settled(self) -> pl.Expr | None:
+        """One sufficient context settles it, whatever else is unknown."""
+        if self.gaps != "strict":
+            return pl.lit(value=True)
+        gaps = self.gap_in_top(Contexts.sufficient).any()
+        return self.within(Contexts.sufficient).any() | gaps.not_()
+
+
+@dataclass(frozen=True)
+class MisleadingRate(ShareInTop):
+    """Share of the top k contexts that lead to a wrong answer.
+
+    misleading_rate(k) = misleading contexts in the top k / k
+    """
+
+    name: ClassVar[str] = "misleading_rate"
+    range: ClassVar[Range] = Range(0, 1, "-")
+
+    def fact(self) -> pl.Expr:
+        """Whether the context is misleading."""
+        return Contexts.misleading

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.errors import InputError, UnknownName
 
-from .core import Metric
-from .parse import parse_metric, split_form, with_parameters
+from .metric import Metric
+from .metric_names import parse_metric, split_form, with_parameters
 
 
 @dataclass(frozen=True, slots=True)

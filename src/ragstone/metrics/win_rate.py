@@ -8,8 +8,7 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.judgements import Preferences, Topic, View
 
-from .core import Metric
-from .outcome import Undefined
+from .metric import Metric, Undefined
 
 POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
 """The points for each outcome."""

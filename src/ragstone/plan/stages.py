@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from ragstone.judgements import Relevance, Support
-from ragstone.judges.llm.rounds import Plan
+from ragstone.judges.llm.llm_judge import Plan
 from ragstone.judges.llm.task import Task
 
 SHARES_CONTEXTS = {Support.name: (Relevance.name,)}

@@ -9,15 +9,15 @@ import polars as pl
 from ragstone.data import Example
 from ragstone.judgements import ASKS
 from ragstone.judges.judge import Block, Filled, Proposition, Sheet, evidence_of, fingerprint
-from ragstone.judges.llm.asker import Asker
-from ragstone.judges.llm.judge import (
+from ragstone.judges.llm.llm_judge import (
     LEAST_ROOM,
     LLMJudge,
     retrieved_nothing,
     task_replies,
     too_long,
 )
-from ragstone.judges.llm.question import Piece
+from ragstone.judges.llm.questions import Piece
+from ragstone.judges.llm.replies import Asker
 from ragstone.judges.llm.task import Target, Task, TaskReply
 from ragstone.models.chat import ChatModel
 from ragstone.plan import Stage, stages

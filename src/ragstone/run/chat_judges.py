@@ -17,8 +17,8 @@ from .named_models import Named, open_named
 from .settings import ChatSettings
 
 if TYPE_CHECKING:
-    from ragstone.judges.llm.asker import Asker
-    from ragstone.judges.llm.judge import LLMJudge
+    from ragstone.judges.llm.llm_judge import LLMJudge
+    from ragstone.judges.llm.replies import Asker
     from ragstone.judges.llm.rubrics import Rubric
     from ragstone.models.chat.http_transport import Connections
 
@@ -188,13 +188,11 @@ def chat_judges(
     named = open_named(judge, offline=offline, to_ask=to_ask)
     if not named.models:
         return ChatJudges(named.names, {})
-    from ragstone.judges.llm.claims import ClaimsTask
-    from ragstone.judges.llm.judge import LLMJudge
+    from ragstone.judges.llm.answer_tasks import RatingTask
+    from ragstone.judges.llm.claim_tasks import ClaimsTask
+    from ragstone.judges.llm.llm_judge import LLMJudge, all_tasks, plan_named
     from ragstone.judges.llm.prompts import load_prompts
-    from ragstone.judges.llm.rating import RatingTask
-    from ragstone.judges.llm.rounds import plan_named
     from ragstone.judges.llm.rubrics import check_topics, defined_rubrics, load_rubrics
-    from ragstone.judges.llm.tasks import all_tasks
 
     from .chat_judge import ChatJudge
 
@@ -226,7 +224,7 @@ def _rubrics(judge: "LLMJudge") -> list[str]:
 
 def _criteria(judge: "LLMJudge") -> "tuple[list[str], Mapping[str, Rubric]]":
     """The criteria that the metrics name, and every rubric."""
-    from ragstone.judges.llm.rating import RatingTask
+    from ragstone.judges.llm.answer_tasks import RatingTask
 
     task = judge.tasks[Rating.name]
     if not isinstance(task, RatingTask):

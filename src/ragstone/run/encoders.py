@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 from ragstone.judgements import ASKS, Agreement, ConversationSupport, Relevance, Support
 from ragstone.judges import Judge
-from ragstone.judges.names import LOCAL
+from ragstone.judges.judge_names import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
 from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder

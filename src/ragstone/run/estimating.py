@@ -10,7 +10,7 @@ from ragstone.core.messages import argument
 from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric
-from ragstone.metrics.compose import weight_coverage
+from ragstone.metrics.composite import weight_coverage
 
 from .encoder_names import ModelNames
 from .estimate import Estimate

@@ -18,11 +18,10 @@ from ragstone.core.messages import reason
 from ragstone.core.sqlite import UNREADABLE, open_to_read
 from ragstone.data import Example
 from ragstone.judgements import KINDS, Tables, answered_by
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.claims import AnswerClaim, AnswerClaims
-from ragstone.judges.llm.question import Item, Question, key
-from ragstone.judges.llm.statements import ReferenceStatements
-from ragstone.judges.local.claims import claims, statements
+from ragstone.judges.llm.claim_tasks import AnswerClaim, AnswerClaims, ReferenceStatements
+from ragstone.judges.llm.questions import Item, Question, key
+from ragstone.judges.llm.replies import Outcome
+from ragstone.judges.local.claims_and_evidence import claims, statements
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 

@@ -14,8 +14,8 @@ from ragstone.core.messages import Reason
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import OF_NO_USE
-from ragstone.judges.names import LOCAL
-from ragstone.judges.similarity.units import NO_TEXT
+from ragstone.judges.judge_names import LOCAL
+from ragstone.judges.similarity.similarity_judge import NO_TEXT
 
 from .calls.entries import FILE as JOURNAL
 from .calls.entries import served, totals

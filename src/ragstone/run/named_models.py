@@ -77,7 +77,7 @@ def _opened(
     one: Named, connections: "Connections", *, offline: bool, to_ask: bool
 ) -> tuple[ChatModel, ...]:
     if isinstance(one, str):
-        from ragstone.judges.names import panel_models
+        from ragstone.judges.judge_names import panel_models
         from ragstone.models.chat.chat_names import open_chat
 
         return tuple(
@@ -100,7 +100,7 @@ def _opened(
 
 def _check_names(models: Sequence[ChatModel]) -> None:
     """Check that judges' names are unique, because tables identify judges by name."""
-    from ragstone.judges.names import is_without_model
+    from ragstone.judges.judge_names import is_without_model
 
     for model in models:
         if is_without_model(model.name):

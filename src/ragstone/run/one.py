@@ -15,7 +15,7 @@ from ragstone.data.fields import NAMES, squash
 from ragstone.data.record_labels import unread_labels
 from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
 from ragstone.judges import MARKERS, Judge
-from ragstone.judges.names import Panel, parse_judges
+from ragstone.judges.judge_names import Panel, parse_judges
 from ragstone.metrics import QUICK, Composite, Metric, needed_asks, needed_fields, score
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder

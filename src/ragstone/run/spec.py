@@ -15,9 +15,9 @@ from ragstone.core.messages import argument
 from ragstone.data import Example, Examples, fingerprint_files, read
 from ragstone.judgements import Similarity
 from ragstone.judges import Judge
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import Panel, parse_judges
-from ragstone.judges.nli import NliJudge
+from ragstone.judges.judge_names import Panel, parse_judges
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.metrics import (
     QUICK,

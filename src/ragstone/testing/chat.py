@@ -7,7 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any
 
-from ragstone.judges.llm.question import WORDS
+from ragstone.judges.llm.questions import WORDS
 from ragstone.models.chat import ITEMS, ChatFailure, ChatReply, ChatRequest
 
 BLOCK = re.compile(r"^==== [0-9a-f]{32} ", re.MULTILINE)

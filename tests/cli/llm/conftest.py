@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from ragstone.judges.llm.question import SCHEMA
+from ragstone.judges.llm.questions import SCHEMA
 from ragstone.models.chat import ChatRequest
 from ragstone.testing import asked, reply_to
 

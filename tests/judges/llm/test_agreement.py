@@ -18,10 +18,10 @@ from ragstone.judgements import (
 )
 from ragstone.judges import Sheet
 from ragstone.judges.judge import Proposition
-from ragstone.judges.llm.agreement import AgreementTask, ClaimAgreement, StatementAgreement
+from ragstone.judges.llm.claim_tasks import AgreementTask, ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 from ragstone.metrics import parse_metric, score
 

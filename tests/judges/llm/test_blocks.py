@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragstone.data import Context, Turn
-from ragstone.judges.llm.blocks import (
+from ragstone.judges.llm.prompts import (
     Passage,
     block,
     contexts_block,
@@ -19,7 +19,7 @@ from ragstone.judges.llm.blocks import (
     sentences_block,
     turns_block,
 )
-from ragstone.judges.llm.boundary import boundary, escaped, unescaped
+from ragstone.judges.llm.questions import boundary, escaped, unescaped
 
 LINE = re.compile(r"==== ([0-9a-f]{32})((?: \w+)?)")
 HASH = "5f0c" * 8
@@ -61,7 +61,7 @@ def test_short_texts_and_turns_stand_behind_their_ids() -> None:
 
 
 def test_the_same_texts_are_the_same_bytes_in_every_process() -> None:
-    program = "from ragstone.judges.llm.blocks import block; print(block('ANSWER', 'A.'), end='')"
+    program = "from ragstone.judges.llm.prompts import block; print(block('ANSWER', 'A.'), end='')"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert other.stdout.decode().replace("\r\n", "\n") == block("ANSWER", "A.")
 

@@ -11,10 +11,10 @@ from ragstone.data import Context, Example, Turn, to_frame
 from ragstone.judgements import RESPONSE_TYPES, Claims, Tables
 from ragstone.judges import Sheet
 from ragstone.judges.judge import Block
-from ragstone.judges.llm.claims import AnswerClaims, ClaimsTask
+from ragstone.judges.llm.claim_tasks import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question, ReplyEntry
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Question, ReplyEntry
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 from ragstone.judges.rules import RulesJudge
 

@@ -4,10 +4,9 @@ from typing import Any
 
 from ragstone.data import Context, Example, Turn
 from ragstone.judges.judge import Proposition
-from ragstone.judges.llm.conversation_support import ConversationSupportTask
+from ragstone.judges.llm.context_tasks import ConversationSupportTask, PropositionSupport
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.support import PropositionSupport
+from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.task import Target, TaskReply
 
 TASK = ConversationSupportTask()

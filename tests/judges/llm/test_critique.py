@@ -8,10 +8,10 @@ import pytest
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.data import Example
 from ragstone.judgements import Topic
-from ragstone.judges.llm.aspects import ASPECTS, aspects, check_aspects
-from ragstone.judges.llm.critique import CritiqueTask, CritiqueVerdict, item_id
+from ragstone.judges.llm.answer_tasks import CritiqueTask, CritiqueVerdict, item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.rubrics import ASPECTS, aspects, check_aspects
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "critique": "Say yes or no."})

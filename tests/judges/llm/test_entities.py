@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from ragstone.data import Context, Example
-from ragstone.judges.llm.entities import EntitiesTask, ReferenceEntities
+from ragstone.judges.llm.claim_tasks import EntitiesTask, ReferenceEntities
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.judges.llm.question import Question, ReplyEntry
+from ragstone.judges.llm.questions import Question, ReplyEntry
 from ragstone.judges.llm.task import Target, TaskReply
 
 TASK = EntitiesTask()

@@ -18,21 +18,13 @@ import pytest
 from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Quality, Topic
 from ragstone.judges.judge import Proposition
-from ragstone.judges.llm.agreement import AgreementTask
-from ragstone.judges.llm.blocks import listing
-from ragstone.judges.llm.boundary import unescaped
-from ragstone.judges.llm.claims import ClaimsTask
-from ragstone.judges.llm.critique import CritiqueTask
+from ragstone.judges.llm.answer_tasks import CritiqueTask, PreferenceTask, ProbesTask, RatingTask
+from ragstone.judges.llm.claim_tasks import AgreementTask, ClaimsTask, StatementsTask
+from ragstone.judges.llm.context_tasks import RelevanceTask, SupportTask
 from ragstone.judges.llm.kind_task import KindTask
-from ragstone.judges.llm.preference import PreferenceTask
-from ragstone.judges.llm.probes import ProbesTask
-from ragstone.judges.llm.prompts import SYSTEM, Prompts, asked_kinds
-from ragstone.judges.llm.question import SCHEMA, Item, Question
-from ragstone.judges.llm.rating import RatingTask
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.relevance import RelevanceTask
-from ragstone.judges.llm.statements import StatementsTask
-from ragstone.judges.llm.support import SupportTask
+from ragstone.judges.llm.prompts import SYSTEM, Prompts, asked_kinds, listing
+from ragstone.judges.llm.questions import SCHEMA, Item, Question, unescaped
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Target, Task
 from ragstone.models.chat.model import MalformedReply, drafts, json_objects
 from ragstone.testing import reply_to

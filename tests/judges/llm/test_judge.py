@@ -3,13 +3,18 @@
 from dataclasses import replace
 
 from ragstone.data import Context, Example
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.judge import LLMJudge, retrieved_nothing, task_replies, too_long
+from ragstone.judges.llm.llm_judge import (
+    LEAN,
+    LLMJudge,
+    all_tasks,
+    retrieved_nothing,
+    task_replies,
+    too_long,
+)
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.judges.llm.question import Item, Question
-from ragstone.judges.llm.rounds import LEAN
+from ragstone.judges.llm.questions import Item, Question
+from ragstone.judges.llm.replies import Outcome
 from ragstone.judges.llm.task import Target, TaskReply
-from ragstone.judges.llm.tasks import all_tasks
 from ragstone.testing import ScriptedModel
 
 TASKS = all_tasks()

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.judgements import Rating, Relevance, Support
-from ragstone.judges.llm.panel import vote
+from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.llm.task import Row
 
 

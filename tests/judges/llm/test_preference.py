@@ -7,9 +7,9 @@ import pytest
 
 from ragstone.data import Example
 from ragstone.judgements import Topic
-from ragstone.judges.llm.preference import PreferenceTask, PreferenceVerdict
+from ragstone.judges.llm.answer_tasks import PreferenceTask, PreferenceVerdict
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question, key
+from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "preference": "Compare."})

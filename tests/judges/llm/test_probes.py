@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from ragstone.data import Example
 from ragstone.judgements import Topic
-from ragstone.judges.llm.probes import ProbesMade, ProbesTask, probes_item
+from ragstone.judges.llm.answer_tasks import ProbesMade, ProbesTask, probes_item
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "probes": "Write questions."})

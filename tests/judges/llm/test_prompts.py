@@ -14,17 +14,18 @@ from ragstone.judgements import (
     STATEMENT_VERDICTS,
     SUPPORT_VERDICTS,
 )
-from ragstone.judges.llm.agreement import ClaimAgreement, StatementAgreement
-from ragstone.judges.llm.blocks import listing
-from ragstone.judges.llm.claims import AnswerClaims
-from ragstone.judges.llm.probes import ProbesMade
-from ragstone.judges.llm.prompts import asked_kinds, load_prompts
-from ragstone.judges.llm.question import SCHEMA, Item, Piece, Question
-from ragstone.judges.llm.question import WORDS as REPEATED
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.relevance import PassageRelevance
-from ragstone.judges.llm.statements import ReferenceStatements
-from ragstone.judges.llm.support import PropositionSupport
+from ragstone.judges.llm.answer_tasks import ProbesMade
+from ragstone.judges.llm.claim_tasks import (
+    AnswerClaims,
+    ClaimAgreement,
+    ReferenceStatements,
+    StatementAgreement,
+)
+from ragstone.judges.llm.context_tasks import PassageRelevance, PropositionSupport
+from ragstone.judges.llm.prompts import asked_kinds, listing, load_prompts
+from ragstone.judges.llm.questions import SCHEMA, Item, Piece, Question
+from ragstone.judges.llm.questions import WORDS as REPEATED
+from ragstone.judges.llm.replies import read_items
 from tests.project import ROOT
 
 OWN = load_prompts()

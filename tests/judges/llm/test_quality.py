@@ -13,8 +13,8 @@ from ragstone.judgements import KINDS, VALUE, Quality, Tables, same_outcome
 from ragstone.judges import Sheet
 from ragstone.judges.llm.kind_task import KindItem, KindTask, item_of
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 from ragstone.metrics import parse_metric, score
 

@@ -9,9 +9,9 @@ from pydantic import ValidationError
 
 from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Topic
+from ragstone.judges.llm.answer_tasks import RatingItem, RatingTask, rating_item
 from ragstone.judges.llm.prompts import Prompts, load_prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.rating import RatingItem, RatingTask, rating_item
+from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.rubrics import Point, Rubric, load_rubrics
 from ragstone.judges.llm.task import UNSPLIT, Target, TaskReply
 

@@ -8,10 +8,10 @@ from pydantic import ValidationError
 
 from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Relevance
+from ragstone.judges.llm.context_tasks import PassageRelevance, RelevanceTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.relevance import PassageRelevance, RelevanceTask
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "relevance": "Grade the passages."})

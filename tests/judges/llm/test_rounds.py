@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import pytest
 
 from ragstone.core.errors import UnknownName
-from ragstone.judges.llm.question import Item, Piece
-from ragstone.judges.llm.rounds import ISOLATED, LEAN, merged, plan_named
+from ragstone.judges.llm.llm_judge import ISOLATED, LEAN, merged, plan_named
+from ragstone.judges.llm.questions import Item, Piece
 
 TASKS = ("claims", "statements", "relevance", "support", "agreement", "quality", "critique")
 

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from ragstone.data import Context, Example, Turn
+from ragstone.judges.llm.claim_tasks import ReferenceStatements, StatementsTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.statements import ReferenceStatements, StatementsTask
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "statements": "List the statements."})

@@ -9,11 +9,10 @@ import pytest
 from ragstone.data import Context, Example
 from ragstone.judgements import SUPPORT_VERDICTS, Support
 from ragstone.judges.judge import Proposition
+from ragstone.judges.llm.context_tasks import PropositionSupport, RelevanceTask, SupportTask
 from ragstone.judges.llm.prompts import Prompts
-from ragstone.judges.llm.question import Question
-from ragstone.judges.llm.reading import read_items
-from ragstone.judges.llm.relevance import RelevanceTask
-from ragstone.judges.llm.support import PropositionSupport, SupportTask
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import read_items
 from ragstone.judges.llm.task import Row, Target, TaskReply
 
 PROMPTS = Prompts({"system": "Judge.", "support": "Weigh.", "relevance": "Grade."})

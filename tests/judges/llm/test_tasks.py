@@ -10,10 +10,10 @@ import pytest
 from ragstone.data import Context, Example, Turn
 from ragstone.judgements import Topic
 from ragstone.judges.judge import Proposition
+from ragstone.judges.llm.llm_judge import all_tasks
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.judges.llm.question import Question, key
+from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.task import Target, Task
-from ragstone.judges.llm.tasks import all_tasks
 from ragstone.models.chat import ChatRequest
 
 TASKS = all_tasks()

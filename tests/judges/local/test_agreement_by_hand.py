@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.agreement import (
+from ragstone.judges.local.aligner import Likeness
+from ragstone.judges.local.answer_agreement import (
     StatementMatch,
     Wording,
     claim_agreement,
@@ -16,8 +17,7 @@ from ragstone.judges.local.agreement import (
     statement_agreement,
     wording,
 )
-from ragstone.judges.local.curve import curve
-from ragstone.judges.local.likeness import Likeness
+from ragstone.judges.local.claim_support import curve
 
 
 def counted(statement: str, answer: str, question: str | None = None) -> Wording:

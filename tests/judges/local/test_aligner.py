@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragstone.judges.local import aligner as room
 from ragstone.judges.local.aligner import Aligner, AlignmentInput, like
-from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.claims_and_evidence import Passages
 from ragstone.models import TokenVectors
 from ragstone.testing import ScriptedEncoder
 

@@ -5,10 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ragstone.judges.local.aligner import Aligner, AlignmentInput, like
-from ragstone.judges.local.alignment import SMALL_WORD, align, pieces, read
-from ragstone.judges.local.likeness import behind, likeness
-from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.aligner import Aligner, AlignmentInput, behind, like, likeness
+from ragstone.judges.local.claim_support import SMALL_WORD, align, pieces, read
+from ragstone.judges.local.claims_and_evidence import Passages
 from ragstone.models import CachedEncoder, TokenVectors
 from ragstone.testing import ScriptedEncoder
 

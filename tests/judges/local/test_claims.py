@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.claims import claims, statements
+from ragstone.judges.local.claims_and_evidence import claims, statements
 
 
 @pytest.mark.parametrize(

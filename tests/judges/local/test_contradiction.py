@@ -2,9 +2,8 @@
 
 import pytest
 
+from ragstone.judges.local.claims_and_evidence import Passages, gather
 from ragstone.judges.local.contradiction import OPPOSITES, contradiction
-from ragstone.judges.local.evidence import gather
-from ragstone.judges.local.passages import Passages
 
 PASSAGES = Passages(
     [

@@ -2,14 +2,13 @@
 
 import pytest
 
+from ragstone.judges.local.claims_and_evidence import Passages, gather
 from ragstone.judges.local.contradiction import (
     LONGEST_SENTENCE,
     LOOKED_THROUGH,
     ContradictingSentence,
     contradiction,
 )
-from ragstone.judges.local.evidence import gather
-from ragstone.judges.local.passages import Passages
 from ragstone.report.words import explain
 
 

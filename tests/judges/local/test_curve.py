@@ -6,7 +6,7 @@ from importlib.resources import files
 
 import pytest
 
-from ragstone.judges.local.curve import Curve, curve, curves
+from ragstone.judges.local.claim_support import Curve, curve, curves
 
 
 def test_one_half_where_the_score_is_zero() -> None:

@@ -4,9 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.curve import curve
-from ragstone.judges.local.evidence import EvidenceCounts, gather, without_citations
-from ragstone.judges.local.passages import Passages
+from ragstone.judges.local.claim_support import curve
+from ragstone.judges.local.claims_and_evidence import (
+    EvidenceCounts,
+    Passages,
+    gather,
+    without_citations,
+)
 
 MINE = ["Tin and copper lay in Geevor. Ships took lead.", "A bridge opened in 1859."]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.judges.local.frames import frame_end
+from ragstone.judges.local.claims_and_evidence import frame_end
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from ragstone.judges.local.curve import curve
-from ragstone.judges.local.likeness import GIVEN_WORD, SMALL_WORD, Likeness, behind, likeness
+from ragstone.judges.local.aligner import GIVEN_WORD, SMALL_WORD, Likeness, behind, likeness
+from ragstone.judges.local.claim_support import curve
 from ragstone.models import TokenVectors
 
 AXES = {

@@ -5,12 +5,11 @@ from collections.abc import Callable
 
 import pytest
 
-from ragstone.judges.local.agreement import claim_agreement, statement_agreement
-from ragstone.judges.local.claims import claims, statements
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.relevance import relevance
-from ragstone.judges.local.response import response_type
-from ragstone.judges.local.support import support
+from ragstone.judges.local.answer_agreement import claim_agreement, statement_agreement
+from ragstone.judges.local.claim_support import support
+from ragstone.judges.local.claims_and_evidence import Passages, claims, statements
+from ragstone.judges.local.context_relevance import relevance
+from ragstone.judges.local.response_type import response_type
 
 MOST = 9.0
 """Times as long for four times the text: 4 if it is linear, 16 if quadratic."""

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.passages import Passages, SentenceSpan
+from ragstone.judges.local.claims_and_evidence import Passages, SentenceSpan
 
 TEXTS = ["Tin lay here. Ships closed.", "", "The tin sank."]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.curve import curve
-from ragstone.judges.local.relevance import (
+from ragstone.judges.local.claim_support import curve
+from ragstone.judges.local.context_relevance import (
     RelevanceVerdict,
     cosine_features,
     relevance,

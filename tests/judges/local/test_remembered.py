@@ -2,8 +2,8 @@
 
 import pytest
 
-from ragstone.judges.local import remembered as module
-from ragstone.judges.local.remembered import LONGEST, remembered
+from ragstone.judges.local import text_terms as module
+from ragstone.judges.local.text_terms import LONGEST, remembered
 
 
 def test_a_word_is_looked_at_once_and_a_long_text_each_time() -> None:

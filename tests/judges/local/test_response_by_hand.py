@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.response import (
+from ragstone.judges.local.response_type import (
     PHRASES_8,
     PHRASES_12,
     abstains_by_phrases,

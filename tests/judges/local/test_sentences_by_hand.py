@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.judges.local.claims import claims, statements
+from ragstone.judges.local.claims_and_evidence import claims, statements
 from ragstone.judges.local.sentences import sentences
 
 

@@ -4,12 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.alignment import Alignment
-from ragstone.judges.local.claims import claims
-from ragstone.judges.local.evidence import gather
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.support import support
-from ragstone.judges.local.words import terms
+from ragstone.judges.local.claim_support import Alignment, support
+from ragstone.judges.local.claims_and_evidence import Passages, claims, gather
+from ragstone.judges.local.text_terms import terms
 from ragstone.report.words import explain
 
 BRIDGE = "The Royal Albert Bridge spans the Tamar. It was opened in May 1859 by Prince Albert."

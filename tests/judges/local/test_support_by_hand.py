@@ -6,11 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.alignment import Alignment
-from ragstone.judges.local.curve import curve
-from ragstone.judges.local.evidence import gather
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.local.support import probability_of, support
+from ragstone.judges.local.claim_support import Alignment, curve, probability_of, support
+from ragstone.judges.local.claims_and_evidence import Passages, gather
 from ragstone.report.words import explain
 
 PORT = "The port of Truro opened in 1859."

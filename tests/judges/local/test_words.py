@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local import words
-from ragstone.judges.local.words import denied, fold, names, numbers, stem, terms, tokens
+from ragstone.judges.local import text_terms as words
+from ragstone.judges.local.text_terms import denied, fold, names, numbers, stem, terms, tokens
 
 
 @pytest.mark.parametrize(

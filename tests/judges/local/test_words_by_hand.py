@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.words import (
+from ragstone.judges.local.text_terms import (
     STOP_WORDS,
     as_written,
     denied,

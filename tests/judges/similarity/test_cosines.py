@@ -2,8 +2,7 @@
 
 import pytest
 
-from ragstone.judges.similarity.cosines import Texts
-from ragstone.judges.similarity.units import Unit
+from ragstone.judges.similarity.similarity_judge import Texts, Unit
 from ragstone.testing import ScriptedEncoder
 
 

@@ -11,7 +11,8 @@ import pytest
 
 import ragstone
 from ragstone.judgements import Claims
-from ragstone.metrics import Range, Undefined, loading, register
+from ragstone.metrics import Range, Undefined, register
+from ragstone.metrics import user_metrics as loading
 from ragstone.report import catalogue, full_page, picture
 from ragstone.report.page import (
     Bar,

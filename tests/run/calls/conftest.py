@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pytest
 
-from ragstone.judges.llm.question import Item, Piece, Question
+from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.run.calls.asking import Asking
 from ragstone.run.calls.entries import FILE
 from ragstone.run.calls.journal import Journal

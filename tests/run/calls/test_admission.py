@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.judges.llm.question import Item, Piece, Question
+from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.run.calls.admission import EXPECTED_TOKENS, Admission, Admitted
 from ragstone.run.calls.attempting import AttemptResult, QueuedQuestion

@@ -10,8 +10,8 @@ import pytest
 
 from ragstone.core.errors import InputError, ModelError
 from ragstone.core.messages import in_shell
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
 from ragstone.report.words import words
 from ragstone.run.calls.asking import REMEMBERED, Asking

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.run.calls.asking import Asking
 from ragstone.run.calls.model_client import CallLimits

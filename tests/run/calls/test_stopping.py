@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
 from ragstone.run.calls.asking import Asking
 from ragstone.run.calls.entries import FILE, entries, totals
 from ragstone.run.calls.journal import Journal
@@ -20,7 +20,7 @@ QUESTIONS, AT_ONCE = 400, 4
 CHILD = f"""
 import asyncio, os, sys
 from pathlib import Path
-from ragstone.judges.llm.question import Item, Piece, Question
+from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.run.calls.asking import Asking
 from ragstone.run.calls.entries import FILE
 from ragstone.run.calls.journal import Journal

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import ModelError
-from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.replies import Outcome
 from ragstone.run.cluster.relay import OPEN, PLACES, Clerk, Put, Relay, RemoteAsking, Ticket
 
 

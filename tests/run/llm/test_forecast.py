@@ -13,7 +13,7 @@ import pytest
 
 import ragstone
 from ragstone.data import Example
-from ragstone.judges.llm.question import Item, Piece, Question
+from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.report.words import explain
 from ragstone.run import Limits

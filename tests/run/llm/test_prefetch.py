@@ -9,10 +9,9 @@ import pytest
 
 from ragstone.data import Context, Example
 from ragstone.judges import Judge
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.llm.judge import LLMJudge
+from ragstone.judges.judge import HumanJudge
+from ragstone.judges.llm.llm_judge import LEAN, LLMJudge
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.judges.llm.rounds import LEAN
 from ragstone.run.blocks import shards_of
 from ragstone.run.chat_judge import ChatJudge
 from ragstone.run.prefetch import Prefetch

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from ragstone.judges import fingerprint
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.run import Run
 from ragstone.run.written import Several
 

@@ -10,7 +10,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.data.record_labels import FIELDS
 from ragstone.judgements import ASKS, VALUE, Ask, kind_of
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.labels.table import LabelTable
 from ragstone.metrics import Metric, needed_asks, score

@@ -6,7 +6,7 @@ from typing import Protocol
 import polars as pl
 
 from ragstone.judgements import KINDS, About, Kind
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.labels.adjudicate import SAID
 
 SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}

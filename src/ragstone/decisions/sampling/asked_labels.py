@@ -29,7 +29,7 @@ from ragstone.judgements import (
     kind_of,
     languages,
 )
-from ragstone.judges.human import HumanJudge
+from ragstone.judges.judge import HumanJudge
 from ragstone.labels.queue import pairs
 from ragstone.labels.queue.form import YES_NO as YES_OR_NO
 from ragstone.labels.queue.form import AskedLabel

@@ -6,7 +6,7 @@ import polars as pl
 
 from ragstone.core.errors import RagstoneError
 from ragstone.metrics import Composite, read_metric
-from ragstone.metrics.compose import weight_coverage
+from ragstone.metrics.composite import weight_coverage
 
 WeightShares = Mapping[tuple[str, str], float]
 """By metric and system."""

@@ -6,8 +6,8 @@ from ragstone.core.messages import reason
 from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimVerdict, told
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
-from ragstone.judges.local.claims import LocatedClaim
-from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.models import CachedEncoder, Encoder
 
 MOST_CHARACTERS = 200_000

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ragstone.core.messages import reason
 from ragstone.guard.deadline import Deadline
 from ragstone.judges import fingerprint
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Question, key
+from ragstone.judges.llm.questions import Question, key
+from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel
 from ragstone.run.calls.attempting import QueuedQuestion, attempted, why
 

@@ -10,8 +10,8 @@ from ragstone.guard.grounding import ClaimVerdict
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge
 from ragstone.judges.judge import Sheet
-from ragstone.judges.local.claims import LocatedClaim
-from ragstone.judges.local.judge import LocalJudge
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
+from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.run.judging import resolve
 
 SUPPORT = Support.ask("claim").name

@@ -8,8 +8,8 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import argument, reason
 from ragstone.guard.answered import Answered
 from ragstone.guard.grounding import ClaimsJudge, ClaimVerdict
-from ragstone.judges.local.claims import LocatedClaim
-from ragstone.judges.names import LOCAL, NLI, STRINGS
+from ragstone.judges.judge_names import LOCAL, NLI, STRINGS
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.models.download import BUILTIN
 
 from .circuit import Circuit
@@ -86,7 +86,7 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     if judge in (LOCAL, BUILTIN):
         return _encoder_judge(str(judge), offline=offline), ON_THIS_MACHINE
     if isinstance(judge, str) and judge.partition(":")[0] == NLI:
-        from ragstone.judges.names import parse_judges
+        from ragstone.judges.judge_names import parse_judges
 
         from .by_rows import RowsJudge
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ragstone.guard.answered import Answered
-from ragstone.judges.local.claims import LocatedClaim, claim_of
-from ragstone.judges.local.words import terms
+from ragstone.judges.local.claims_and_evidence import LocatedClaim, claim_of
+from ragstone.judges.local.text_terms import terms
 
 from .units import StreamUnit
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ragstone.judges.local.claims import LocatedClaim
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
 
 from .answered_part import claims_of, has_content
 from .ends import UnitKind

@@ -13,8 +13,8 @@ from ragstone.guard.event import tell
 from ragstone.guard.grounding import Grounded
 from ragstone.guard.grounds import ReadContexts
 from ragstone.guard.guard import Guard, unjudged
-from ragstone.judges.local.passages import Passages
-from ragstone.judges.names import STRINGS
+from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.local.claims_and_evidence import Passages
 
 from .answered_part import AnsweredPart
 from .grouping import UnitGroup

@@ -16,13 +16,10 @@ from pydantic import create_model
 from ragstone.judgements import Column, Kind
 from ragstone.judges.judge import Proposition
 
-from .blocks import contexts_block, listing
-from .parts import balanced, groups, numbered, said, why_lacking
-from .prompts import Prompts
-from .question import NO_DETAILS, Item, Piece, ReplyEntry
-from .scale import WHOLE
-from .sees import facts_of, has, instructions_for, shown
-from .task import OfKind, Row, Target, TaskReply
+from .prompts import Prompts, contexts_block, facts_of, has, instructions_for, listing, shown
+from .questions import NO_DETAILS, Item, Piece, ReplyEntry
+from .replies import WHOLE
+from .task import OfKind, Row, Target, TaskReply, balanced, groups, numbered, said, why_lacking
 
 YES_NO = {"yes": True, "no": False}
 _DETAIL = re.compile(r"\W*([A-Za-z_]+)\W*[\s:=]\s*(.+)", re.DOTALL)

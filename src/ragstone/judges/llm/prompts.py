@@ -1,17 +1,28 @@
-"""Prompts: the instructions of each task, identified by the hash of their text.
+"""Prompts: the instructions of each task, and contexts and other texts as a model sees them.
 
-A prompt is made from the guideline of its kind: the part for people and models,
-and the part for models only.
+A prompt is made from the guideline of its kind and identified by the hash of its text. Long
+contexts are split, and nothing is left out. Each text stands between boundary lines of its own,
+and everything between them is data, whatever it says. Equal texts give equal bytes in every run.
+Every block ends with an empty line::
+
+    ANSWER
+    ==== 5f0c…
+    [s1] The bridge opened in 1859. [s2] It is still in use.
+    ==== 5f0c… end
 """
 
-from collections.abc import Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from importlib import resources
 from pathlib import Path
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
+from ragstone.data import Context, Example, Turn
 from ragstone.judgements import (
     KINDS,
     Column,
@@ -22,6 +33,22 @@ from ragstone.judgements import (
     guideline_of,
     meaning,
 )
+from ragstone.judges.local.sentences import sentences
+from ragstone.models.chat import ITEMS
+
+from .questions import boundary, escaped, found, line
+
+__all__ = [
+    "Passage",
+    "block",
+    "contexts_block",
+    "found",
+    "listing",
+    "passages",
+    "sentences_block",
+    "turns_block",
+]
+
 
 SYSTEM = "system"
 """``system.md`` stands before every prompt."""
@@ -150,3 +177,243 @@ def _replaced(folder: Path | None, known: list[str]) -> dict[str, str]:
         given = argument("prompts", folder)
         raise InputError(f"{given}: {'; '.join(faults)}. Prompts are: {names}.")
     return texts
+
+
+_KEPT = 1_024
+"""Context lists that several tasks may still ask for."""
+
+_KEPT_TEXTS = 2048
+"""Contexts that other examples may have too."""
+
+_PARAGRAPH = re.compile(r"\n[^\S\n]*\n\s*")
+_WORD = re.compile(r"\s+")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A context as shown to a model, or a part of a long one.
+
+    Args:
+        id: ``c01``, ``c02``, …: its place among all passages of the example.
+        context: Id of the context in the data.
+        rank: Its rank.
+        text: As in the data.
+        first: Number of its first sentence within the context, from 0.
+        starts: Where in ``text`` each of its sentences begins. A part that begins
+            within a sentence begins with that sentence, whose number then is in both parts.
+    """
+
+    id: str
+    context: str
+    rank: int
+    text: str
+    first: int = 0
+    starts: tuple[int, ...] = ()
+
+    @property
+    def sentences(self) -> int:
+        """The number of sentences, including one that it begins inside of."""
+        return len(self.starts)
+
+
+def passages(contexts: Sequence[Context], room: int, at_once: int = ITEMS) -> list[list[Passage]]:
+    """The passages of contexts, in groups that each fit into one question; nearly always one.
+
+    A context longer than the room is split at the end of a paragraph, else of a sentence or a word,
+    else anywhere; its parts joined are its text. A context without text is left out.
+
+    Args:
+        contexts: In rank order.
+        room: The most characters of text in a group, at least 1.
+        at_once: The most passages in a group.
+    """
+    return [list(group) for group in _groups(tuple(contexts), room, at_once)]
+
+
+@lru_cache(_KEPT)
+def _groups(
+    contexts: tuple[Context, ...], room: int, at_once: int
+) -> tuple[tuple[Passage, ...], ...]:
+    if room < 1 or at_once < 1:
+        raise ValueError(f"room and at_once are at least 1, got {room} and {at_once}")
+    groups: list[list[Passage]] = []
+    taken = number = 0
+    for context in contexts:
+        if context.text is None:
+            continue
+        for text, first, starts in _parts(context.text, room):
+            if not groups or len(groups[-1]) == at_once or taken + len(text) > room:
+                groups.append([])
+                taken = 0
+            number += 1
+            name = f"c{number:02d}"
+            groups[-1].append(Passage(name, context.id, context.rank, text, first, starts))
+            taken += len(text)
+    return tuple(map(tuple, groups))
+
+
+@lru_cache(_KEPT_TEXTS)
+def _parts(text: str, room: int) -> tuple[tuple[str, int, tuple[int, ...]], ...]:
+    """Each part, the number of its first sentence, and where in it its sentences begin."""
+    return tuple(_split(text, room))
+
+
+def _split(text: str, room: int) -> Iterator[tuple[str, int, tuple[int, ...]]]:
+    found = sentences(text)
+    starts = [one.start for one in found]
+    start = 0
+    while True:
+        end = len(text) if len(text) - start <= room else _cut(text, start, start + room, starts)
+        first, after = bisect_left(starts, start), bisect_left(starts, end)
+        mine = [place - start for place in starts[first:after]]
+        if first and found[first - 1].end > start:
+            first -= 1
+            mine.insert(0, 0)
+        yield text[start:end], first, tuple(mine)
+        start = end
+        if start >= len(text):
+            return
+
+
+def _cut(text: str, start: int, limit: int, starts: Sequence[int]) -> int:
+    """Where to end the part from ``start``: at ``limit`` at the latest, past its half if it can."""
+    half = (start + limit + 1) // 2
+    paragraphs = [one.end() for one in _PARAGRAPH.finditer(text, start, limit)]
+    if paragraphs and paragraphs[-1] >= half:
+        return paragraphs[-1]
+    after = bisect_left(starts, limit + 1)
+    if after and starts[after - 1] >= half:
+        return starts[after - 1]
+    words = [one.end() for one in _WORD.finditer(text, half, limit)]
+    return words[-1] if words else limit
+
+
+"""Blocks of contexts that several questions may still begin with."""
+
+
+def contexts_block(group: Sequence[Passage]) -> str:
+    """The passages of a question, each after its id, with the sentences of each context numbered.
+
+    ``[s1]`` is the first sentence of a context; further parts of it continue the numbers.
+    """
+    return _contexts_block(tuple(group))
+
+
+def block(title: str, text: str) -> str:
+    """One text: ``QUESTION``, ``ANSWER``, ``REFERENCE``, ``POLICY``."""
+    return _between(title, {"": escaped(text)}, (text,))
+
+
+def sentences_block(title: str, text: str) -> str:
+    """One text with its sentences numbered from ``[s1]``."""
+    starts = [one.start for one in sentences(text)]
+    return _between(title, {"": _numbered(text, starts)}, (text,))
+
+
+def listing(title: str, texts: Mapping[str, str]) -> str:
+    """Several short texts, each after its id."""
+    return _between(
+        title, {name: escaped(text) for name, text in texts.items()}, tuple(texts.values())
+    )
+
+
+def turns_block(history: Sequence[Turn]) -> str:
+    """The earlier turns of a conversation, each with its role, after ``t01``, ``t02``, …"""
+    turns = {f"t{n:02d}": f"{turn.role}: {turn.text}" for n, turn in enumerate(history, 1)}
+    return listing("EARLIER TURNS", turns)
+
+
+@lru_cache(_KEPT)
+def _contexts_block(group: tuple[Passage, ...]) -> str:
+    shown = {one.id: _numbered(one.text, one.starts, one.first) for one in group}
+    return _between("CONTEXTS", shown, tuple(one.text for one in group))
+
+
+def _between(title: str, shown: Mapping[str, str], texts: Sequence[str]) -> str:
+    mark = boundary((title, *shown, *shown.values()), texts)
+    parts = [f"{title}\n"]
+    for name, text in shown.items():
+        parts += (line(mark, name), text, "\n")
+    parts += (line(mark, "end"), "\n")
+    return "".join(parts)
+
+
+def _numbered(text: str, starts: Sequence[int], first: int = 0) -> str:
+    if not starts:
+        return escaped(text)
+    parts = [escaped(text[: starts[0]])]
+    for number, start, end in zip(
+        range(first + 1, first + 1 + len(starts)), starts, (*starts[1:], len(text)), strict=True
+    ):
+        parts += (f"[s{number}] ", escaped(text[start:end]))
+    return "".join(parts)
+
+
+TEXTS = ("question", "contexts", "answer", "reference")
+"""What a rubric may see."""
+
+
+def has(example: Example, text: str) -> bool:
+    """Whether an example has one of ``TEXTS``; contexts with only an id do not count.
+
+    An empty answer counts as an answer; a blank question does not count.
+    """
+    if text == "contexts":
+        return any(context.text is not None for context in example.contexts or ())
+    if text == "question":
+        return bool((example.question or "").strip())
+    if text == "reference":
+        return len(example.reference) > 0
+    return getattr(example, text) is not None
+
+
+def shown(example: Example, *texts: str) -> tuple[str, ...]:
+    """The blocks of these texts, as far as the example has them, without contexts.
+
+    The question includes the earlier turns of the conversation. ``sentences`` is the answer with
+    its sentences numbered, as it is shown to the task of claims, so that the two share a block.
+    """
+    return tuple(one for text in texts for one in _blocks(example, text))
+
+
+def _blocks(example: Example, text: str) -> tuple[str, ...]:
+    if text == "sentences":
+        return () if example.answer is None else (sentences_block("ANSWER", example.answer),)
+    if not has(example, text):
+        return ()
+    if text == "question":
+        turns = (turns_block(example.history),) if example.history else ()
+        return (*turns, block("QUESTION", example.question or ""))
+    if text == "policy":
+        return (block("POLICY", example.policy or ""),)
+    if text == "answer":
+        return (block("ANSWER", example.answer or ""),)
+    if text == "reference":
+        return (_reference(example.reference),)
+    return ()
+
+
+def _reference(reference: tuple[str, ...]) -> str:
+    if len(reference) == 1:
+        return block("REFERENCE", reference[0])
+    numbered = {f"r{number:02}": text for number, text in enumerate(reference, 1)}
+    return listing("REFERENCE, of which any one counts", numbered)
+
+
+def facts_of(example: Example, *texts: str) -> tuple[object, ...]:
+    """The content of these texts, for a fingerprint."""
+    facts: list[object] = []
+    for text in texts:
+        if text == "question":
+            facts.append([(turn.role, turn.text) for turn in example.history])
+            facts.append(example.question)
+        elif text == "contexts":
+            facts.append([(one.id, one.text) for one in example.contexts or ()])
+        else:
+            facts.append(getattr(example, text))
+    return tuple(facts)
+
+
+def instructions_for(prompts: Prompts, task: str) -> str:
+    """The instructions of a task, followed by a blank line."""
+    return f"{prompts.instructions(task).rstrip()}\n\n"

@@ -1,17 +1,18 @@
-"""Task: one type of question to a model, and how rows are made from the items of its reply."""
+"""Task: the interface of all tasks for a model, and the splitting of long questions."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
-from typing import Any, Protocol
+from itertools import chain, pairwise
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.judges.judge import Proposition, no_text
+from ragstone.models.chat import ITEMS
 
-from .asker import Outcome
-from .prompts import Prompts
-from .question import Item, Piece
+from .prompts import Passage, Prompts, instructions_for, listing, passages, shown
+from .questions import Item, Piece
+from .replies import Outcome
 
 Row = dict[str, Any]
 """A row of the ask's kind, without ``subject`` and ``judge``."""
@@ -153,3 +154,83 @@ class Task(Protocol):
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """What the rows depend on, for the subject's fingerprint: equal facts mean equal rows."""
+
+
+Text = TypeVar("Text")
+Sort = TypeVar("Sort", bound=Item)
+
+CONTEXTS_SHARE = 0.75
+"""Of a question's room; the rest is for what is asked about the contexts."""
+NOT_SAID = "not_in_reply"
+
+
+def groups(example: Example, room: int) -> list[list[Passage]]:
+    """The contexts of an example in groups that fit into a question; the same for related tasks.
+
+    Args:
+        example: The example; contexts without text are left out.
+        room: The most characters of text in one question.
+    """
+    return passages(example.contexts or (), int(room * CONTEXTS_SHARE))
+
+
+def balanced(texts: Sequence[Text], at_most: int = ITEMS) -> list[Sequence[Text]]:
+    """The texts in order, in as few parts as possible, of equal length to within one."""
+    count = -(-len(texts) // at_most)
+    ends = [len(texts) * number // count for number in range(count + 1)] if count else []
+    return [texts[start:end] for start, end in pairwise(ends)]
+
+
+def portions(pieces: Iterable[Piece], at_most: int) -> list[Piece]:
+    """The pieces, split so that none has too many items."""
+    return [
+        piece.only(names) if len(names) < len(piece.items) else piece
+        for piece in pieces
+        for names in balanced(list(piece.items), at_most)
+    ]
+
+
+def numbered(letter: str, texts: Sequence[str], first: int = 1) -> dict[str, str]:
+    """The texts by their ids: ``p01``, ``p02``, …"""
+    return {f"{letter}{number:02d}": text for number, text in enumerate(texts, first)}
+
+
+def said(reply: TaskReply, name: str | None, sort: type[Sort]) -> list[Sort]:
+    """The items under an id; several if the contexts were split."""
+    items = reply.items.get(name, ()) if name is not None else ()
+    return [item for item in items if isinstance(item, sort)]
+
+
+def why_lacking(reply: TaskReply, name: str | None) -> str:
+    """Why there is no verdict under an id."""
+    return reply.lacking.get(name, NOT_SAID) if name is not None else NOT_SAID
+
+
+class OfReferences(OfKind):
+    """A task with an item for each reference, so that all systems share its questions."""
+
+    item: ClassVar[type[Item]]
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One, with an item for each reference; several if there are more than 20."""
+        example = target.example
+        references = {
+            f"r{number:02d}": text
+            for number, text in enumerate(example.reference, 1)
+            if text.strip()
+        }
+        before = shown(example, "question")
+        instructions = instructions_for(prompts, self.name)
+
+        def piece(ids: Collection[str]) -> Piece:
+            texts = {name: references[name] for name in references if name in ids}
+            blocks = (*before, listing("REFERENCES", texts))
+            items = dict.fromkeys(texts, self.item)
+            return Piece(self.name, instructions, blocks, items, piece, texts=texts, details=())
+
+        return [piece(ids) for ids in balanced(list(references))]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Earlier turns, question and references."""
+        example = target.example
+        return (example.history, example.question, example.reference)

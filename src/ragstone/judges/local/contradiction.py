@@ -16,13 +16,10 @@ from operator import or_
 
 from ragstone.core.messages import reason
 
-from .evidence import EvidenceCounts
-from .held import numbers_of
-from .passages import Passages
+from .claims_and_evidence import EvidenceCounts, Passages, numbers_of
 from .quantities import MONTHS, quantities
 from .quantities import VERSION as QUANTITIES
-from .spelling import alike
-from .words import as_written, name_runs, stem, stem_or_none, tokens
+from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
 VERSION = f"ragstone-contradiction/2({QUANTITIES})"
 

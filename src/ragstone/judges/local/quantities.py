@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, islice, pairwise, takewhile
 
-from .words import stem, stem_or_none, tokens
+from .text_terms import stem, stem_or_none, tokens
 
 VERSION = "ragstone-quantities/1"
 

@@ -1,11 +1,8 @@
 """Similarity: how similar texts are, by cosines, BERTScore or a cross-encoder."""
 
-from .baselines import Baseline, built_in_baseline, read_baseline
-from .bertscore import BertScores, bertscore, bertscore_grid
-from .cross_encoder import CrossEncoderJudge
-from .idf import Idf, count_documents
-from .judge import SimilarityJudge
-from .options import BertscoreOptions, BertscoreSettings
+from .bertscore import BertscoreOptions, BertScores, BertscoreSettings, bertscore, bertscore_grid
+from .bertscore_tables import Baseline, Idf, built_in_baseline, count_documents, read_baseline
+from .similarity_judge import CrossEncoderJudge, SimilarityJudge
 
 __all__ = [
     "Baseline",

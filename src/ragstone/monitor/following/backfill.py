@@ -7,7 +7,7 @@ from time import time
 from typing import Any
 
 from ragstone.core.errors import InputError
-from ragstone.judges.names import check_name, is_without_model
+from ragstone.judges.judge_names import check_name, is_without_model
 from ragstone.monitor.settings.judging import JudgingSettings, check_rate
 from ragstone.monitor.store.backfilled import (
     PassedOver,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.judges.names import check_name
+from ragstone.judges.judge_names import check_name
 from ragstone.metrics import parse_metric
 
 from .table import SettingsTable

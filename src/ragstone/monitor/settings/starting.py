@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.judges.names import check_name, is_without_model, panel_models
+from ragstone.judges.judge_names import check_name, is_without_model, panel_models
 from ragstone.models.chat.chat_names import ADAPTERS, is_chat, open_chat
 
 from .settings import MonitorSettings

@@ -14,7 +14,7 @@ from ragstone.data import Example
 from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.metrics import read_metric
-from ragstone.metrics.compose import weight_coverage
+from ragstone.metrics.composite import weight_coverage
 from ragstone.report.words import words
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate

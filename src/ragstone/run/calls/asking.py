@@ -13,9 +13,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
 from ragstone.core.errors import RagstoneError
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Question, key
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Question, key
+from ragstone.judges.llm.replies import Outcome, read_items
 from ragstone.models.chat import ChatModel
 from ragstone.models.chat.model import MalformedReply
 

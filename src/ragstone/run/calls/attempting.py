@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ragstone.core.messages import reason
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Item, Question
-from ragstone.judges.llm.reading import read_items
+from ragstone.judges.llm.questions import Item, Question
+from ragstone.judges.llm.replies import Outcome, read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.model import MalformedReply, Unclosed
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from ragstone.core.errors import ModelError
 from ragstone.core.messages import reason
-from ragstone.judges.llm.asker import Outcome
+from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
 
 from .admission import Admission

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ragstone.core.messages import Reason, reason
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.parts import NOT_SAID
+from ragstone.judges.llm.replies import Outcome
+from ragstone.judges.llm.task import NOT_SAID
 
 from .attempting import QueuedQuestion
 

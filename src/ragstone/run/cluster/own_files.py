@@ -14,7 +14,7 @@ from ragstone.core.files import cache_folder, private_folder
 from ragstone.core.user_code import GIVEN, own_module
 from ragstone.judgements import KINDS
 from ragstone.judgements.guideline import guideline_file
-from ragstone.metrics.loading import defines_metrics, load_metrics
+from ragstone.metrics.user_metrics import defines_metrics, load_metrics
 
 
 @dataclass(frozen=True, slots=True)

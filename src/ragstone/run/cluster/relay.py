@@ -18,8 +18,8 @@ from typing import Any, Protocol, TypeVar
 from uuid import uuid4
 
 from ragstone.core.errors import RagstoneError
-from ragstone.judges.llm.asker import Outcome
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel
 
 Result = TypeVar("Result")

@@ -16,7 +16,7 @@ from typing import Any
 from ragstone.core.errors import CannotGoOn, InputError, RagstoneError
 from ragstone.core.python_runtime import collect_rarely
 from ragstone.data import Examples
-from ragstone.judges.llm.question import Question
+from ragstone.judges.llm.questions import Question
 from ragstone.run.chat_judges import able_to_ask
 from ragstone.run.forms import Manifest
 from ragstone.run.request import Request

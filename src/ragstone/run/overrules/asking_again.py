@@ -11,11 +11,10 @@ from ragstone.core.messages import reason
 from ragstone.data import from_frame
 from ragstone.judgements import ASKS, MISSING, Tables
 from ragstone.judges import Judge
-from ragstone.judges.human import HumanJudge
-from ragstone.judges.ids import IdsJudge
-from ragstone.judges.local.judge import LocalJudge
-from ragstone.judges.names import LOCAL, NLI, STRINGS, parse_judges
-from ragstone.judges.nli import NliJudge
+from ragstone.judges.judge import HumanJudge, IdsJudge
+from ragstone.judges.judge_names import LOCAL, NLI, STRINGS, parse_judges
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import read_metric, wanted_topics
 from ragstone.run.chat_judges import able_to_ask, chat_judges

@@ -1,0 +1,68 @@
+"""Counts: facts about an answer's words, counted or split by rule and so the same for every judge.
+
+Stock phrases of uncertainty are a naive sign of an abstention, counted because published reports
+count them.
+"""
+
+import polars as pl
+
+from .column import Column
+from .kind import Ask, Kind
+from .views import Answers, References
+
+
+class Lexical(Kind):
+    """One row per answer and reference."""
+
+    name = "lexical"
+    asks = (Ask(over=References, requires=("answer", "reference"), by=("counting",)),)
+
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    exact_match = Column(pl.Float64, "1 if equal after SQuAD normalisation, else 0", role="number")
+    token_f1 = Column(
+        pl.Float64, "F1 over the tokens, counted as often as they occur", role="number"
+    )
+    token_f1_set = Column(pl.Float64, "F1 over the distinct tokens", role="number")
+    rouge_2 = Column(pl.Float64, "F1 over the token bigrams", role="number")
+    rouge_l = Column(pl.Float64, "F1 of the longest common subsequence of tokens", role="number")
+
+
+class Ngrams(Kind):
+    """One row per answer and reference."""
+
+    name = "ngrams"
+    asks = (Ask(over=References, requires=("answer", "reference"), by=("counting",)),)
+
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    bleu = Column(pl.Float64, "BLEU over runs of up to four words", role="number")
+    chrf = Column(pl.Float64, "chrF over runs of up to six letters", role="number")
+
+
+class Phrases(Kind):
+    """One row per answer."""
+
+    name = "phrases"
+    asks = (Ask(over=Answers, requires=("answer",), by=("counting",)),)
+
+    phrases_8 = Column(
+        pl.Boolean,
+        "one of the eight phrases occurs",
+        role="verdict",
+        phrase={True: "one of the eight", False: "none of the eight"},
+    )
+    phrases_12 = Column(
+        pl.Boolean,
+        "one of the twelve phrases occurs",
+        role="verdict",
+        phrase={True: "one of the twelve", False: "none of the twelve"},
+    )
+
+
+class AnswerSentence(Kind):
+    """One row per sentence of an answer."""
+
+    name = "answer_sentences"
+    asks = (Ask(requires=("answer", "answer_text"), by=("counting",)),)
+
+    index = Column(pl.UInt32, "position in the answer, from 0", role="unit", phrase="")
+    text = Column(pl.String, "the sentence", role="words")

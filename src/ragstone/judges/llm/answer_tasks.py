@@ -1,0 +1,395 @@
+"""Answer tasks: an LLM critiques, rates or compares answers, or writes questions that they answer.
+
+Ratings put the reasoning before the score. Preferences are asked in both orders.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import create_model
+
+from ragstone.judgements import Critique, Preference, Probe, Rating, Topic
+from ragstone.judgements.probes import PROBES
+
+from .prompts import (
+    Passage,
+    Prompts,
+    block,
+    contexts_block,
+    facts_of,
+    has,
+    instructions_for,
+    passages,
+    shown,
+)
+from .questions import Item, Piece, ReplyEntry, Written
+from .replies import WHOLE
+from .rubrics import ASPECTS, Rubric, aspects, definition, load_rubrics
+from .task import OfKind, Row, Target, TaskReply, said, why_lacking
+
+PLAIN = re.compile(r"[a-z][a-z0-9_]{0,39}")
+"""An aspect that can stand in an id as it is."""
+
+
+class CritiqueVerdict(Item):
+    """One vote on one aspect."""
+
+    reason: str
+    verdict: Literal["yes", "no"]
+
+
+@dataclass(frozen=True)
+class CritiqueTask(OfKind):
+    """Shows question and answer, followed by the definition of the aspect."""
+
+    kind = Critique
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One for each aspect and vote. An answer is never split."""
+        if target.example.answer is None:
+            return []
+        return [
+            self._piece(target, prompts, aspect, vote)
+            for aspect in aspects(target.about(self.name))
+            for vote in range(aspect.votes)
+        ]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        """One row per aspect and vote; missing votes come last and have no verdict."""
+        return [row for aspect in aspects(target.about(ask)) for row in _votes(aspect, reply)]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Question, turns and answer, and the aspects with their meanings and votes."""
+        wanted = [
+            (one.name, definition(one), one.votes) for one in aspects(target.about(self.name))
+        ]
+        return (*facts_of(target.example, "question", "answer"), wanted)
+
+    def _piece(self, target: Target, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
+        name = item_id(aspect.name)
+        return Piece(
+            self.name,
+            instructions_for(prompts, self.name),
+            (
+                *shown(target.example, "question", "sentences"),
+                f"ASPECT of item {name}, {aspect.name}: {definition(aspect)}\n\n",
+            ),
+            {name: CritiqueVerdict},
+            lambda _: self._piece(target, prompts, aspect, vote),
+            vote=vote,
+        )
+
+
+def item_id(aspect: str) -> str:
+    """``v01``, … for built-in aspects, else ``critique_ASPECT``, hashed if it has odd letters."""
+    if aspect in ASPECTS:
+        return f"v{list(ASPECTS).index(aspect) + 1:02d}"
+    if PLAIN.fullmatch(aspect):
+        return f"critique_{aspect}"
+    digest = blake2b(aspect.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    words = re.sub(r"[^a-z0-9]+", "_", aspect.lower()).strip("_")[:30]
+    return f"critique_{words}_{digest}" if words else f"critique_{digest}"
+
+
+def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
+    name = item_id(aspect.name)
+    given = said(reply, name, CritiqueVerdict)[: aspect.votes]
+    verdicts = [(one.verdict == "yes", one.reason) for one in given]
+    unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(given))
+    return [
+        {"aspect": aspect.name, "index": index, "verdict": verdict, "reason": reason}
+        for index, (verdict, reason) in enumerate([*verdicts, *unread])
+    ]
+
+
+AT_ONCE = 1_000
+"""Passages of one rating at most; it is one item, so there may be many."""
+FOR_THE_REST = 4
+"""One part in so many of a question's room is for what is not contexts."""
+
+
+class RatingItem(Item):
+    """The rating of one criterion; each length of scale has its own subclass."""
+
+    decides: ClassVar[str] = "score"
+
+    reasoning: str
+    score: int
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """The fields; the reason is the reasoning."""
+        return {"reasoning": entry.reason, "score": cls.decided(entry)}
+
+
+@dataclass(frozen=True)
+class RatingTask(OfKind):
+    """Shows the texts that a criterion's rubric needs. Without these it is not rated.
+
+    If the contexts do not fit, each part of them is rated, and the best or the mean of these
+    ratings, by the number of passages, counts, as the rubric says.
+    """
+
+    rubrics: Mapping[str, Rubric] = field(default_factory=load_rubrics)
+    kind = Rating
+
+    @property
+    def splits_contexts(self) -> bool:
+        """Rubrics may see them."""
+        return True
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        """One per criterion, or several if its contexts do not fit."""
+        return [
+            piece
+            for rubric in self._rubrics(target)
+            for piece in self._pieces(rubric, target, prompts, room)
+        ]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """One row per criterion whose texts the example has."""
+        return [_row(rubric, target, reply) for rubric in self._rubrics(target)]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """The rubrics, and the texts that they need."""
+        rubrics = self._rubrics(target)
+        seen = sorted({text for rubric in rubrics for text in rubric.sees})
+        return (*facts_of(target.example, *seen), rubrics)
+
+    def _rubrics(self, target: Target) -> list[Rubric]:
+        """The rubrics of the requested criteria whose texts the example has."""
+        if target.example.answer is None:
+            return []
+        wanted = sorted({topic.name for topic in target.about(self.name)})
+        return [
+            self.rubrics[name]
+            for name in wanted
+            if all(has(target.example, text) for text in self.rubrics[name].sees)
+        ]
+
+    def _pieces(self, rubric: Rubric, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        blocks = shown(target.example, *rubric.sees)
+        groups: list[str | None] = [None]
+        if "contexts" in rubric.sees:
+            groups = [contexts_block(group) for group in _groups(target, room)]
+        return [self._piece(rubric, prompts, blocks, group) for group in groups]
+
+    def _piece(
+        self, rubric: Rubric, prompts: Prompts, blocks: tuple[str, ...], group: str | None
+    ) -> Piece:
+        return Piece(
+            self.name,
+            f"{instructions_for(prompts, self.name)}{rubric.text}\n",
+            blocks,
+            {rating_item_id(rubric.name): rating_item(len(rubric.points))},
+            lambda _: self._piece(rubric, prompts, blocks, group),
+            contexts=group,
+        )
+
+
+def rating_item_id(criterion: str) -> str:
+    """``rating_CRITERION``."""
+    return f"rating_{criterion}"
+
+
+@lru_cache(maxsize=32)
+def rating_item(points: int) -> type[RatingItem]:
+    """The item class for a scale with this many points."""
+    scores: Any = Annotated[Literal[tuple(range(1, points + 1))], WHOLE]
+    return create_model(f"Rating{points}", __base__=RatingItem, score=(scores, ...))
+
+
+def _groups(target: Target, room: int) -> list[list[Passage]]:
+    """The contexts as they are shown together; nearly always in one group."""
+    return passages(target.example.contexts or (), room - room // FOR_THE_REST, AT_ONCE)
+
+
+def _row(rubric: Rubric, target: Target, reply: TaskReply) -> Row:
+    name = rating_item_id(rubric.name)
+    given = said(reply, name, RatingItem)
+    if name in reply.lacking or not given:
+        return {"criterion": rubric.name, "score": None, "reason": why_lacking(reply, name)}
+    values = [rubric.points[one.score - 1].value for one in given]
+    words = [one.reasoning for one in given]
+    if len(given) == 1:
+        return {"criterion": rubric.name, "score": values[0], "reason": words[0]}
+    if rubric.merge == "best":
+        score = max(values)
+        words = [words[values.index(score)]]
+    else:
+        sizes = [len(group) for group in _groups(target, reply.room)]
+        score = sum(value * size for value, size in zip(values, sizes, strict=True)) / sum(sizes)
+    reason = f"{rubric.merge} of {len(given)} parts of the contexts: {' '.join(words)}"
+    return {"criterion": rubric.name, "score": score, "reason": reason}
+
+
+VERDICTS = {
+    ("A", 0): "win",
+    ("B", 0): "loss",
+    ("A", 1): "loss",
+    ("B", 1): "win",
+    ("tie", 0): "tie",
+    ("tie", 1): "tie",
+}
+"""For this answer, by what was said and the place it was shown in."""
+
+
+class PreferenceVerdict(Item):
+    """Which of the two answers shown is better."""
+
+    reason: str
+    verdict: Literal["A", "B", "tie"]
+
+
+@dataclass(frozen=True)
+class PreferenceTask(OfKind):
+    """Shows question, reference and the two answers, without the names of their systems.
+
+    An item's id is made of the positions of its two answers among all answers to the question,
+    ordered by text: so the question is the same for either of the two systems.
+    """
+
+    kind = Preference
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """Two for each rival, one in each order, never split; equal answers are asked once."""
+        shows = {name: pair for _, _, name, pair in _orders(target)}
+        return [self._piece(target, prompts, name, *shows[name]) for name in shows]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """One row per rival and order."""
+        return [
+            {"rival": rival, "order": order, **_verdict(reply, name, order)}
+            for rival, order, name, _ in _orders(target)
+        ]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Question, turns, reference and both answers of each pair."""
+        pairs = [(rival, pair) for rival, order, _, pair in _orders(target) if order == 0]
+        return (*facts_of(target.example, "question", "answer", "reference"), pairs)
+
+    def _piece(self, target: Target, prompts: Prompts, name: str, first: str, second: str) -> Piece:
+        return Piece(
+            self.name,
+            instructions_for(prompts, self.name),
+            (
+                *shown(target.example, "question", "reference"),
+                block("ANSWER A", first),
+                block("ANSWER B", second),
+            ),
+            {name: PreferenceVerdict},
+            lambda _: self._piece(target, prompts, name, first, second),
+        )
+
+
+def _orders(target: Target) -> Iterator[tuple[str, int, str, tuple[str, str]]]:
+    """Rival, order, id of the item, and the answers as shown; 0 if this answer comes first."""
+    mine = target.example.answer
+    if mine is None:
+        return
+    texts = sorted({mine, *target.rivals.values()})
+    places = {text: number for number, text in enumerate(texts, 1)}
+    for rival in _wanted(target):
+        theirs = target.rivals[rival]
+        for order, (first, second) in enumerate([(mine, theirs), (theirs, mine)]):
+            name = f"preference_{places[first]}_{places[second]}"
+            yield rival, order, name, (first, second)
+
+
+def _wanted(target: Target) -> list[str]:
+    names = {topic.name for topic in target.about(Preference.name)}
+    return sorted(rival for rival in target.rivals if rival in names or "" in names)
+
+
+def _verdict(reply: TaskReply, name: str, order: int) -> Row:
+    verdicts = said(reply, name, PreferenceVerdict)
+    if not verdicts:
+        return {"verdict": None, "reason": why_lacking(reply, name)}
+    return {"verdict": VERDICTS[verdicts[0].verdict, order], "reason": verdicts[0].reason}
+
+
+ITEM = "n01"
+NONCOMMITTAL = {"yes": True, "no": False}
+
+
+class ProbesMade(Item):
+    """What a model writes from an answer; the details are the questions."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "When did the bridge open?",
+        "In which year was the bridge opened?",
+        "What year saw the bridge's opening?",
+    )
+
+    q1: Written
+    q2: Written
+    q3: Written
+    noncommittal: bool
+
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """Whether it is noncommittal; most are not."""
+        return tuple(reversed(NONCOMMITTAL))
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """The first questions."""
+        said = NONCOMMITTAL.get(str(entry.verdict), entry.verdict)
+        return dict(zip(cls.places(), entry.details or (), strict=False)) | {"noncommittal": said}
+
+    @classmethod
+    def places(cls) -> list[str]:
+        """The fields of the questions."""
+        return [name for name in cls.model_fields if name.startswith("q")]
+
+
+@lru_cache(maxsize=32)
+def probes_item(count: int) -> type[ProbesMade]:
+    """The item class for this many questions, three or more."""
+    if count == PROBES:
+        return ProbesMade
+    more: dict[str, Any] = {f"q{place}": (Written, ...) for place in range(PROBES + 1, count + 1)}
+    return create_model(f"ProbesMade{count}", __base__=ProbesMade, **more)
+
+
+@dataclass(frozen=True)
+class ProbesTask(OfKind):
+    """Shows the answer and nothing else. Of an empty one there is nothing to ask."""
+
+    kind = Probe
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One, for an answer that says something. An answer is never split."""
+        return [self._piece(target, prompts)] if (target.example.answer or "").strip() else []
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """A row a question; none where the reply is lacking, for there are no units without it."""
+        return [
+            {"index": index, "text": getattr(made, place), "noncommittal": made.noncommittal}
+            for made in said(reply, ITEM, ProbesMade)[:1]
+            for index, place in enumerate(made.places())
+        ]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """The answer, and the number of questions if it is not the usual one."""
+        count = self._count(target)
+        return (*facts_of(target.example, "answer"), *([] if count == PROBES else [count]))
+
+    def _count(self, target: Target) -> int:
+        return max([PROBES, *(topic.votes for topic in target.about(self.name))])
+
+    def _piece(self, target: Target, prompts: Prompts) -> Piece:
+        count = self._count(target)
+        more = f"Of item {ITEM} write {count} questions instead of three.\n\n"
+        return Piece(
+            self.name,
+            instructions_for(prompts, self.name),
+            (*shown(target.example, "answer"), *([] if count == PROBES else [more])),
+            {ITEM: probes_item(count)},
+            lambda _: self._piece(target, prompts),
+            details=(),
+        )

@@ -1,0 +1,367 @@
+"""Claim tasks: an LLM lists claims, statements and entities, and compares answer and reference.
+
+Statements and entities of the references are listed once per question for all systems.
+"""
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NamedTuple
+
+from ragstone.judgements import ASKS, Agreement, Claim, Entity, Response, Statement
+from ragstone.judges.judge import Proposition
+from ragstone.judges.local.sentences import sentences
+from ragstone.judges.local.text_terms import tokens
+from ragstone.judges.rules import MARKERS, Marker, markers
+from ragstone.judges.text_counts import EntityWords, held_by
+
+from .prompts import Prompts, block, has, instructions_for, listing, shown
+from .questions import Item, Piece, ReplyEntry, Written
+from .task import OfKind, OfReferences, Row, Target, TaskReply, balanced, said, why_lacking
+
+ID = "a01"
+SILENT = ("abstain", "refuse")
+"""Replies that claim nothing."""
+
+
+_NUMBERED = re.compile(r"\s*(?:\[[sS](\d{1,6})\][:.]?|[sS](\d{1,6})\s?[:.])\s*")
+
+
+class AnswerClaim(Item):
+    """One claim as a model lists it, ``s2: It has tin [1].``; sentence 0 if none is given."""
+
+    text: Written
+    sentence: int
+
+
+class AnswerClaims(Item):
+    """What a model says about an answer. A blank claim is invalid and asked for again."""
+
+    decides: ClassVar[str] = "response_type"
+    shown: ClassVar[tuple[str, ...]] = ("s1: The bridge opened in 1859 [2].",)
+
+    response_reason: str
+    response_type: Literal["answer", "partial", "abstain", "refuse", "clarify"]
+    claims: list[AnswerClaim]
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """The details are the claims."""
+        said = {"response_reason": entry.reason, "response_type": entry.verdict}
+        if entry.details is None:
+            return said
+        return said | {"claims": [_claim(detail) for detail in entry.details]}
+
+
+def _claim(detail: str) -> dict[str, Any]:
+    numbered = _NUMBERED.match(detail)
+    if numbered is None:
+        return {"text": detail, "sentence": 0}
+    return {"text": detail[numbered.end() :], "sentence": int(numbered[1] or numbered[2])}
+
+
+@dataclass(frozen=True)
+class ClaimsTask(OfKind):
+    """Asks for the type of an answer and its claims at once.
+
+    Args:
+        citation_pattern: Regular expression for the citation markers in answers.
+    """
+
+    citation_pattern: str = MARKERS
+    kind = Claim
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One, about question, earlier turns and answer; none if the answer is blank."""
+        example = target.example
+        if not (example.answer or "").strip():
+            return []
+        blocks = shown(example, "question", "sentences")
+        instructions = instructions_for(prompts, self.name)
+
+        def piece(_ids: Sequence[str] = ()) -> Piece:
+            return Piece(self.name, instructions, blocks, {ID: AnswerClaims}, piece, details=())
+
+        return [piece()]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        """The type of the answer; or its factual claims, none if it abstains or refuses."""
+        answer = target.example.answer or ""
+        if not answer.strip():
+            empty = {"response_type": "abstain", "reason": "answer_is_empty"}
+            return [empty] if ask == Response.name else []
+        found = said(reply, ID, AnswerClaims)
+        if ask == Response.name:
+            return [
+                {"response_type": found[0].response_type, "reason": found[0].response_reason}
+                if found
+                else {"response_type": None, "reason": why_lacking(reply, ID)}
+            ]
+        if not found or found[0].response_type in SILENT:
+            return []
+        there = markers(answer, target.example.contexts or (), self.citation_pattern)
+        length = len(sentences(answer))
+        rows: list[Row] = []
+        for claim in found[0].claims:
+            text, named = self._without_markers(claim.text, target, there)
+            if text:
+                sentence = claim.sentence - 1 if 1 <= claim.sentence <= length else None
+                rows.append(
+                    {
+                        "index": len(rows),
+                        "text": text,
+                        "sentence": sentence,
+                        "factual": True,
+                        "citations": named,
+                    }
+                )
+        return rows
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """Earlier turns, question and answer; for claims also the ids of contexts."""
+        example = target.example
+        yield from (example.history, example.question, example.answer)
+        if self.name in asks:
+            yield [(context.id, context.rank) for context in example.contexts or ()]
+            yield self.citation_pattern
+
+    def _without_markers(
+        self, text: str, target: Target, there: Sequence[Marker]
+    ) -> tuple[str, list[str | None] | None]:
+        """A claim without its markers, and the contexts that these cite.
+
+        A marker that names no context gives null. All is unknown where the answer has no marker.
+        """
+        contexts = target.example.contexts or ()
+        known = {marker.context for marker in there}
+        fabricated = {marker.text for marker in there if marker.context is None}
+        found: dict[tuple[str | None, str | None], None] = {}
+        read = markers(text, contexts, self.citation_pattern)
+        for one in read:
+            if one.context is not None and one.context in known:
+                found[one.context, None] = None
+            elif one.context is None and one.text in fabricated:
+                found[None, one.text] = None
+        for marker in dict.fromkeys(one.text for one in read):
+            text = text.replace(f" {marker}", "").replace(marker, "")
+        return text.strip(), [context for context, _ in found] if there else None
+
+
+class ReferenceStatements(Item):
+    """The statements of one reference. A blank statement is invalid and asked for again."""
+
+    shown: ClassVar[tuple[str, ...]] = ("The bridge opened in 1859.", "It is of iron.")
+
+    statements: list[Written]
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """The details are the statements."""
+        return {} if entry.details is None else {"statements": entry.details}
+
+
+@dataclass(frozen=True)
+class StatementsTask(OfReferences):
+    """Asks what the references say, without showing an answer, so all systems share its rows."""
+
+    kind = Statement
+    item = ReferenceStatements
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """The statements of every reference, except those missing from the replies."""
+        rows: list[Row] = []
+        for number in range(len(target.example.reference)):
+            for found in said(reply, f"r{number + 1:02d}", ReferenceStatements):
+                rows += [
+                    {"reference": number, "index": index, "text": text}
+                    for index, text in enumerate(found.statements)
+                ]
+        return rows
+
+
+class StatementAgreement(Item):
+    """What a model says about one statement of the reference: does the answer say it?"""
+
+    reason: str
+    verdict: Literal["full", "partial", "missing", "contradicted"]
+
+
+class ClaimAgreement(Item):
+    """What a model says about one claim of the answer: does the reference say it?
+
+    It uses the verdicts of statements, so that all items of a question have the same ones.
+    """
+
+    reason: str
+    verdict: Literal["matches", "contradicts", "extra"]
+
+    @classmethod
+    def verdicts(cls) -> tuple[str, ...]:
+        """Those of a statement."""
+        return tuple(OF_CLAIM)
+
+    @classmethod
+    def decided(cls, entry: ReplyEntry) -> Any:
+        """A claim that is said only in part counts as extra, like one that is not said."""
+        return OF_CLAIM.get(str(entry.verdict), entry.verdict)
+
+
+OF_CLAIM = {
+    "full": "matches",
+    "partial": "extra",
+    "missing": "extra",
+    "contradicted": "contradicts",
+}
+
+
+SORTS: dict[str, type[ClaimAgreement | StatementAgreement]] = {
+    "claim": ClaimAgreement,
+    "statement": StatementAgreement,
+}
+LISTS = {"claim": "CLAIMS", "statement": "STATEMENTS"}
+
+
+class ComparedText(NamedTuple):
+    """A text that is compared with the other side; equal texts of a reference are asked once."""
+
+    reference: int
+    origin: str
+    text: str
+
+
+@dataclass(frozen=True)
+class AgreementTask(OfKind):
+    """Asks about claims and statements at once, one question for each reference."""
+
+    kind = Agreement
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:  # noqa: ARG002
+        """One for each reference; more if there are over 20 claims and statements."""
+        example = target.example
+        ids = _ids(target)
+        instructions = instructions_for(prompts, self.name)
+
+        def piece(reference: int, asked: Collection[str]) -> Piece:
+            wanted = {name: one for one, name in ids.items() if name in asked}
+            blocks = (
+                *([block("QUESTION", example.question or "")] if has(example, "question") else []),
+                block("REFERENCE", example.reference[reference]),
+                block("ANSWER", example.answer or ""),
+                *(
+                    listing(title, texts)
+                    for origin, title in LISTS.items()
+                    if (texts := {n: one.text for n, one in wanted.items() if one.origin == origin})
+                ),
+            )
+            items: dict[str, type[Item]] = {name: SORTS[one.origin] for name, one in wanted.items()}
+            return Piece(
+                self.name,
+                instructions,
+                blocks,
+                items,
+                lambda missing: piece(reference, missing),
+                texts={name: one.text for name, one in wanted.items()},
+            )
+
+        return [
+            piece(reference, part)
+            for reference in range(len(example.reference))
+            for part in balanced([name for one, name in ids.items() if one.reference == reference])
+        ]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        """One for each claim and reference, or one for each statement."""
+        origin = str(ASKS[ask].origin)
+        ids = _ids(target)
+        return [
+            {
+                "origin": origin,
+                "author": proposition.author,
+                "reference": reference,
+                "index": proposition.index,
+            }
+            | _verdict(reply, ids.get(ComparedText(reference, origin, proposition.text)), origin)
+            for proposition, reference in _held(target, origin)
+        ]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """Question, answer, references, and what the asks are about."""
+        example = target.example
+        yield from (example.question, example.answer, example.reference)
+        for ask in sorted(asks):
+            origin = str(ASKS[ask].origin)
+            yield origin, list(target.propositions.get(origin, ()))
+
+
+def _held(target: Target, origin: str) -> Iterator[tuple[Proposition, int]]:
+    """The pairs to compare: each claim with every reference, each statement with its own."""
+    for proposition in target.propositions.get(origin, ()):
+        if origin == "statement":
+            yield proposition, proposition.reference
+        else:
+            for reference in range(len(target.example.reference)):
+                yield proposition, reference
+
+
+def _ids(target: Target) -> dict[ComparedText, str]:
+    """Ids ``k01``, … for claims, then statements, numbered across references."""
+    asked = {
+        ComparedText(one, origin, held.text): None
+        for origin in SORTS
+        for held, one in _held(target, origin)
+    }
+    order = sorted(asked, key=lambda one: one.reference)
+    return {one: f"k{number:02d}" for number, one in enumerate(order, 1)}
+
+
+def _verdict(reply: TaskReply, name: str | None, origin: str) -> Row:
+    found = said(reply, name, SORTS[origin])
+    if not found:
+        return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
+    return {"verdict": found[0].verdict, "probability": None, "reason": found[0].reason}
+
+
+class ReferenceEntities(Item):
+    """The entities of one reference; the list may be empty, but has to be there."""
+
+    shown: ClassVar[tuple[str, ...]] = ("Isambard Kingdom Brunel", "May 1859")
+
+    listed: list[Written]
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """The details are the entities."""
+        return {} if entry.details is None else {"listed": entry.details}
+
+
+@dataclass(frozen=True)
+class EntitiesTask(OfReferences):
+    """Asks what the references name, without showing contexts, so all systems share the reply."""
+
+    kind = Entity
+    item = ReferenceEntities
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """Only the list of a model, not the one by rule."""
+        return tuple(ask.name for ask in self.kind.asks if "model" in ask.by)
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """Each entity of a reference once, and whether a context holds its words."""
+        example = target.example
+        look_up = held_by(context.text for context in example.contexts or ())
+        rows: list[Row] = []
+        for number in range(len(example.reference)):
+            for found in said(reply, f"r{number + 1:02d}", ReferenceEntities):
+                words = {tuple(tokens(text)): text for text in reversed(found.listed)}
+                once = [EntityWords(text, key) for key, text in reversed(words.items()) if key]
+                rows += [
+                    {"reference": number, "index": index, "text": one.text, "found": look_up(one)}
+                    for index, one in enumerate(once)
+                ]
+        return rows
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """What the list depends on, and the contexts."""
+        contexts = target.example.contexts or ()
+        return (*super().facts(target, asks), [context.text for context in contexts])

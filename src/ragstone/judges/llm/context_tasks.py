@@ -1,0 +1,310 @@
+"""Context tasks: an LLM judges relevance of contexts, and support by contexts or turns."""
+
+import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+from itertools import chain
+from typing import Annotated, Any, ClassVar, Literal
+
+from ragstone.data import Example, Turn
+from ragstone.judgements import ASKS, SUPPORT_VERDICTS, ConversationSupport, Relevance, Support
+from ragstone.judges.judge import Proposition, no_text, with_turns
+
+from .prompts import Passage, Prompts, contexts_block, found, has, instructions_for, listing, shown
+from .questions import Item, Piece, ReplyEntry
+from .replies import WHOLE
+from .task import OfKind, Row, Target, TaskReply, balanced, groups, numbered, said, why_lacking
+
+SUFFICIENT = 3
+
+
+MISLEADING = "misleading"
+
+Grade = Annotated[Literal[0, 1, 2, 3], WHOLE]
+
+
+class PassageRelevance(Item):
+    """What a model says about one passage; the details are helpful sentences, ``s2``."""
+
+    decides: ClassVar[str] = "grade"
+    shown: ClassVar[tuple[str, ...]] = ("s1", "s3")
+
+    reason: str
+    grade: Grade
+    misleading: bool
+    sentences: list[int]
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """``misleading`` among the details says that it is."""
+        if entry.details is None:
+            return super().of(entry)
+        words = [detail.strip(" .\"'`").lower() for detail in entry.details]
+        numbers = re.findall(r"\bs?(\d{1,6})\b", " ".join(words))
+        return super().of(entry) | {
+            "misleading": MISLEADING in words,
+            "sentences": [int(number) for number in numbers],
+        }
+
+
+@dataclass(frozen=True)
+class RelevanceTask(OfKind):
+    """Asks about all contexts of a list at once, without showing an answer or a reference."""
+
+    kind = Relevance
+
+    def lacks(self, example: Example) -> str | None:
+        """A question, or contexts with a text."""
+        return super().lacks(example) if has(example, "question") else "no_question"
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        """One, or as many as the contexts need; none without a question."""
+        example = target.example
+        if not has(example, "question"):
+            return []
+        blocks = shown(example, "question")
+        instructions = instructions_for(prompts, self.name)
+
+        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
+            wanted = [passage.id for passage in group if passage.id in ids]
+            return Piece(
+                self.name,
+                instructions,
+                blocks,
+                dict.fromkeys(wanted, PassageRelevance),
+                lambda missing: piece(group, missing),
+                contexts_block(group),
+                texts={passage.id: passage.text for passage in group if passage.id in ids},
+                details=("s1", "s2", MISLEADING),
+            )
+
+        return [piece(group, [passage.id for passage in group]) for group in groups(example, room)]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:  # noqa: ARG002
+        """One for each context with text; the parts of a split context are merged."""
+        by_rank: dict[int, list[Passage]] = {}
+        for passage in chain.from_iterable(groups(target.example, reply.room)):
+            by_rank.setdefault(passage.rank, []).append(passage)
+        return [_row(rank, split, reply) for rank, split in by_rank.items()]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:  # noqa: ARG002
+        """Earlier turns, question and the texts by rank, whatever their ids."""
+        example = target.example
+        texts = [(context.rank, context.text) for context in example.contexts or ()]
+        return (example.history, example.question, texts)
+
+
+def _row(rank: int, split: Sequence[Passage], reply: TaskReply) -> Row:
+    """The highest grade; misleading if any passage is. Null if a missing one could change it."""
+    verdicts = [
+        (passage, item) for passage in split for item in said(reply, passage.id, PassageRelevance)
+    ]
+    lacking = [passage.id for passage in split if not said(reply, passage.id, PassageRelevance)]
+    best = max((item for _, item in verdicts), key=lambda item: item.grade, default=None)
+    grade = best.grade if best else 0
+    settled = not lacking or grade == SUFFICIENT
+    return {
+        "rank": rank,
+        "grade": grade if settled else None,
+        "probability": None,
+        "relevant": grade >= 1 if settled or grade else None,
+        "sufficient": grade == SUFFICIENT if settled else None,
+        "misleading": True
+        if any(item.misleading for _, item in verdicts)
+        else None
+        if lacking
+        else False,
+        "sentences": max(passage.first + passage.sentences for passage in split),
+        "relevant_sentences": None if lacking else _helping(verdicts),
+        "reason": best.reason if best and settled else why_lacking(reply, lacking[0]),
+    }
+
+
+def _helping(verdicts: Iterable[tuple[Passage, PassageRelevance]]) -> list[int]:
+    """The helpful sentences, from 0; numbers that were not shown are dropped."""
+    return sorted(
+        {
+            number - 1
+            for passage, item in verdicts
+            for number in item.sentences
+            if passage.first < number <= passage.first + passage.sentences
+        }
+    )
+
+
+SUPPORTED, _, ABSENT = SUPPORT_VERDICTS
+
+
+class PropositionSupport(Item):
+    """What a model says about one proposition; the details are ``c02: the words it rests on``."""
+
+    shown: ClassVar[tuple[str, ...]] = ("c99: opened in 1859",)
+
+    reason: str
+    verdict: Literal["supported", "contradicted", "absent"]
+    evidence: list[str]
+    quote: str
+
+    @classmethod
+    def of(cls, entry: ReplyEntry) -> dict[str, Any]:
+        """Evidence with its quote; a detail without an id is a quote, one of a word an id."""
+        if entry.details is None:
+            return super().of(entry)
+        split = [_evidence(detail) for detail in entry.details]
+        return super().of(entry) | {
+            "evidence": [name for name, _ in split if name],
+            "quote": next((quote for _, quote in split if quote), ""),
+        }
+
+
+def _evidence(detail: str) -> tuple[str, str]:
+    name, _, quote = detail.strip().partition(":")
+    name = name.strip(" []\"'`")
+    return ("", detail.strip()) if len(name.split()) > 1 else (name, quote.strip())
+
+
+@dataclass(frozen=True)
+class PropositionTask(OfKind):
+    """Asks about all propositions of an example at once, whatever their origin.
+
+    Their origin is neither shown nor visible in their order. Equal texts are asked about
+    once. If the contexts need several questions, every part is asked about each proposition.
+    """
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        """One; more if there are over 20 propositions, or contexts that do not fit."""
+        texts = self._asked(target)
+        instructions = instructions_for(prompts, self.name)
+
+        def piece(group: Sequence[Passage], ids: Collection[str]) -> Piece:
+            wanted = {name: text for name, text in texts.items() if name in ids}
+            return Piece(
+                self.name,
+                instructions,
+                (listing("PROPOSITIONS", wanted),),
+                dict.fromkeys(wanted, PropositionSupport),
+                lambda missing: piece(group, missing),
+                contexts_block(group),
+                texts=wanted,
+                details=tuple(passage.id for passage in group),
+            )
+
+        return [
+            piece(group, ids)
+            for group in groups(target.example, room)
+            for ids in balanced(list(texts))
+        ]
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        """One for each proposition of the ask's origin."""
+        origin = str(ASKS[ask].origin)
+        places = {
+            passage.id: passage.context
+            for passage in chain.from_iterable(groups(target.example, reply.room))
+        }
+        contexts = [context.text for context in target.example.contexts or () if context.text]
+        names = {text: name for name, text in self._asked(target).items()}
+        verdicts = {
+            name: _verdict(name, reply, places, contexts) for name in dict.fromkeys(names.values())
+        }
+        return [
+            _about(origin, proposition) | verdicts[names[proposition.text]]
+            for proposition in target.propositions.get(origin, ())
+        ]
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """The contexts with their ids, and the propositions that the asks are about."""
+        yield [(context.id, context.text) for context in target.example.contexts or ()]
+        for ask in sorted(asks):
+            origin = str(ASKS[ask].origin)
+            yield origin, list(target.propositions.get(origin, ()))
+
+    def _asked(self, target: Target) -> dict[str, str]:
+        """The texts of all propositions by id, each once, in an order set by the texts alone."""
+        origins = (str(ask.origin) for ask in self.kind.asks)
+        found = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
+        texts = sorted({proposition.text for proposition in found})
+        seed = _hash("\0".join(texts))
+        return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
+
+
+@dataclass(frozen=True)
+class SupportTask(PropositionTask):
+    """Asks what the contexts say."""
+
+    kind = Support
+
+
+def _hash(text: str, seed: bytes = b"") -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), key=seed, digest_size=16).digest()
+
+
+def _about(origin: str, proposition: Proposition) -> Row:
+    return {
+        "origin": origin,
+        "author": proposition.author,
+        "reference": proposition.reference,
+        "index": proposition.index,
+    }
+
+
+def _verdict(
+    name: str, reply: TaskReply, places: Mapping[str, str], contexts: Iterable[str]
+) -> Row:
+    """Supported if any part of the contexts supports it, else contradicted if any contradicts it.
+
+    Null if a missing part could still support it.
+    """
+    items = said(reply, name, PropositionSupport)
+    verdict = min((item.verdict for item in items), key=SUPPORT_VERDICTS.index, default=None)
+    if verdict is None or (name in reply.lacking and verdict != SUPPORTED):
+        return {"verdict": None, "probability": None, "reason": why_lacking(reply, name)}
+    speaking = [item for item in items if item.verdict == verdict]
+    named = [one for item in speaking for one in item.evidence if verdict != ABSENT]
+    quotes = [item.quote.strip() for item in speaking if verdict != ABSENT and item.quote.strip()]
+    standing = [quote for quote in quotes if found(quote, contexts)]
+    return {
+        "verdict": verdict,
+        "probability": float(verdict == SUPPORTED),
+        "evidence": list(dict.fromkeys(places[one] for one in named if one in places)),
+        "evidence_unknown": sum(one not in places for item in items for one in item.evidence),
+        "quote": next(iter(standing or quotes), None),
+        "quote_found": bool(standing) if quotes else None,
+        "reason": speaking[0].reason,
+    }
+
+
+@dataclass(frozen=True)
+class ConversationSupportTask(PropositionTask):
+    """As support, with the earlier turns as the last passages, each after its role."""
+
+    kind = ConversationSupport
+
+    def lacks(self, example: Example) -> str | None:
+        """That neither a context nor a turn has a text."""
+        return no_text(_spoken(example))
+
+    def pieces(self, target: Target, prompts: Prompts, room: int) -> list[Piece]:
+        """As of support, from contexts and turns."""
+        return super().pieces(_of_conversation(target), prompts, room)
+
+    def rows(self, ask: str, target: Target, reply: TaskReply) -> list[Row]:
+        """As of support; evidence names contexts by their ids and turns by their number."""
+        return super().rows(ask, _of_conversation(target), reply)
+
+    def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
+        """As of support, with the turns among the contexts."""
+        return super().facts(_of_conversation(target), asks)
+
+
+def _of_conversation(target: Target) -> Target:
+    return replace(target, example=_spoken(target.example))
+
+
+def _spoken(example: Example) -> Example:
+    return with_turns(example, _with_role)
+
+
+def _with_role(turn: Turn) -> str:
+    return f"{turn.role}: {turn.text}"

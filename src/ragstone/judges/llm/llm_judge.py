@@ -1,0 +1,363 @@
+"""LLM judge: a chat model, or several that vote, with all tasks and the plan that combines them.
+
+A verdict of a panel needs the votes of more than half of the members; otherwise it is null, and
+so missing. Scores from 0 to 1 are averaged over the members that gave a score, if they are more
+than half; whole grades are verdicts.
+
+The isolated plan asks each task by itself. The lean plan merges claims, quality and critiques of
+a single vote, and relevance and support: fewer calls, but a model does several tasks in a call.
+
+The judge neither asks nor stores anything; ``ragstone.run.judging.chat_judge`` does. A reply
+passes five types before it is a row: ``ChatReply``, the text from the server; ``ReplyEntry``, its
+content under an id; ``Item``, the same in the terms of its task; ``Outcome``, all items of a
+question; ``TaskReply``, all items of a task.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import Reason
+from ragstone.data import Example
+from ragstone.judgements import (
+    KINDS,
+    Claim,
+    Critique,
+    Kind,
+    Quality,
+    Relevance,
+    Support,
+    Topic,
+    kind_of,
+)
+from ragstone.judges.judge import LedgerStatus, fingerprint
+from ragstone.models.chat import ChatModel
+
+from .answer_tasks import CritiqueTask, PreferenceTask, ProbesTask, RatingTask
+from .claim_tasks import AgreementTask, ClaimsTask, EntitiesTask, StatementsTask
+from .context_tasks import ConversationSupportTask, RelevanceTask, SupportTask
+from .kind_task import KindTask
+from .prompts import Prompts, asked_kinds
+from .questions import Item, Piece, Question
+from .replies import Outcome
+from .task import Row, Target, Task, TaskReply, portions
+
+
+def vote(kind: type[Kind], said: Sequence[Sequence[Row]], members: int) -> list[Row]:
+    """One row per unit from those of all members, in the order of the first that judged it.
+
+    Args:
+        kind: What was judged; the roles of its columns say how each is settled.
+        said: The rows of each member that gave any.
+        members: How many there are.
+    """
+    if members == 1:
+        return list(said[0])
+    keys = kind.key or ()
+    units: dict[tuple[object, ...], list[Row]] = {}
+    for rows in said:
+        for row in rows:
+            units.setdefault(tuple(row.get(key) for key in keys), []).append(row)
+    return [_voted(kind, rows, keys, members) for rows in units.values()]
+
+
+def _voted(kind: type[Kind], rows: Sequence[Row], keys: Sequence[str], members: int) -> Row:
+    names = dict.fromkeys(name for row in rows for name in row)
+    from_one = kind.having("count", "evidence", "words")
+    judged = [name for name in names if name not in from_one and name not in keys]
+    voted: Row = {key: rows[0].get(key) for key in keys}
+    for name in judged:
+        voted[name] = _majority([row[name] for row in rows if row.get(name) is not None], members)
+    speaker = max(rows, key=lambda row: sum(row.get(name) == voted[name] for name in judged))
+    for name in from_one:
+        if name in names:
+            voted[name] = speaker.get(name)
+    if "verdict" in voted and voted["verdict"] is None:
+        rests_on_it = [*kind.having("evidence", "words"), *kind.probabilities()]
+        voted |= {name: None for name in rests_on_it if name in names}
+        voted["reason"] = "no_majority"
+    return voted
+
+
+def _majority(values: Sequence[object], members: int) -> object:
+    """The value with over half of the votes, or the mean of scores; None if there is neither."""
+    if 2 * len(values) <= members:
+        return None
+    if all(isinstance(value, float) for value in values):
+        return sum(value for value in values if isinstance(value, float)) / len(values)
+    value, count = Counter(values).most_common(1)[0]
+    return value if 2 * count > members else None
+
+
+OWN: tuple[Task, ...] = (
+    ClaimsTask(),
+    StatementsTask(),
+    EntitiesTask(),
+    RelevanceTask(),
+    SupportTask(),
+    ConversationSupportTask(),
+    AgreementTask(),
+    ProbesTask(),
+    RatingTask(),
+    CritiqueTask(),
+    PreferenceTask(),
+)
+"""Those whose replies are read or merged in a way of their own."""
+
+
+def all_tasks(*instead: Task) -> dict[str, Task]:
+    """Every task by name, which is its kind's; kinds without a task file get a ``KindTask``.
+
+    Args:
+        instead: Tasks that replace those with the same name.
+    """
+    own = {task.name: task for task in (*OWN, *instead)}
+    return {name: own.get(name) or KindTask(KINDS[name]) for name in asked_kinds()}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Which tasks are asked together."""
+
+    name: str
+    together: tuple[tuple[str, ...], ...] = ()
+
+    def rounds(self, tasks: Sequence[str]) -> list[tuple[str, ...]]:
+        """The tasks in groups that are asked together, in the order of their first."""
+        left = dict.fromkeys(tasks)
+        rounds: list[tuple[str, ...]] = []
+        for name in tasks:
+            if name in left:
+                group = next((group for group in self.together if name in group), (name,))
+                rounds.append(tuple(one for one in group if one in left))
+                for one in rounds[-1]:
+                    del left[one]
+        return rounds
+
+
+ISOLATED = Plan("isolated")
+LEAN = Plan("lean", ((Claim.name, Quality.name, Critique.name), (Relevance.name, Support.name)))
+PLANS = {plan.name: plan for plan in (ISOLATED, LEAN)}
+
+
+def plan_named(name: str) -> Plan:
+    """The plan of that name.
+
+    Raises:
+        UnknownName: There is none.
+    """
+    if name not in PLANS:
+        raise UnknownName("plan", name, PLANS, hint=f"There are: {', '.join(PLANS)}.")
+    return PLANS[name]
+
+
+def merged(tasks: Iterable[Sequence[Piece]]) -> list[list[Piece]]:
+    """Merge pieces of several tasks into questions.
+
+    Pieces of a task stand in questions of their own, but for those of further tasks, which join
+    the first that shows the same contexts. What is asked in several votes is asked by itself.
+    """
+    questions: list[list[Piece]] = []
+    for pieces in tasks:
+        if not questions:
+            questions = [[piece] for piece in pieces]
+            continue
+        joined: set[int] = set()
+        repeated = {name for piece in pieces if piece.vote for name in piece.items}
+        for piece in pieces:
+            place = next(
+                (
+                    at
+                    for at, question in enumerate(questions)
+                    if at not in joined
+                    and repeated.isdisjoint(piece.items)
+                    and _fits(piece, question)
+                ),
+                None,
+            )
+            if place is None:
+                questions.append([piece])
+                place = len(questions) - 1
+            else:
+                questions[place].append(piece)
+            if piece.task != Critique.name:
+                joined.add(place)
+    return questions
+
+
+def _fits(piece: Piece, question: Sequence[Piece]) -> bool:
+    """Whether a question shows the same contexts."""
+    shown = {one.contexts for one in question if one.contexts}
+    return piece.contexts in shown if piece.contexts else not shown
+
+
+TOO_LONG = "too_long"
+"""The reason of a question that the model's window does not hold."""
+
+CHARACTERS_A_TOKEN = 3
+OVERHEAD = 5_000
+"""Tokens of a window that are kept for instructions and reply."""
+LEAST_ROOM = 2_000
+
+
+@dataclass(frozen=True)
+class LLMJudge:
+    """A chat model, or several that vote.
+
+    With several models, the first makes claims, statements and probes; all judge, and the majority
+    decides. A tie is missing.
+
+    Args:
+        models: The models to ask.
+        prompts: The instructions to the models.
+        plan: Which tasks share a question.
+        tasks: The tasks, by name.
+        topics: Criteria, aspects and rivals that the metrics name.
+    """
+
+    models: tuple[ChatModel, ...]
+    prompts: Prompts
+    plan: Plan = ISOLATED
+    tasks: Mapping[str, Task] = field(default_factory=all_tasks)
+    topics: tuple[Topic, ...] = ()
+
+    @cached_property
+    def name(self) -> str:
+        """The models' names, a comma between."""
+        return ",".join(model.name for model in self.models)
+
+    @cached_property
+    def about(self) -> str:
+        """The models, and how many of them vote."""
+        models = "; ".join(model.about for model in self.models)
+        count = len(self.models)
+        return f"a panel of {count} that votes: {models}" if count > 1 else models
+
+    @cached_property
+    def room(self) -> int:
+        """The most characters of text in one question."""
+        window = min(model.window for model in self.models)
+        return max(LEAST_ROOM, (window - OVERHEAD) * CHARACTERS_A_TOKEN)
+
+    @cached_property
+    def asks(self) -> frozenset[str]:
+        """The asks that a model can judge."""
+        return frozenset(self._by_ask)
+
+    @cached_property
+    def _by_ask(self) -> Mapping[str, Task]:
+        return {ask: task for task in self.tasks.values() for ask in task.asks}
+
+    def task_of(self, ask: str) -> Task:
+        """The task whose reply fills the ask."""
+        return self._by_ask[ask]
+
+    def pieces(self, task: Task, target: Target, room: int) -> list[Piece]:
+        """The pieces of questions about a target; none if it lacks what the task is about."""
+        if task.lacks(target.example):
+            return []
+        return task.pieces(target, self.prompts, room)
+
+    def questions(
+        self, model: ChatModel, pieces: Mapping[str, Sequence[Piece]], example: Example
+    ) -> list[Question]:
+        """The pieces of several tasks as questions to one model, merged according to the plan."""
+        groups = merged(portions(one, model.items) for one in pieces.values())
+        return [Question(tuple(group), self.prompts.system, example.id) for group in groups]
+
+    def subject(self, tasks: Sequence[Task], target: Target) -> str:
+        """Fingerprint of everything the questions show: equal subjects mean equal questions."""
+        facts = [(task.name, list(task.facts(target, task.asks))) for task in tasks]
+        return fingerprint(facts, self.name)
+
+    def status(
+        self, task: Task, target: Target, replies: Mapping[str, TaskReply]
+    ) -> tuple[LedgerStatus, str | None]:
+        """The status of a task, and the reason if something or everything is missing.
+
+        Args:
+            task: The task.
+            target: What it is about.
+            replies: The reply of each model by name; none if there was nothing to ask.
+        """
+        if why := task.lacks(target.example):
+            return "failed", f"{self.name}: {why}"
+        if not replies:
+            return "ok", None
+        if counted := self.counted(task, replies):
+            only = next(iter(counted.values()))
+            return "ok", None if len(counted) > 1 else only.left_open
+        outcomes = [outcome for reply in replies.values() for outcome in reply.outcomes]
+        failed = next((one for one in outcomes if one.status != "ok"), None)
+        if failed is not None:
+            return failed.status, failed.reason
+        reasons = (why for reply in replies.values() for why in reply.lacking.values())
+        return "failed", next(reasons, "no_reply")
+
+    def counted(self, task: Task, replies: Mapping[str, TaskReply]) -> Mapping[str, TaskReply]:
+        """The replies that count; none if no model gave one.
+
+        If units are made, a reply with missing items does not count, because nobody would notice.
+        """
+        found = {
+            name: reply
+            for name, reply in replies.items()
+            if not task.kind.made or not reply.lacking
+        }
+        return found if any(reply.items for reply in found.values()) else {}
+
+    def rows(self, ask: str, target: Target, replies: Mapping[str, TaskReply]) -> list[Row]:
+        """The rows of an ask with status ok; for a panel, by its votes."""
+        task = self.task_of(ask)
+        said = [task.rows(ask, target, reply) for reply in replies.values() if reply.items]
+        if not said:
+            return task.rows(ask, target, TaskReply({}))
+        if task.kind.made:
+            return said[0]
+        return vote(kind_of(ask), said, len(self.models))
+
+    def voters(self, task: Task) -> list[str]:
+        """The members of a panel, whose rows are stored in addition to the panel's."""
+        several = len(self.models) > 1 and not task.kind.made
+        return [model.name for model in self.models if several]
+
+
+def task_replies(
+    pieces: Mapping[str, Sequence[Piece]],
+    questions: Sequence[Question],
+    outcomes: Sequence[Outcome],
+    room: int,
+) -> dict[str, TaskReply]:
+    """One model's reply to each task, from the outcomes of its questions.
+
+    Args:
+        pieces: By task.
+        questions: The questions made of them.
+        outcomes: Of each question.
+        room: The most characters of text in one question.
+    """
+    items: dict[str, dict[str, list[Item]]] = {name: {} for name in pieces}
+    lacking: dict[str, dict[str, str]] = {name: {} for name in pieces}
+    own: dict[str, list[Outcome]] = {name: [] for name in pieces}
+    for question, outcome in zip(questions, outcomes, strict=True):
+        for piece in question.pieces:
+            own[piece.task].append(outcome)
+            for name in piece.items:
+                if name in outcome.items:
+                    items[piece.task].setdefault(name, []).append(outcome.items[name])
+                else:
+                    why = outcome.lacking.get(name) or outcome.reason or "no_reply"
+                    lacking[piece.task][name] = why
+    return {name: TaskReply(items[name], lacking[name], room, tuple(own[name])) for name in pieces}
+
+
+def too_long(task: Task, reason: str | None) -> bool:
+    """Whether contexts were too long; nothing else can be split."""
+    return task.splits_contexts and Reason.read(reason or "").code == TOO_LONG
+
+
+def retrieved_nothing(task: Task, example: Example) -> bool:
+    """Whether nothing was retrieved, so that there is nothing to ask a model."""
+    return task.kind.unretrieved is not None and not example.contexts

@@ -1,0 +1,294 @@
+"""Replies: the items of a model's reply, read from its text, and the interface that asks models.
+
+Items are read separately, so that a bad item does not spoil others. Scales accept only whole
+numbers, not values merely equal to them.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Coroutine, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Literal, Protocol, TypeVar
+
+from pydantic import BeforeValidator, ValidationError
+
+from ragstone.models.chat import ChatModel
+from ragstone.models.chat.model import MalformedReply, drafts, json_objects
+
+from .questions import Item, Question, ReplyEntry, unescaped
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The final outcome of a question, after all attempts.
+
+    Args:
+        status: ``ok`` if any item is there.
+        items: The items of the reply, by id.
+        lacking: Ids without an item, even when asked for again, and why.
+        reason: Why there is no item at all.
+        requests: The keys under which the journal has the questions and replies.
+        later: Whether it will be asked in a batch, so that nothing is known yet.
+    """
+
+    status: Literal["ok", "failed", "blocked", "truncated"]
+    items: Mapping[str, Item] = field(default_factory=dict)
+    lacking: Mapping[str, str] = field(default_factory=dict)
+    reason: str | None = None
+    requests: tuple[str, ...] = ()
+    later: bool = False
+
+
+class Asker(Protocol):
+    """Asks models, with pacing, retries, journal and budget."""
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """Ask a question; one that was asked before is answered from the journal.
+
+        Args:
+            model: The model to ask.
+            question: The question.
+            turn: The position of the example in the data; lower ones go first.
+        """
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine that asks to its end, from a thread outside the event loop."""
+
+
+DEEPEST_WRAPPER = 3
+"""Objects around the items, such as ``{"result": {…}}``."""
+
+
+def read_items(
+    text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None
+) -> Outcome:
+    """Read the requested items of a reply, each by itself.
+
+    An item counts only if its words are the first words of its text, so that no verdict
+    goes to a neighbour; if one item has another's words, words that fit several texts are not
+    enough. Ids may be written ``1``, ``p1`` or ``P01`` for ``p01``, and verdicts in another case;
+    the list may be inside another object, or an object by id may replace it.
+
+    A reply may contain words of the texts it is about. Of several objects the last counts, and only
+    if all say the same except for reasons; in a leading think tag only those that hold every item
+    count. A text copied with its quote marks can end an item early and leave its verdict to
+    another: so an item that was not asked for is ignored, but the one before it is a fault, and
+    if an id occurs twice, all are. All are too if there is an id that was not asked for and
+    one that was is missing: a model that counts from 0 gives each verdict to its neighbour.
+
+    Args:
+        text: What the model wrote.
+        items: The item class by id.
+        texts: The texts of items, by id, for those whose words are checked.
+
+    Returns:
+        The valid items by id, and for every other requested id the fault of its item.
+
+    Raises:
+        Unclosed: The reply was cut off.
+        MalformedReply: It is not JSON, or holds several objects that disagree.
+    """
+    objects = json_objects(text)
+    about = texts or {}
+
+    def read(made: dict[str, Any]) -> Outcome:
+        return _read(made, items, about)
+
+    try:
+        readings = [read(made) for made in objects if len(objects) == 1 or _nested(made)]
+        sketched = [draft for made in drafts(text) if not (draft := read(made)).lacking]
+        if not readings:
+            return read({})
+        if sketched or len(readings) > 1:
+            said = [_without_reasons(reading) for reading in (*sketched, *readings)]
+            if any(one != other for one, other in pairwise(said)):
+                raise MalformedReply(f"{len(said)} JSON objects that do not say the same")
+    except RecursionError:
+        raise MalformedReply("brackets within brackets, too deep to be compared") from None
+    return readings[-1]
+
+
+def _read(
+    made: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str]
+) -> Outcome:
+    found = _by_id(made, items)
+    good: dict[str, Item] = {}
+    faults: dict[str, str] = {}
+    words: dict[str, str] = {}
+    slipped = False
+    for name, sort in items.items():
+        value = found.get(name)
+        if isinstance(value, dict):
+            try:
+                entry = ReplyEntry.model_validate(value)
+                if not _begins(texts.get(name, ""), entry.words):
+                    slipped = True
+                    faults[name] = f"words: not those of {name}, {_short(entry.words)}"
+                else:
+                    good[name] = _item(entry, sort)
+                    words[name] = entry.words
+            except ValidationError as error:
+                faults[name] = _fault(error)
+        elif name not in found:
+            faults[name] = "missing"
+        elif isinstance(value, _Doubtful):
+            faults[name] = value.why
+        else:
+            faults[name] = f"not an object: {_short(value)}"
+    for name in list(good) if slipped else ():
+        if any(_begins(text, words[name]) for one, text in texts.items() if one != name):
+            faults[name] = (
+                f"words: those of several, {_short(words[name])}, and others have slipped"
+            )
+            del good[name]
+    return Outcome("ok" if good or not items else "failed", good, faults)
+
+
+def _nested(made: dict[str, Any]) -> bool:
+    return any(isinstance(value, (dict, list)) for value in made.values())
+
+
+def _without_reasons(reading: Outcome) -> dict[str, Any]:
+    return {
+        name: item.model_dump(exclude={"reason", "reasoning", "response_reason"})
+        for name, item in reading.items.items()
+    } | dict.fromkeys(reading.lacking)
+
+
+# Words
+
+LEAST = 6
+"""Letters and digits that the words of an item have at the least, where its text has so many."""
+_LOOKED_AT = 400
+_SENTENCE = re.compile(r"\[?\bs\d{1,6}\]")
+
+
+def _begins(text: str, words: str) -> bool:
+    """Whether a text begins with these words, whatever their case, accents, marks and spaces."""
+    begun = _letters(text[:_LOOKED_AT])
+    given = _letters(unescaped(words[:_LOOKED_AT]))
+    enough = len(given) >= min(LEAST, len(begun))
+    return enough and (begun.startswith(given) or given.startswith(begun))
+
+
+def _letters(text: str) -> str:
+    plain = unicodedata.normalize("NFKD", _SENTENCE.sub(" ", text)).casefold()
+    return "".join(filter(str.isalnum, plain))
+
+
+# Ids
+
+_ORDINAL = re.compile(r"\W*([a-z]*)[ _-]?0*([0-9]{1,6})\W*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Doubtful:
+    """An item whose verdict may belong to another item."""
+
+    why: str
+
+
+def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, Any]:
+    """The values by requested id, however the ids are written."""
+    known = {_plain(name): name for name in items}
+    prefixes = {prefix for prefix, _ in known}
+    own = next(iter(prefixes)) if len(prefixes) == 1 else ""
+    for _ in range(DEEPEST_WRAPPER):
+        found: dict[str, Any] = {}
+        foreign = before = None
+        for key, value in _entries(made):
+            prefix, ordinal = _plain(key)
+            name = known.get((prefix or (own if ordinal else ""), ordinal))
+            if name in found:
+                return dict.fromkeys(items, _Doubtful(f"{name} is given twice"))
+            if name is not None:
+                found[name] = value
+                before = name
+            elif _like_an_entry(value) or (ordinal and prefix in ("", *prefixes)):
+                foreign = foreign or key
+                if before is not None and _like_an_entry(value):
+                    found[before] = _Doubtful(f"followed by {_short(key)}, which was not asked for")
+        missing = next((name for name in items if name not in found), None)
+        if found and foreign is not None and missing is not None:
+            there = f"{_short(foreign)} was not asked for and {missing} is missing"
+            return dict.fromkeys(items, _Doubtful(f"{there}: ids may be shifted"))
+        if found:
+            return found
+        inner = [value for value in made.values() if isinstance(value, dict)]
+        if len(inner) != 1:
+            break
+        made = inner[0]
+    return {}
+
+
+def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Pairs of id and entry, from the list of objects or from an object by id."""
+    lists = [value for value in made.values() if isinstance(value, list)]
+    if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
+        for one in lists[0]:
+            if isinstance(one, dict):
+                name = one.get("id")
+                yield str(name) if isinstance(name, str | int) else "", one
+    else:
+        yield from made.items()
+
+
+def _like_an_entry(value: Any) -> bool:
+    return isinstance(value, dict) and not ReplyEntry.model_fields.keys().isdisjoint(value)
+
+
+def _plain(name: str) -> tuple[str, str]:
+    """Letters and number of an id: ``("p", "1")`` for ``P01``."""
+    folded = name.strip().lower()
+    ordinal = _ORDINAL.fullmatch(folded)
+    return (ordinal[1], ordinal[2]) if ordinal else (folded, "")
+
+
+# Items
+
+
+def _item(entry: ReplyEntry, sort: type[Item]) -> Item:
+    """The item of an entry; a verdict may be written in another case."""
+    said = _word(str(entry.verdict))
+    meant = [word for word in sort.verdicts() if _word(word) == said]
+    if len(meant) == 1:
+        entry = entry.model_copy(update={"verdict": meant[0]})
+    return sort.model_validate(sort.of(entry))
+
+
+def _word(choice: str) -> str:
+    return choice.strip(" \t\n.\"'*`").lower().replace(" ", "_").replace("-", "_")
+
+
+def _fault(error: ValidationError) -> str:
+    fault = error.errors(include_url=False)[0]
+    place = ".".join(map(str, fault["loc"]))
+    match fault["type"]:
+        case "missing":
+            return f"{place}: missing"
+        case "literal_error":
+            return f"{place}: not one of {fault['ctx']['expected']}: {_short(fault['input'])}"
+    return f"{place}: {fault['msg'][:1].lower()}{fault['msg'][1:]}, got {_short(fault['input'])}"
+
+
+def _short(value: object) -> str:
+    try:
+        shown = json.dumps(value, ensure_ascii=True)
+    except RecursionError:
+        shown = "what is too deep to show"
+    return shown if len(shown) <= 60 else f"{shown[:59]}…"
+
+
+def _whole(value: object) -> object:
+    """``true`` equals 1 in Python, and 4.0 equals 4."""
+    if type(value) is not int:
+        raise ValueError(f"expected a whole number, got {value!r}")
+    return value
+
+
+WHOLE = BeforeValidator(_whole)
+"""Beside a ``Literal`` of whole numbers: ``Annotated[Literal[1, 2, 3], WHOLE]``."""

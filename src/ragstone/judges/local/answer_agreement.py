@@ -1,0 +1,433 @@
+"""Agreement: does an answer say what the reference says?
+
+Only words of a reference that are not in the question count, without initials
+and asides in brackets; those that occur in the answer are counted. Words may be spelled a
+little differently, be written together or apart, numbers be rounded, and the day of a date may be
+left out if the answer names no other day.
+
+For a short statement, such as a name or a date, a logistic curve turns the counts into the
+probability that the answer says it in full; from .5 it does. If strings leave it open and an
+encoder is available, words are matched by their vectors too (``likeness.py``). A sentence is said
+in full if two thirds of its words are, and all its numbers.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import Literal
+
+from ragstone.core.messages import reason
+
+from .aligner import Likeness
+from .claim_support import curve
+from .quantities import is_number, rounded
+from .text_terms import (
+    SAME_OPENING,
+    SHORTEST,
+    SPELLING_LONGEST,
+    as_written,
+    close,
+    names,
+    stem_or_none,
+    tokens,
+)
+
+VERSION = "ragstone-agreement/2"
+
+STRINGS = "agreement/strings"
+ENCODER = "agreement/encoder"
+
+FULL = 0.5
+LEAST_OPEN, MOST_OPEN = 0.35, 0.65
+"""Between these probabilities strings leave it open."""
+
+SHORT_STATEMENT = 60
+"""Characters; what is longer is a sentence."""
+
+SHORT = 6
+FULL_SHORT = 0.5
+FULL_LONG = 2 / 3
+PARTIAL = 1 / 3
+MATCHES = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class StatementMatch:
+    """Whether the answer says one statement of the reference.
+
+    ``probability``, from 0 to 1, is that of being said in full.
+    """
+
+    verdict: Literal["full", "partial", "missing", "contradicted"]
+    probability: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimMatch:
+    """Whether the reference says one claim of the answer."""
+
+    verdict: Literal["matches", "contradicts", "extra"]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The features of one statement, before they are weighted.
+
+    Args:
+        wanted: Its words that are not in the question.
+        lost: Those of them that are missing from the answer.
+        said: How many content words the answer has.
+        enough: Half of them are in the answer (two thirds for a long statement), and all numbers.
+        number_clash: Only a number is missing, and the answer has another one.
+        verbatim: It is in the answer word for word, or its abbreviation is.
+        lost_name: A capitalised word is missing.
+        other_name: Part of a name is there, next to another capitalised word than in the reference.
+        inside: Share of the answer's words, without the question's, that are in the statement too.
+    """
+
+    wanted: tuple[str, ...]
+    lost: tuple[str, ...]
+    said: int
+    enough: bool
+    number_clash: bool
+    verbatim: bool
+    lost_name: bool
+    other_name: bool
+    inside: float
+
+    @property
+    def share(self) -> float:
+        """The share of wanted words that are in the answer."""
+        return 1 - len(self.lost) / len(self.wanted)
+
+    @property
+    def some(self) -> bool:
+        """Whether enough is in the answer to count as partial."""
+        return len(self.wanted) > 1 and self.share >= PARTIAL
+
+    def features(self) -> dict[str, float]:
+        """The features of the agreement curve, by name."""
+        return {
+            "enough": float(self.enough),
+            "share": self.share,
+            "wanted": math.log(1 + len(self.wanted)),
+            "said": math.log(1 + self.said),
+            "lost_number": float(any(stem[0].isdigit() for stem in self.lost)),
+            "number_clash": float(self.number_clash),
+            "verbatim": float(self.verbatim),
+            "lost_name": float(self.lost_name),
+            "other_name": float(self.other_name),
+            "inside": self.inside,
+        }
+
+
+def statement_agreement(
+    statement: str, answer: str, question: str | None = None, likeness: Likeness | None = None
+) -> StatementMatch:
+    """Look for one statement of the reference in the whole answer."""
+    seen = wording(statement, answer, question)
+    if seen is None:
+        return _literal(repaired(statement), repaired(answer))
+    if len(statement) > SHORT_STATEMENT:
+        probability = _of_a_sentence(seen)
+    elif likeness is None:
+        probability = curve(STRINGS).probability(seen.features())
+    else:
+        probability = curve(ENCODER).probability(seen.features() | likeness.features())
+    why = _why(
+        "words_of_reference",
+        len(seen.wanted) - len(seen.lost),
+        len(seen.wanted),
+        as_written(seen.lost[:4], repaired(statement)),
+        None if likeness is None else f"{likeness.aligned:.2f}",
+    )
+    if probability >= FULL:
+        return StatementMatch("full", probability, why)
+    if seen.number_clash:
+        return StatementMatch("contradicted", probability, why)
+    return StatementMatch("partial" if seen.some else "missing", probability, why)
+
+
+def is_open(statement: str, said: StatementMatch) -> bool:
+    """Whether strings leave a short statement open, so that the encoder is needed."""
+    return len(statement) <= SHORT_STATEMENT and LEAST_OPEN < said.probability < MOST_OPEN
+
+
+def is_settled(said: Sequence[StatementMatch]) -> bool:
+    """Whether strings find every statement of a reference, so that no other one matters."""
+    return bool(said) and all(one.probability >= MOST_OPEN for one in said)
+
+
+def _of_a_sentence(seen: Wording) -> float:
+    """The probability for a sentence: .5 if just enough is said, less if a number is missing."""
+    probability = FULL * seen.share / (FULL_SHORT if len(seen.wanted) <= SHORT else FULL_LONG)
+    return probability if seen.enough else min(probability, math.nextafter(FULL, 0))
+
+
+def wording(statement: str, answer: str, question: str | None = None) -> Wording | None:
+    """Compute the features of a statement; None if it has no content word."""
+    statement, answer = repaired(statement), repaired(answer)
+    plain = _without_aside(statement)
+    wanted = list(_kept(plain, question))
+    said = _read(answer)
+    if not wanted:
+        return None
+    lost = _lost(wanted, plain, said)
+    lost_number = any(stem[0].isdigit() for stem in lost)
+    share = 1 - len(lost) / len(wanted)
+    found = [stem for stem in wanted if stem not in lost]
+    lost_names = set(names(f"x {plain}")) & set(lost)
+    return Wording(
+        wanted=tuple(wanted),
+        lost=tuple(lost),
+        said=len(said.stems),
+        enough=share >= (FULL_SHORT if len(wanted) <= SHORT else FULL_LONG) and not lost_number,
+        number_clash=lost_number
+        and _other_numbers(said, wanted, question)
+        and _words_agree(found, wanted),
+        verbatim=said.has(_read(plain))
+        or any(said.has(_read(short)) for short in _abbreviations(statement)),
+        lost_name=bool(lost_names),
+        other_name=bool(lost_names) and _other_name(plain, answer, found, lost_names, question),
+        inside=_inside(answer, plain, question),
+    )
+
+
+def _inside(answer: str, statement: str, question: str | None) -> float:
+    words = _kept(answer, question)
+    return len(words.keys() & _read(statement).distinct) / len(words) if words else 0.0
+
+
+def repaired(text: str) -> str:
+    """Undo UTF-8 that was once read as Windows-1252, such as `10â€“12` for `10–12`."""
+    if text.isascii() or not _GARBLED.search(text):
+        return text
+    try:
+        return text.encode("cp1252").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
+def claim_agreement(claim: str, reference: str, question: str | None = None) -> ClaimMatch:
+    """Look for one claim of the answer in the whole reference.
+
+    Contradicts only if the reference is a sentence that shares at least two thirds of the
+    claim's words and every number of the claim differs from its numbers.
+    """
+    claim, reference = repaired(claim), repaired(reference)
+    said = _kept(claim, question)
+    known = _read(reference)
+    if not said:
+        return ClaimMatch("extra", "nothing_beyond_question")
+    found = [stem for stem in said if stem in known.distinct]
+    share = len(found) / len(said)
+    why = _why("words_in_reference", len(found), len(said))
+    words = [stem for stem in said if not stem[0].isdigit()]
+    numbers = {stem for stem in said if stem[0].isdigit()}
+    wanted, known_numbers = _kept(reference, question), _kept_numbers(reference, question)
+    if (
+        len(words) >= 3
+        and numbers
+        and known_numbers
+        and not numbers & known.distinct
+        and not any(rounded(one, other) for one in numbers for other in known_numbers)
+        and sum(stem in known.distinct for stem in words) >= FULL_LONG * len(words)
+    ):
+        other = reason(
+            "words_in_reference", n=len(found), words=len(said),
+            other_number=as_written([min(numbers)], claim),
+        )  # fmt: skip
+        return ClaimMatch("contradicts", other)
+    claimed = _read(claim).distinct
+    if 0 < len(wanted) <= SHORT and len(wanted.keys() & claimed) >= FULL_SHORT * len(wanted):
+        if claimed.issuperset(known_numbers):
+            return ClaimMatch("matches", why)
+    elif share >= MATCHES:
+        return ClaimMatch("matches", why)
+    return ClaimMatch("extra", why)
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text, processed once.
+
+    Args:
+        tokens: Its words.
+        stems: Of its content words.
+        distinct: The same, each once.
+        line: Its words with a space on either side, for word sequences to be found in it.
+        solid: Its words written together.
+        numbers: Those of ``distinct`` that begin with a digit, the first 100.
+        alike: Those of ``distinct`` that another word may be a spelling of, by their opening,
+            the first 100 of each.
+    """
+
+    tokens: tuple[str, ...]
+    stems: tuple[str, ...]
+    distinct: frozenset[str]
+    line: str
+    solid: str
+    numbers: tuple[str, ...]
+    alike: dict[str, list[str]]
+
+    def has(self, other: "_Text") -> bool:
+        """Whether the other's words stand in it side by side, in the same order."""
+        return bool(other.tokens) and other.line in self.line
+
+
+_GARBLED = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac")
+_SHORT_FORM = re.compile(r"\(([A-Z][A-Z0-9.&-]{1,9})\)")
+_NAME = re.compile(r"(?<![\w'’.-])(?:(?![A-Z])[\w'’.-])*+([A-Z][\w'’.-]*+(?: [A-Z][\w'’.-]*+)+)")
+_ASIDE = re.compile(r"\([^()]*\)")
+_YEAR = re.compile(r"[12]\d{3}")
+_WORD = re.compile(r"[^\W_]")
+
+
+def _without_aside(text: str) -> str:
+    shorter = _ASIDE.sub(" ", text) if "(" in text else text
+    return shorter if _WORD.search(shorter) else text
+
+
+def _lost(wanted: list[str], statement: str, said: _Text) -> list[str]:
+    """The missing words, also in another spelling or written together or apart."""
+    lost = [stem for stem in wanted if stem not in said.distinct]
+    if not lost:
+        return lost
+    if not any(stem[0].isdigit() for stem in lost):
+        run = _read(statement).solid
+        if len(run) >= 6 and run in said.solid:
+            return []
+    if any(map(_YEAR.fullmatch, wanted)) and not any(
+        _is_day(stem) and stem not in wanted for stem in said.numbers
+    ):
+        lost = [stem for stem in lost if not _is_day(stem)]
+    return [
+        stem
+        for stem in lost
+        if not any(close(stem, other) for other in said.alike.get(stem[:SAME_OPENING], ()))
+        and not (is_number(stem) and any(rounded(stem, other) for other in said.numbers))
+    ]
+
+
+def _is_day(stem: str) -> bool:
+    return stem.isdecimal() and len(stem) <= 2 and int(stem) <= 31
+
+
+LOOKED_AT = 100
+"""Words of one opening, numbers and names of a text that are compared with another's, at most."""
+
+
+# One is made for every claim and statement, and nearly all of them are among the last few thousand.
+@lru_cache(maxsize=4096)
+def _why(code: str, n: int, words: int, lost: str = "", aligned: str | None = None) -> str:
+    return reason(code, n=n, words=words, lost=lost, aligned=aligned)
+
+
+@lru_cache(maxsize=256)
+def _read(text: str) -> _Text:
+    words = tokens(text)
+    stems = [stem for token in words if (stem := stem_or_none(token))]
+    distinct = dict.fromkeys(stems)
+    alike: dict[str, list[str]] = {}
+    for stem in distinct:
+        if SHORTEST <= len(stem) <= SPELLING_LONGEST and not stem[0].isdigit():
+            same = alike.setdefault(stem[:SAME_OPENING], [])
+            if len(same) < LOOKED_AT:
+                same.append(stem)
+    return _Text(
+        tokens=tuple(words),
+        stems=tuple(stems),
+        distinct=frozenset(distinct),
+        line=f" {' '.join(words)} ",
+        solid="".join(words),
+        numbers=_numbers(distinct),
+        alike=alike,
+    )
+
+
+def _numbers(stems: Iterable[str]) -> tuple[str, ...]:
+    return tuple(islice((stem for stem in stems if stem[0].isdigit()), LOOKED_AT))
+
+
+@lru_cache(maxsize=256)
+def _kept(text: str, question: str | None) -> dict[str, None]:
+    """Distinct stems that are not in the question; all of them if all are."""
+    stems = dict.fromkeys(_read(text).stems)
+    given = _read(question).distinct if question else frozenset[str]()
+    kept = [stem for stem in stems if stem not in given] or list(stems)
+    long = [stem for stem in kept if len(stem) > 1 or not stem.isascii() or stem.isdigit()]
+    return dict.fromkeys(long or kept)
+
+
+@lru_cache(maxsize=256)
+def _kept_numbers(text: str, question: str | None) -> tuple[str, ...]:
+    return _numbers(_kept(text, question))
+
+
+def _abbreviations(statement: str) -> list[str]:
+    """Abbreviations in brackets after what they abbreviate: `adenosine diphosphate (ADP)`."""
+    return [aside for aside in _SHORT_FORM.findall(statement) if statement.strip() != f"({aside})"]
+
+
+def _other_name(
+    statement: str, answer: str, found: list[str], lost: set[str], question: str | None
+) -> bool:
+    """Whether only part of a name is in the text, next to another capitalised word."""
+    given = _read(question).distinct if question else frozenset[str]()
+    known = set(found)
+    halves = (name for name in _names(statement) if name & lost and name & known)
+    said = _names_with(answer)
+    return any(
+        other - name - given
+        for name in islice(halves, LOOKED_AT)
+        for stem in name
+        for other in said.get(stem, ())
+    )
+
+
+def _names(text: str) -> dict[frozenset[str], None]:
+    """The stems of each distinct run of capitalised words."""
+    runs = (map(stem_or_none, tokens(run)) for run in _NAME.findall(text))
+    return dict.fromkeys(frozenset(filter(None, run)) for run in runs)
+
+
+@lru_cache(maxsize=256)
+def _names_with(text: str) -> dict[str, list[frozenset[str]]]:
+    """By stem, the runs of capitalised words that hold it."""
+    found: dict[str, list[frozenset[str]]] = {}
+    for name in _names(text):
+        for stem in name:
+            found.setdefault(stem, []).append(name)
+    return found
+
+
+def _literal(statement: str, answer: str) -> StatementMatch:
+    """A statement of stop words only, such as `no` or `The Who`: word for word."""
+    wanted, said = _read(statement).tokens, _read(answer).tokens
+    if not wanted:
+        return StatementMatch("missing", 0.0, "reference_without_words")
+    if wanted in (("yes",), ("no",)):
+        first = said[:1]
+        if first == wanted:
+            return StatementMatch("full", 1.0, "opens_alike")
+        if first in (("yes",), ("no",)):
+            return StatementMatch("contradicted", 0.0, "opens_otherwise")
+        return StatementMatch("missing", 0.0, reason("does_not_open_with", word=wanted[0]))
+    if _read(answer).has(_read(statement)):
+        return StatementMatch("full", 1.0, "word_for_word")
+    return StatementMatch("missing", 0.0, "not_word_for_word")
+
+
+def _other_numbers(said: _Text, wanted: list[str], question: str | None) -> bool:
+    given = _read(question).distinct if question else frozenset[str]()
+    return any(stem not in wanted and stem not in given for stem in said.numbers)
+
+
+def _words_agree(found: list[str], wanted: list[str]) -> bool:
+    words = [stem for stem in wanted if not stem[0].isdigit()]
+    return sum(not stem[0].isdigit() for stem in found) >= FULL_SHORT * len(words)

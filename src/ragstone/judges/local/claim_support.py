@@ -1,0 +1,396 @@
+"""Claim support: the probability that contexts support a proposition, by words and token vectors.
+
+With an encoder, every token of the proposition is matched with the most similar token of the
+contexts, as in BERTScore. This captures what strings cannot: the same word in another sense is
+less similar, another word with the same sense more. A logistic curve, fitted to people's labels,
+turns this match and the counts of shared words into a probability. From .5 the verdict is
+`supported`. Below, and whenever the contexts contradict the proposition, it is `contradicted` or
+`absent`.
+
+Source: Zhang et al. (2020), "BERTScore", for greedy matching.
+"""
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.messages import reason
+from ragstone.models import Encoder, TokenVectors, Vectors
+
+from . import claims_and_evidence as evidence
+from . import claims_and_evidence as frames
+from . import contradiction
+from .claims_and_evidence import FRAMES_VERSION as FRAMES
+from .claims_and_evidence import (
+    WINDOW,
+    EvidenceCounts,
+    Passages,
+    frame_end,
+    gather,
+    without_citations,
+)
+from .contradiction import ContradictingSentence
+from .sentences import VERSION as SENTENCES
+from .sentences import sentences
+from .text_terms import VERSION as WORDS
+from .text_terms import as_written, stem_or_none, tokens
+
+ALIGNMENT_VERSION = f"ragstone-alignment/1({SENTENCES},{WORDS},{FRAMES})"
+
+DECIMALS = 4
+"""Cosines hang on the size of the batch from the seventh on; a score should not."""
+
+SMALL_WORD = 0.15
+"""How much a stop word weighs beside a content word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """How well a proposition is matched, in cosines.
+
+    Args:
+        aligned: Weighted mean over its tokens of the best match within a window of three sentences.
+        weakest: The best match, anywhere, of the content token with the worst match.
+        unheld: 1 - best match anywhere, summed over the content tokens whose word no context
+            holds as a string, over all content tokens.
+        sentence: The sentence of that window that matches it best by itself.
+    """
+
+    aligned: float
+    weakest: float
+    unheld: float
+    sentence: int
+
+    def features(self) -> dict[str, float]:
+        """The features of the support curve, by name."""
+        return {"aligned": self.aligned, "weakest": self.weakest, "unheld": self.unheld}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """The token vectors of the contexts of one example.
+
+    Args:
+        vectors: Shape (t, d), unit vectors of all tokens in order.
+        starts: Index in ``vectors`` of the first token of each sentence with tokens.
+        numbers: The index of each such sentence among all sentences.
+        sentences: The number of sentences in all contexts.
+    """
+
+    vectors: Vectors
+    starts: NDArray[np.int64]
+    numbers: NDArray[np.int64]
+    sentences: int
+
+
+def pieces(text: str, encoder: Encoder) -> list[tuple[int, int]]:
+    """Split a text between sentences to fit the model's limit: ``text[start:end]``.
+
+    A single sentence above the limit is a piece by itself, which the model truncates.
+    """
+    room = encoder.max_tokens - SPECIAL
+    if len(text) <= room:
+        return [(0, len(text))]
+    parts = sentences(text)
+    lengths = encoder.lengths([text, *(part.text for part in parts)])
+    if lengths[0] <= encoder.max_tokens or not parts:
+        return [(0, len(text))]
+    found: list[tuple[int, int]] = []
+    start, end, used = parts[0].start, parts[0].end, 0
+    for part, length in zip(parts, lengths[1:], strict=True):
+        if used and used + int(length) - SPECIAL > room:
+            found.append((start, end))
+            start, used = part.start, 0
+        end, used = part.end, used + int(length) - SPECIAL
+    return [*found, (start, end)]
+
+
+SPECIAL = 2
+
+
+def read(
+    passages: Passages, cuts: Sequence[Sequence[tuple[int, int]]], seen: Sequence[TokenVectors]
+) -> Reading:
+    """Combine the pieces of all contexts, sentence by sentence.
+
+    Args:
+        passages: The contexts.
+        cuts: The pieces of each context.
+        seen: The vectors of all pieces, in order.
+    """
+    blocks: list[Vectors] = []
+    numbers: list[NDArray[np.int64]] = []
+    bounds: dict[int, tuple[list[int], list[int]]] = {}
+    for number, place in enumerate(passages.places):
+        ends, known = bounds.setdefault(place.context, ([], []))
+        ends.append(place.end)
+        known.append(number)
+    left = iter(seen)
+    for context, cut in enumerate(cuts):
+        for start, _ in cut:
+            one = next(left)
+            if context not in bounds:
+                continue
+            ends, known = bounds[context]
+            proper = one.spans[:, 1] > one.spans[:, 0]
+            sentence = np.searchsorted(ends, one.spans[proper, 0] + start, side="right")
+            blocks.append(one.vectors[proper])
+            numbers.append(np.asarray(known)[np.minimum(sentence, len(ends) - 1)])
+    if not blocks:
+        return Reading(np.zeros((0, 1), np.float32), _NONE, _NONE, len(passages.places))
+    of_token = np.concatenate(numbers)
+    starts = np.flatnonzero(np.diff(of_token, prepend=-1))
+    return Reading(_unit(np.concatenate(blocks)), starts, of_token[starts], len(passages.places))
+
+
+def align(
+    propositions: Sequence[str],
+    seen: Sequence[TokenVectors],
+    passages: Passages,
+    reading: Reading,
+) -> list[Alignment | None]:
+    """Align each proposition; None if it or the contexts have no content word."""
+    weighed = [
+        _weigh(text, one.spans, passages) for text, one in zip(propositions, seen, strict=True)
+    ]
+    if not len(reading.starts):
+        return [None] * len(weighed)
+    kept = [
+        one.vectors[words.counts]
+        for one, words in zip(seen, weighed, strict=True)
+        if words is not None
+    ]
+    if not kept:
+        return [None] * len(weighed)
+    cosines = _unit(np.concatenate(kept)) @ reading.vectors.T
+    best = np.full((len(cosines), reading.sentences + WINDOW - 1), -1.0, np.float32)
+    best[:, reading.numbers] = np.maximum.reduceat(cosines, reading.starts, axis=1)
+    # A window is neighbouring columns: the best in each is the maximum of shifted copies, where the
+    # added columns of -1 stand behind the last sentence.
+    within = best[:, : reading.sentences].copy()
+    for step in range(1, WINDOW):
+        np.maximum(within, best[:, step : reading.sentences + step], out=within)
+    anywhere = best.max(axis=1)
+    found: list[Alignment | None] = []
+    at = 0
+    for words in weighed:
+        if words is None:
+            found.append(None)
+            continue
+        mine = slice(at, at + len(words.weights))
+        at = mine.stop
+        content = words.weights == 1
+        matched = anywhere[mine][content]
+        lost = (1 - matched)[~words.held[content]]
+        total = words.weights.sum()
+        together = words.weights @ within[mine] / total
+        window = _first_best(together)
+        alone = words.weights @ best[mine, window : window + WINDOW] / total
+        found.append(
+            Alignment(
+                aligned=_rounded(together.max()),
+                weakest=_rounded(matched.min()),
+                unheld=_rounded(lost.sum() / len(matched)),
+                sentence=window + _first_best(alone),
+            )
+        )
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The tokens of a proposition that count, their weights, and which are found as strings."""
+
+    counts: NDArray[np.bool_]
+    weights: NDArray[np.float32]
+    held: NDArray[np.bool_]
+
+
+def _weigh(text: str, spans: NDArray[np.int32], passages: Passages) -> _Words | None:
+    plain = without_citations(text)
+    starts: list[int] = []
+    ends: list[int] = []
+    weights: list[float] = []
+    held: list[bool] = []
+    for word in _WORD.finditer(plain, frame_end(plain)):
+        read = tokens(word.group())
+        starts.append(word.start())
+        ends.append(word.end())
+        weights.append(1.0 if any(map(stem_or_none, read)) else SMALL_WORD)
+        held.append(all(map(passages.holds, read)))
+    if 1.0 not in weights:
+        return None
+    place = np.searchsorted(starts, spans[:, 0], side="right") - 1
+    counts = (place >= 0) & (spans[:, 0] < np.asarray(ends)[place]) & (spans[:, 1] > spans[:, 0])
+    chosen = place[counts]
+    token_weights = np.asarray(weights, np.float32)[chosen]
+    if not (token_weights == 1).any():
+        return None
+    return _Words(counts, token_weights, np.asarray(held)[chosen])
+
+
+def _first_best(means: Vectors) -> int:
+    # Equal sentences differ by where they stand in a matrix product, by up to 4e-7 for 200 tokens.
+    return int((means >= means.max() - np.float32(1e-6)).argmax())
+
+
+def _rounded(value: float | np.floating[Any]) -> float:
+    return round(float(value), DECIMALS)
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    lengths = np.sqrt(np.einsum("td,td->t", vectors, vectors))[:, None]
+    unit: Vectors = vectors / np.maximum(lengths, np.float32(1e-12))
+    return unit
+
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_NONE = np.zeros(0, np.int64)
+
+
+FILE = "curves.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """``1 / (1 + exp(-(intercept + sum of weight x feature)))``."""
+
+    intercept: float
+    weights: Mapping[str, float]
+
+    def probability(self, features: Mapping[str, float]) -> float:
+        """A probability from 0 to 1. Features without a weight are ignored."""
+        score = self.intercept
+        for name, weight in self.weights.items():
+            score += weight * features[name]
+        if score < 0:
+            odds = math.exp(score)
+            return odds / (1 + odds)
+        return 1 / (1 + math.exp(-score))
+
+
+@lru_cache(maxsize=1)
+def curves() -> dict[str, Curve]:
+    """The fitted curves by name, such as ``support/strings``."""
+    text = files(__package__).joinpath(FILE).read_text(encoding="utf-8")
+    return {name: Curve(**fitted) for name, fitted in json.loads(text)["curves"].items()}
+
+
+def curve(name: str) -> Curve:
+    """The curve with this name."""
+    return curves()[name]
+
+
+VERSION = f"ragstone-support/2({evidence.VERSION},{frames.FRAMES_VERSION},{contradiction.VERSION})"
+ALIGNED_VERSION = ALIGNMENT_VERSION
+
+STRINGS = "support/strings"
+ENCODER = "support/encoder"
+
+SUPPORTED = 0.5
+BY_WORDS = 0.5
+"""With a smaller share of the words in one window, the best aligned sentence is the evidence."""
+
+CONTRADICTED = 0.4
+"""What is contradicted is never more probable than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class SupportVerdict:
+    """Whether the contexts support one proposition.
+
+    ``probability`` is that of `supported`, from 0 to 1. ``evidence`` holds the positions of the
+    contexts the verdict rests on, empty if it is absent; ``quote`` a sentence of the first of
+    them, word for word; ``seen`` the counts behind it, None where there was nothing to count.
+    """
+
+    verdict: Literal["supported", "contradicted", "absent"]
+    probability: float
+    evidence: tuple[int, ...]
+    quote: str | None
+    reason: str
+    seen: EvidenceCounts | None = None
+
+
+def support(
+    proposition: str,
+    passages: Passages,
+    question: str | None = None,
+    alignment: Alignment | None = None,
+    *,
+    turns_from: int | None = None,
+) -> SupportVerdict:
+    """Judge one proposition against the contexts of its example.
+
+    The question is used only if the proposition has no content word of its own, such as a bare
+    `Yes.`: that is absent, with half the probability that the question's own words would get,
+    because neither strings nor vectors can tell a yes from a no. The passages from position
+    ``turns_from`` on are earlier turns of the conversation, and the reason calls them so.
+    """
+    if not passages.quotes:
+        return SupportVerdict("absent", 0.0, (), None, "no_contexts_to_read")
+    seen = gather(proposition, passages)
+    if seen is None:
+        asked = gather(question, passages) if question and tokens(proposition) else None
+        probability = 0.0 if asked is None else probability_of(asked) / 2
+        return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
+    probability = probability_of(seen, alignment)
+    against = contradiction.contradiction(without_citations(proposition), seen, passages)
+    why = _reason(proposition, seen, alignment, against, passages, turns_from)
+    if against is not None:
+        contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
+        probability = min(probability, CONTRADICTED)
+        return SupportVerdict("contradicted", probability, contexts, quote, why, seen)
+    if probability >= SUPPORTED:
+        rests_on = seen.sentences
+        if alignment is not None and seen.window < BY_WORDS:
+            rests_on = tuple(dict.fromkeys((alignment.sentence, *rests_on)))
+        contexts, quote = _quoted(rests_on, passages)
+        return SupportVerdict("supported", probability, contexts, quote, why, seen)
+    return SupportVerdict("absent", probability, (), None, why, seen)
+
+
+def probability_of(seen: EvidenceCounts, alignment: Alignment | None = None) -> float:
+    """The probability by the curve, from the counts and, if there is one, the alignment."""
+    if alignment is None:
+        return curve(STRINGS).probability(seen.features())
+    return curve(ENCODER).probability(seen.features() | alignment.features())
+
+
+def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, ...], str | None]:
+    contexts = dict.fromkeys(passages.places[number].context for number in rests_on)
+    return tuple(contexts), passages.quotes[rests_on[0]] if rests_on else None
+
+
+def _reason(
+    proposition: str,
+    seen: EvidenceCounts,
+    alignment: Alignment | None,
+    against: ContradictingSentence | None,
+    passages: Passages,
+    turns_from: int | None,
+) -> str:
+    text = without_citations(proposition)
+    places = sorted({passages.places[number].context for number in seen.sentences})
+    contexts = [place + 1 for place in places if turns_from is None or place < turns_from]
+    turns = [place + 1 - turns_from for place in places if turns_from is not None
+             and place >= turns_from]  # fmt: skip
+    return reason(
+        "words_in_contexts",
+        n=round(seen.window * seen.content_words) if places else 0,
+        words=seen.content_words,
+        contexts=",".join(map(str, contexts)),
+        turns=",".join(map(str, turns)) or None,
+        aligned=None if alignment is None else f"{alignment.aligned:.2f}",
+        numbers=as_written(seen.new_numbers[:3], text),
+        names=as_written(seen.new_names[:3], text),
+        against=None if against is None else against.says,
+    )

@@ -1,0 +1,419 @@
+"""Claims and evidence: the claims of an answer, and counts of their words in the contexts.
+
+Without a model, a claim is a sentence. Sentences that assert nothing are left out: questions,
+greetings, offers of help, headings, also those of a table, fences of code, announcements that end
+in a colon, lone citations. After an opening such as ``Yes, I heard that`` or ``The context states
+that``, only the rest is the assertion that contexts can support.
+
+A word is an integer whose bit n says whether sentence n holds it, so that spans of sentences are
+counted all at once, with a few operations per word. This is fast for long texts too.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
+
+from ragstone.judges.text_counts import longest_common_subsequence
+
+from .response_type import says_unable
+from .sentences import Sentence, each_sentence, sentences
+from .text_terms import names, numbers, stem_or_none, terms, tokens
+
+FRAMES_VERSION = "ragstone-frames/1"
+
+
+def frame_end(text: str) -> int:
+    """Where the assertion begins: after the frames; 0 if there is none.
+
+    A frame is removed only if at least two content words follow it.
+    """
+    opening = _FRAMES.match(text)
+    if opening is None or len(terms(text[opening.end() :])) < LEAST_LEFT:
+        return 0
+    return opening.end()
+
+
+LEAST_LEFT = 2
+
+_INTERJECTIONS = (
+    "yes|yeah|yep|yup|no|nope|oh|ah|hmm|well|sure|ok|okay|right|exactly|hi|hello|hey|wow|haha|lol|"
+    "cool|nice|great|true|absolutely|definitely|certainly|of course|indeed|also|actually|and|but|"
+    "so|too|interesting|agreed|unfortunately|fortunately|i see"
+)
+_SPEAKING = (
+    r"(?:i|we)(?:'m| am)? ?(?:also |really |just |do |did |can |would |only |have |'ve |n't |not )*"
+    r"(?:think|know|believe|heard|hear|read|guess|learn|learned|learnt|understand|tell you|say|"
+    r"sure|aware|agree(?: with (?:you|that))?(?: on this)?|bet|found out|find out|remember|"
+    r"don't but|do n't but|do but)(?: about)?(?: is| was)?(?: that)?(?: it is| it's)?"
+)
+_SOURCES = r"(?:contexts?|passages?|documents?|texts?|information|sources?|articles?)"
+_ATTRIBUTION = (
+    r"did you know(?: that)?|it is true that|do n't but|don't but|"
+    rf"(?:according to|based on) (?:the|these|this|my) (?:\w+ ){{0,3}}{_SOURCES}(?: provided)?|"
+    rf"(?:the|these) (?:\w+ )?{_SOURCES} (?:says?|states?|mentions?|notes?|explains?)(?: that)?"
+)
+_FRAMES = re.compile(
+    rf"(?:\s*(?:{_INTERJECTIONS}|{_SPEAKING}|{_ATTRIBUTION})(?![\w'’])[\s,.!:;…-]*)+", re.IGNORECASE
+)
+
+
+CLAIMS_VERSION = "ragstone-claims/3"
+
+NO_CLAIMS = ("abstain", "refuse")
+"""Replies that make no claim, by their type."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedClaim:
+    """One assertion of an answer and its position: ``text == answer[start:end]``.
+
+    ``sentence`` is its index among all sentences of the answer. ``factual`` is False if the
+    sentence only says what the answer or its sources cannot tell.
+    """
+
+    text: str
+    start: int
+    end: int
+    sentence: int
+    factual: bool
+
+
+def claims(answer: str) -> list[LocatedClaim]:
+    """The assertions of an answer, in order; none for text that asserts nothing.
+
+    A sentence without a content word, such as `Yes.` or `Me too!`, counts only if it is alone.
+    """
+    found = [claim for claim in each_claim(answer) if claim is not None]
+    with_content = [claim for claim in found if terms(claim.text)]
+    return with_content or found
+
+
+def each_claim(answer: str) -> Iterator[LocatedClaim | None]:
+    """For each sentence of an answer its claim, with or without a content word; None if it has
+    none.
+    """
+    for position, sentence in enumerate(each_sentence(answer)):
+        yield claim_of(answer, sentence, position)
+
+
+def claim_of(text: str, sentence: Sentence, position: int) -> LocatedClaim | None:
+    """The claim of a sentence of a text; None if it asserts nothing."""
+    if not _asserts(text, sentence.start, sentence.text):
+        return None
+    factual = not says_unable(sentence.text)
+    return LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
+
+
+def statements(reference: str) -> list[str]:
+    """The statements of a reference, sentence by sentence; a short reference is one statement."""
+    if len(reference) <= SHORT_REFERENCE and "\n" not in reference.strip():
+        return [reference.strip()] if reference.strip() else []
+    parts = sentences(reference)
+    found = [part.text for part in parts if _asserts(reference, part.start, part.text)]
+    return found or [part.text for part in parts]
+
+
+SHORT_REFERENCE = 60
+
+CLAIMS_CITATION = re.compile(
+    r"\[(?:Data:[^\]]{0,200}|[^\]\s]{0,40}(?: [^\]\s]{0,40}){0,4}(?<![.!?]))\]"
+    r"|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+"
+)
+"""In square brackets five words at most that end with no stop, for more of them may be a claim."""
+_COURTESY = re.compile(
+    r"(?:hello|hi|hey|greetings|dear|sure|certainly|of course|absolutely|great question|"
+    r"good question|thanks?|thank you|you're welcome|you are welcome|happy to help|glad to help|"
+    r"i'?m (?:happy|glad) to|i hope (?:this|that|it)|hope (?:this|that) helps|let me know|"
+    r"please let me know|feel free|please feel free|if you (?:have|need|would like|want|'d like) "
+    r"(?:any|more|further|additional|me)|is there anything|would you like|do you (?:want|need)|"
+    r"don't hesitate|please (?:note that i|see below)|here (?:is|are|'s) (?:the|a|an|some|my)"
+    r"(?: \w+){0,4}[:.]?\Z)\b",
+    re.IGNORECASE,
+)
+_WORDS_OF_COURTESY = 25
+_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\Z")
+_REFERENCE_LINE = re.compile(r"(?:sources?|references?|citations?|see also)\s*:", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]")
+
+
+_FENCE = re.compile(r"(?:`{3,}|~{3,})[^`\n]{0,40}")
+_UNDER_HEADINGS = re.compile(r"[^\n]*\n[ \t|:]*-[-:| \t]*(?:\n|\r|\Z)")
+
+
+def heads_a_table(text: str, start: int) -> bool:
+    """Whether the row that begins here is the headings of a table: a row of dashes is below it."""
+    return _UNDER_HEADINGS.match(text, start) is not None
+
+
+def _asserts(text: str, start: int, sentence: str) -> bool:
+    if sentence.rstrip("\"'”’)]*_ ").endswith(("?", "？", "؟")):
+        return False
+    if not _WORD.search(CLAIMS_CITATION.sub("", sentence)) or _REFERENCE_LINE.match(sentence):
+        return False
+    words = sentence.split()
+    if sentence.rstrip("*_ ").endswith((":", "：")):
+        return False
+    if len(words) <= _WORDS_OF_COURTESY and _COURTESY.match(sentence):
+        return False
+    if _FENCE.fullmatch(sentence) or (sentence[0] == "|" and heads_a_table(text, start)):
+        return False
+    if "#" in text[max(0, start - 8) : start]:
+        line = text.rfind("\n", 0, start) + 1
+        return _HEADING.match(text[line:start]) is None
+    return True
+
+
+WINDOW = 3
+"""Neighbouring sentences that are read together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSpan:
+    """The position of a sentence: ``contexts[context][start:end]``."""
+
+    context: int
+    start: int
+    end: int
+
+
+class Passages:
+    """The sentences of the contexts in order, and which words are in which.
+
+    Windows go across the border of two contexts, for some sets cut their pages into a context a
+    sentence.
+    """
+
+    __slots__ = ("_bits", "places", "quotes", "tokens_of", "vocabulary", "where")
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        self.places: list[SentenceSpan] = []
+        self.quotes: list[str] = []
+        self.tokens_of: list[list[str]] = []
+        self.where: dict[str, list[int]] = defaultdict(list)
+        self.vocabulary: set[str] = set()
+        self._bits: dict[str, int] = {}
+        for position, text in enumerate(texts):
+            for _ in self.reading(position, text):
+                pass
+
+    def reading(self, position: int, text: str) -> Iterator[None]:
+        """Read one more context, a sentence at each turn, so that it can be left unfinished."""
+        for sentence in each_sentence(text):
+            self.places.append(SentenceSpan(position, sentence.start, sentence.end))
+            self._read(sentence.text)
+            yield
+
+    def _read(self, text: str) -> None:
+        number = len(self.quotes)
+        words = tokens(text)
+        self.quotes.append(text)
+        self.tokens_of.append(words)
+        self.vocabulary.update(words)
+        for stem in set(map(stem_or_none, words)):
+            if stem:
+                self.where[stem].append(number)
+
+    def sentences_with(self, stem: str) -> int:
+        """The sentences with a stem, as bits."""
+        if stem not in self._bits:
+            numbers = self.where.get(stem, ())
+            bits = bytearray((len(self.quotes) >> 3) + 1)
+            for number in numbers:
+                bits[number >> 3] |= 1 << (number & 7)
+            self._bits[stem] = int.from_bytes(bits, "little")
+        return self._bits[stem]
+
+    def holds(self, token: str) -> bool:
+        """Whether a folded word, or another form of it, is in any context."""
+        if token in self.vocabulary:
+            return True
+        stem = stem_or_none(token)
+        return stem is not None and stem in self.where
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The sentences of each word, as bits, the words in the proposition's order."""
+
+    words: tuple[int, ...]
+
+    @property
+    def anywhere(self) -> int:
+        """The sentences that hold any word, as bits."""
+        return reduce(or_, self.words, 0)
+
+    def of(self, sentence: int) -> int:
+        """The words that a sentence holds, as bits."""
+        return sum((word >> sentence & 1) << bit for bit, word in enumerate(self.words))
+
+    def best_window(self) -> tuple[tuple[int, ...], int]:
+        """The window with most words: its sentences, most words first, and its number of words.
+
+        Of equal windows, that whose first sentence holds the proposition's earliest word; then the
+        first.
+        """
+        most, among = 0, self.anywhere
+        for place, plane in reversed(list(enumerate(self._counts()))):
+            if among & plane:
+                among &= plane
+                most |= 1 << place
+        first = next((_lowest(word & among) for word in self.words if word & among), None)
+        if first is None:
+            return (), 0
+        held = {sentence: self.of(sentence) for sentence in range(first, first + WINDOW)}
+        kept: list[int] = []
+        words = 0
+        for sentence in sorted(held, key=lambda one: (-held[one].bit_count(), one)):
+            if held[sentence] & ~words:
+                kept.append(sentence)
+                words |= held[sentence]
+        return tuple(kept), most
+
+    def in_windows_with(self, least: int) -> int:
+        """The sentences with words, in all windows with at least ``least`` words, as bits."""
+        planes = self._counts()
+        more, equal = 0, self.anywhere
+        for place in reversed(range(max(len(planes), least.bit_length()))):
+            plane = planes[place] if place < len(planes) else 0
+            if least >> place & 1:
+                equal &= plane
+            else:
+                more |= equal & plane
+                equal &= ~plane
+        windows = more | equal
+        return reduce(or_, (windows << step for step in range(WINDOW))) & self.anywhere
+
+    def _counts(self) -> list[int]:
+        """The number of words in the window from each sentence: its binary digits, lowest first."""
+        planes: list[int] = []
+        for word in self.words:
+            carry = word
+            for step in range(1, WINDOW):
+                carry |= word >> step
+            for place, plane in enumerate(planes):
+                planes[place], carry = plane ^ carry, plane & carry
+            if carry:
+                planes.append(carry)
+        return planes
+
+
+def numbers_of(bits: int, most: int) -> Iterable[int]:
+    """The positions of the set bits, at most the first ``most``."""
+    for _ in range(most):
+        if not bits:
+            return
+        yield _lowest(bits)
+        bits &= bits - 1
+
+
+def _lowest(bits: int) -> int:
+    return (bits & -bits).bit_length() - 1
+
+
+VERSION = "ragstone-evidence/1"
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCounts:
+    """The counts for one proposition, before they are weighted.
+
+    Args:
+        content_words: Number of its distinct content words.
+        words: Share of all its words, including stop words, that are anywhere in the contexts.
+        window: Share of its content words within three neighbouring sentences.
+        in_order: Share of its words that are in that window in the same order: the longest
+            common subsequence.
+        new_small_words: Share of its words that are stop words and in no context.
+        new_numbers: Its numbers that are in no context.
+        new_names: Stems of its capitalised words that are in no context.
+        first_person: Share of its words such as `I` or `we`, if no context has such words.
+        framed: Whether a frame such as `I heard that` was removed.
+        opinion: Whether it has a word of liking or doubting that is in no context.
+        sentences: Sentences of the best window with words of the proposition, most words first.
+        held: Which of its content words are in which sentences.
+    """
+
+    content_words: int
+    words: float
+    window: float
+    in_order: float
+    new_small_words: float
+    new_numbers: tuple[str, ...]
+    new_names: tuple[str, ...]
+    first_person: float
+    framed: bool
+    opinion: bool
+    tokens: tuple[str, ...]
+    sentences: tuple[int, ...]
+    held: Held
+
+    def features(self) -> dict[str, float]:
+        """The features of the support curve, by name."""
+        return {
+            "words": self.words,
+            "window": self.window,
+            "in_order": self.in_order,
+            "new_small_words": self.new_small_words,
+            "new_numbers": float(min(2, len(self.new_numbers))),
+            "new_names": float(min(2, len(self.new_names))),
+            "first_person": self.first_person,
+            "framed": float(self.framed),
+            "opinion": float(self.opinion),
+        }
+
+
+def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
+    """Count the evidence for one proposition; None if it has no content word."""
+    plain = without_citations(proposition)
+    begin = frame_end(plain)
+    plain = plain[begin:]
+    words = tokens(plain)
+    distinct = list(dict.fromkeys(filter(None, map(stem_or_none, words))))
+    if not distinct:
+        return None
+    held = Held(tuple(map(passages.sentences_with, distinct)))
+    best, together = held.best_window()
+    said = [token for number in sorted(best) for token in passages.tokens_of[number]]
+    vocabulary = passages.vocabulary
+    new = [token for token in words if token not in vocabulary]
+    own = FIRST_PERSON.isdisjoint(vocabulary)
+    return EvidenceCounts(
+        content_words=len(distinct),
+        words=(len(words) - len(new)) / len(words),
+        window=together / len(distinct),
+        in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
+        new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
+        new_numbers=tuple(sorted(n for n in numbers(distinct) if n not in passages.where)),
+        new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
+        first_person=sum(token in FIRST_PERSON for token in words) / len(words) if own else 0.0,
+        framed=begin > 0,
+        opinion=not OPINION.isdisjoint(new),
+        tokens=tuple(words),
+        sentences=best,
+        held=held,
+    )
+
+
+def without_citations(text: str) -> str:
+    """The text with spaces in place of citation marks, so that positions do not change."""
+    return _CITATION.sub(lambda mark: " " * len(mark.group()), text)
+
+
+FIRST_PERSON = frozenset(
+    "i me my mine myself we our us ours i'm i've i'd i'll we're we've".split()  # noqa: SIM905
+)
+OPINION = frozenset(
+    "love like enjoy favorite favourite awesome cool fun great amazing best hate prefer wonder "  # noqa: SIM905
+    "hope guess maybe bet sure glad wow interesting interested funny nice good bad sad happy sorry "
+    "probably imagine wish think feel really pretty definitely totally".split()
+)
+_CITATION = re.compile(
+    r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]|【[^【】\n]{1,60}】"
+    # Ids of letters and digits, but no names such as [COVID-19].
+    r"|\[(?![A-Z]{2,20}-\d{1,20}\])(?=[^\[\]\s\d]{1,58}\d)[\w.:#/-]{1,60}\]"
+    r"|\[(?:[Ss]ource|[Dd]oc|[Dd]ocument|[Rr]ef|[Pp]assage|[Cc]ontext|[Cc]hunk)s?"
+    r"(?: ?[:#] ?| )[\w.:#/,; -]{1,50}\]"
+)

@@ -1,0 +1,178 @@
+"""Relevance: how much of the question's wording is in each retrieved context.
+
+Question words are weighted by their rarity in the list: a word in every context says
+little about which is relevant. With an encoder, the cosine of question and context counts
+too. A logistic curve turns them into the probability that the context is relevant, which gives
+the grade. Answers and references are not read, and misleading contexts are not recognised.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from ragstone.core.messages import reason
+
+from .claim_support import curve
+from .sentences import sentences
+from .text_terms import as_written, terms
+
+VERSION = "ragstone-relevance/2"
+
+STRINGS = "relevance/strings"
+ENCODER = "relevance/encoder"
+
+RELATED, RELEVANT, SUFFICIENT = 0.15, 0.35, 0.6
+"""The least probability of the grades 1, 2 and 3."""
+
+SENTENCE = 0.5
+LEAST_SENTENCE = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class RelevanceVerdict:
+    """How relevant one context is to the question.
+
+    ``grade`` 0 not, 1 related, 2 relevant, 3 sufficient. ``probability`` from 0 to 1 is finer and
+    ranks. ``relevant_sentences`` are positions in the context, counted from 0 over
+    ``n_sentences``.
+    """
+
+    grade: int
+    probability: float
+    relevant_sentences: tuple[int, ...]
+    n_sentences: int
+    reason: str
+
+    @property
+    def relevant(self) -> bool:
+        """Grade 1 or better."""
+        return self.grade >= 1
+
+    @property
+    def sufficient(self) -> bool:
+        """Grade 3."""
+        return self.grade == 3
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The features of one context, before they are weighted.
+
+    Args:
+        share: Weighted share of the question's words that the context holds.
+        together: The same share in its best two neighbouring sentences.
+        beside_best: Mean of the two, relative to that of the best context of the list.
+        held: The question's words that it holds.
+        lost: Those that it does not.
+        sentences: The weighted share of the question's words in each of its sentences.
+    """
+
+    share: float
+    together: float
+    beside_best: float
+    held: tuple[str, ...]
+    lost: tuple[str, ...]
+    sentences: tuple[float, ...]
+
+    def features(self) -> dict[str, float]:
+        """The features of the relevance curve, by name."""
+        return {
+            "share": self.share,
+            "together": self.together,
+            "beside_best": self.beside_best,
+        }
+
+
+def relevance(
+    question: str, contexts: Sequence[str], cosines: Sequence[float] | None = None
+) -> list[RelevanceVerdict]:
+    """Judge every context of a list, in its order.
+
+    Args:
+        question: What was asked.
+        contexts: What was retrieved.
+        cosines: Of the question with each context, by the encoder that the curve was fitted with.
+    """
+    counted = wanted(question, contexts)
+    if cosines is None:
+        return [
+            _judge(question, one, curve(STRINGS).probability(one.features())) for one in counted
+        ]
+    return [
+        _judge(question, one, curve(ENCODER).probability(one.features() | likeness))
+        for one, likeness in zip(counted, cosine_features(cosines), strict=True)
+    ]
+
+
+def cosine_features(cosines: Sequence[float]) -> list[dict[str, float]]:
+    """Each cosine, and its distance from the best of the list."""
+    best = max(cosines, default=0.0)
+    return [{"cosine": one, "under_best": best - one} for one in cosines]
+
+
+def wanted(question: str, contexts: Sequence[str]) -> list[Wanted]:
+    """Compute the features of each context."""
+    asked = list(dict.fromkeys(terms(question)))
+    read = [[set(terms(sentence.text)) for sentence in sentences(text)] for text in contexts]
+    whole = [set().union(*parts) for parts in read]
+    weights = _weights(asked, whole)
+    counted = [
+        _count(asked, weights, parts, words) for parts, words in zip(read, whole, strict=True)
+    ]
+    best = max((one.share + one.together for one in counted), default=0.0)
+    return [
+        Wanted(
+            one.share,
+            one.together,
+            (one.share + one.together) / best if best else 0.0,
+            one.held,
+            one.lost,
+            one.sentences,
+        )
+        for one in counted
+    ]
+
+
+def _weights(asked: list[str], whole: list[set[str]]) -> dict[str, float]:
+    """ln(1 + (n + 1) / (df + 1)): more for question words that few contexts hold."""
+    n = len(whole)
+    return {
+        word: math.log(1 + (n + 1) / (sum(word in words for words in whole) + 1)) for word in asked
+    }
+
+
+def _count(
+    asked: list[str], weights: dict[str, float], parts: list[set[str]], words: set[str]
+) -> Wanted:
+    total = sum(weights.values()) or 1.0
+
+    def share(held: set[str]) -> float:
+        return sum(weights[word] for word in asked if word in held) / total
+
+    nothing: set[str] = set()
+    pairs = [share(one | other) for one, other in zip_longest(parts, parts[1:], fillvalue=nothing)]
+    return Wanted(
+        share=share(words),
+        together=max(pairs, default=0.0),
+        beside_best=0.0,
+        held=tuple(word for word in asked if word in words),
+        lost=tuple(word for word in asked if word not in words),
+        sentences=tuple(map(share, parts)),
+    )
+
+
+def _judge(question: str, seen: Wanted, probability: float) -> RelevanceVerdict:
+    n = len(seen.sentences)
+    if not (seen.held or seen.lost):
+        return RelevanceVerdict(0, 0.0, (), n, "question_without_words")
+    grade = sum(probability >= bound for bound in (RELATED, RELEVANT, SUFFICIENT))
+    best = max(seen.sentences, default=0.0)
+    picked = tuple(
+        position
+        for position, value in enumerate(seen.sentences)
+        if grade and value >= SENTENCE * best and value >= LEAST_SENTENCE
+    )
+    words, lost = len(seen.held) + len(seen.lost), as_written(seen.lost[:4], question)
+    why = reason("question_words", n=len(seen.held), words=words, lost=lost)
+    return RelevanceVerdict(grade, probability, picked, n, why)

@@ -1,0 +1,353 @@
+"""The local judge: string evidence, and token alignment if the built-in encoder is available."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragstone.core.errors import ModelFailure
+from ragstone.core.messages import reason
+from ragstone.data import Example
+from ragstone.judgements import (
+    ASKS,
+    Agreement,
+    Claim,
+    ConversationSupport,
+    Relevance,
+    Response,
+    Statement,
+    Support,
+)
+from ragstone.judges.judge import (
+    Block,
+    Filled,
+    Proposition,
+    Sheet,
+    block_with_turns,
+    fingerprint,
+    no_text,
+)
+from ragstone.models import Encoder
+
+from . import aligner as likeness
+from . import answer_agreement as agreement
+from . import claim_support as support
+from . import claims_and_evidence as claims
+from . import context_relevance as relevance
+from . import response_type as response
+from . import sentences
+from . import text_terms as words
+from .aligner import Aligner, AlignmentInput, like
+from .claim_support import Alignment
+from .claims_and_evidence import Passages
+
+PARTS = (
+    sentences.VERSION,
+    words.VERSION,
+    claims.CLAIMS_VERSION,
+    response.VERSION,
+    support.VERSION,
+    relevance.VERSION,
+    agreement.VERSION,
+)
+"""Versions of the rules it is made of; part of the signature."""
+
+
+@dataclass(frozen=True)
+class LocalJudge:
+    """Judges by the words: what of a claim stands in the contexts, and what is new.
+
+    With an encoder it also matches each word with the most similar one of the
+    contexts. Its curves were fitted with ``builtin:minilm``, and belong to that
+    model. Its verdicts are estimates, good for ranking answers and systems on
+    the same data; docs/local-judge.md has the figures, and what it is blind to.
+
+    Args:
+        encoder: ``builtin:minilm``; None judges by strings alone.
+    """
+
+    encoder: Encoder | None = None
+    name: str = "local"
+    _aligner: Aligner | None = field(init=False, repr=False, compare=False, default=None)
+
+    def __post_init__(self) -> None:
+        if self.encoder is not None:
+            object.__setattr__(self, "_aligner", Aligner(self.encoder))
+
+    @property
+    def about(self) -> str:
+        """A description for reports."""
+        by = (
+            "string evidence without a model (ragstone models pull gives it one)"
+            if self.encoder is None
+            else f"string evidence and token alignment by {self.encoder.name}"
+        )
+        return (
+            f"{by}: an estimate, good for ranking, to be calibrated with human labels "
+            "(docs/local-judge.md)"
+        )
+
+    @property
+    def parts(self) -> list[str]:
+        """What its numbers depend on, for the signature."""
+        if self.encoder is None:
+            return list(PARTS)
+        models = (support.ALIGNED_VERSION, likeness.LIKENESS_VERSION, self.encoder.fingerprint[:12])
+        return [*PARTS, *models]
+
+    asks: frozenset[str] = frozenset(
+        ask.name
+        for kind in (
+            Response,
+            Claim,
+            Statement,
+            Relevance,
+            Support,
+            ConversationSupport,
+            Agreement,
+        )
+        for ask in kind.asks
+    )
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """Judge each example; if the encoder fails, the judgement has failed, with the reason."""
+        sheet = Sheet(ask, self.name)
+        try:
+            self._judge(sheet, block, rows)
+        except ModelFailure as error:
+            sheet = Sheet(ask, self.name)
+            for row in rows:
+                subject = fingerprint(ask, block.examples[row].id)
+                sheet.done(row, subject, "failed", reason("no_answer", of=self.name, said=error))
+        return sheet.filled()
+
+    def _judge(self, sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+        if sheet.kind is Response:
+            _fill_response(sheet, block, rows)
+        elif sheet.kind is Claim:
+            _fill_claims(sheet, block, rows)
+        elif sheet.kind is Statement:
+            _fill_statements(sheet, block, rows)
+        elif sheet.kind is Relevance:
+            _fill_relevance(sheet, block, rows, self.encoder)
+        elif sheet.kind is Support:
+            _fill_support(sheet, block, rows, self._aligner)
+        elif sheet.kind is ConversationSupport:
+            _fill_support(sheet, block_with_turns(block), rows, self._aligner)
+        elif sheet.ask == Agreement.ask("claim").name:
+            _fill_claim_agreement(sheet, block, rows)
+        else:
+            _fill_statement_agreement(sheet, block, rows, self._aligner)
+
+
+def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    assert sheet.kind is Response
+    for row in rows:
+        answer = block.examples[row].answer or ""
+        subject = fingerprint(Response.name, answer)
+        if sheet.done(row, subject):
+            kind, reason = response.response_type(answer)
+            sheet.add(subject, response_type=kind, reason=reason)
+
+
+def _fill_claims(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    """An answer that abstains or refuses makes no claim."""
+    assert sheet.kind is Claim
+    kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
+    for row in rows:
+        answer = block.examples[row].answer or ""
+        silent = kinds.get(row) in claims.NO_CLAIMS
+        subject = fingerprint(Claim.name, answer, silent)
+        if not sheet.done(row, subject) or silent:
+            continue
+        asserted = [claim for claim in claims.claims(answer) if claim.factual]
+        for index, claim in enumerate(asserted):
+            sheet.add(
+                subject,
+                index=index,
+                text=claim.text,
+                sentence=claim.sentence,
+                factual=True,
+                start=claim.start,
+                end=claim.end,
+            )
+
+
+def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    assert sheet.kind is Statement
+    for row in rows:
+        references = block.examples[row].reference
+        subject = fingerprint(Statement.name, references)
+        if not sheet.done(row, subject):
+            continue
+        for number, reference in enumerate(references):
+            for index, text in enumerate(claims.statements(reference)):
+                sheet.add(subject, reference=number, index=index, text=text)
+
+
+def _fill_relevance(
+    sheet: Sheet, block: Block, rows: Sequence[int], encoder: Encoder | None
+) -> None:
+    assert sheet.kind is Relevance
+    todo: list[tuple[str, str, list[str], Example]] = []
+    for row in rows:
+        example = block.examples[row]
+        subject = block.digests[row]
+        lack = no_text(example) if example.contexts else None
+        if lack is None and example.contexts and example.question is None:
+            lack = "no_question"
+        if lack is not None:
+            sheet.done(row, subject, "failed", reason(lack, of="local"))
+        elif sheet.done(row, subject):
+            texts = [context.text or "" for context in example.contexts or ()]
+            todo.append((subject, example.question or "", texts, example))
+    cosines = _cosines(encoder, [(question, texts) for _, question, texts, _ in todo])
+    for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
+        verdicts = relevance.relevance(question, texts, alike)
+        for context, verdict in zip(example.contexts or (), verdicts, strict=True):
+            sheet.add(
+                subject,
+                rank=context.rank,
+                grade=verdict.grade,
+                probability=verdict.probability,
+                relevant=verdict.relevant,
+                sufficient=verdict.sufficient,
+                sentences=verdict.n_sentences,
+                relevant_sentences=list(verdict.relevant_sentences),
+                reason=verdict.reason,
+            )
+
+
+def _cosines(
+    encoder: Encoder | None, lists: Sequence[tuple[str, Sequence[str]]]
+) -> Sequence[list[float] | None]:
+    """The cosines of each question with its contexts, in one call for all of them."""
+    if encoder is None:
+        return [None] * len(lists)
+    texts = dict.fromkeys(text for question, contexts in lists for text in (question, *contexts))
+    vectors = encoder.embed(list(texts))
+    vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+    place = {text: number for number, text in enumerate(texts)}
+    return [
+        (vectors[[place[text] for text in contexts]] @ vectors[place[question]]).tolist()
+        if contexts
+        else []
+        for question, contexts in lists
+    ]
+
+
+def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None) -> None:
+    assert sheet.kind in (Support, ConversationSupport)
+    propositions = block.propositions(sheet.ask)
+    read: dict[str, tuple[tuple[str, ...], Passages]] = {}
+    todo: list[tuple[str, Example, list[Proposition], AlignmentInput]] = []
+    for row in rows:
+        example = block.examples[row]
+        mine = propositions.get(row, [])
+        digest = block.digests[row]
+        subject = fingerprint(sheet.kind.name, digest, mine)
+        lack = no_text(example)
+        if lack is not None:
+            sheet.done(row, subject, "failed", reason(lack, of="local"))
+            continue
+        if not sheet.done(row, subject) or not mine:
+            continue
+        if digest not in read:
+            texts = tuple(context.text or "" for context in example.contexts or ())
+            read[digest] = (texts, Passages(texts))
+        asked = AlignmentInput(*read[digest], tuple(proposition.text for proposition in mine))
+        todo.append((subject, example, mine, asked))
+    aligned: Sequence[Sequence[Alignment | None]] = (
+        [[None] * len(mine) for _, _, mine, _ in todo]
+        if aligner is None
+        else aligner.align([asked for *_, asked in todo])
+    )
+    for (subject, example, mine, asked), matches in zip(todo, aligned, strict=True):
+        turns = len(example.history) if sheet.kind.reads_turns else 0
+        turns_from = len(asked.contexts) - turns
+        for proposition, match in zip(mine, matches, strict=True):
+            verdict = support.support(
+                proposition.text, asked.passages, example.question, match, turns_from=turns_from
+            )
+            sheet.add(
+                subject,
+                **_about(sheet, proposition),
+                verdict=verdict.verdict,
+                probability=verdict.probability,
+                evidence=[(example.contexts or ())[place].id for place in verdict.evidence],
+                quote=verdict.quote,
+                reason=verdict.reason,
+            )
+
+
+def _fill_statement_agreement(
+    sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None
+) -> None:
+    assert sheet.kind is Agreement
+    propositions = block.propositions(sheet.ask)
+    found: list[tuple[str, Example, Proposition, agreement.StatementMatch]] = []
+    left_open: list[tuple[str | None, str, str]] = []
+    for row in rows:
+        example = block.examples[row]
+        mine = propositions.get(row, [])
+        answer = example.answer or ""
+        subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
+        if not sheet.done(row, subject):
+            continue
+        first = [
+            (one, agreement.statement_agreement(one.text, answer, example.question)) for one in mine
+        ]
+        found += [(subject, example, one, said) for one, said in first]
+        by_reference: dict[int, list[agreement.StatementMatch]] = {}
+        for one, said in first:
+            by_reference.setdefault(one.reference, []).append(said)
+        if not any(map(agreement.is_settled, by_reference.values())):
+            left_open += [
+                (example.question, one.text, answer)
+                for one, said in first
+                if agreement.is_open(one.text, said)
+            ]
+    alike = {} if aligner is None else like(aligner.encoder, left_open)
+    for subject, example, one, said in found:
+        asked = example.question, one.text, example.answer or ""
+        if (match := alike.get(asked)) is not None:
+            question, statement, answer = asked
+            said = agreement.statement_agreement(statement, answer, question, match)
+        sheet.add(
+            subject,
+            **_about(sheet, one),
+            verdict=said.verdict,
+            probability=said.probability,
+            reason=said.reason,
+        )
+
+
+def _fill_claim_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    assert sheet.kind is Agreement
+    propositions = block.propositions(sheet.ask)
+    for row in rows:
+        example = block.examples[row]
+        mine = propositions.get(row, [])
+        subject = fingerprint(
+            sheet.ask, example.question, example.answer or "", example.reference, mine
+        )
+        if not sheet.done(row, subject):
+            continue
+        for one in mine:
+            for number, reference in enumerate(example.reference):
+                known = agreement.claim_agreement(one.text, reference, example.question)
+                sheet.add(
+                    subject,
+                    **_about(sheet, one) | {"reference": number},
+                    verdict=known.verdict,
+                    reason=known.reason,
+                )
+
+
+def _about(sheet: Sheet, proposition: Proposition) -> dict[str, object]:
+    return {
+        "origin": ASKS[sheet.ask].origin,
+        "author": proposition.author,
+        "reference": proposition.reference,
+        "index": proposition.index,
+    }

@@ -1,0 +1,478 @@
+"""Text terms: words, numbers and names as the local judge reads them, and similar spellings.
+
+Folding normalises spellings of the same word: case, accents, typographic apostrophes,
+possessives, thousands separators, number words, ordinals and Roman numerals. A light stemmer of
+our own merges the forms of English words. Runs of Chinese, Japanese, Korean and Thai script,
+which have no spaces, are read as overlapping pairs of characters. Results are cached by word: on
+most pages of a language nearly all words have been read before.
+"""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain, islice
+from typing import TypeVar
+
+T = TypeVar("T")
+
+LONGEST = 40
+"""Characters of a word that is kept: a text without spaces is one word."""
+
+MOST = 1 << 16
+"""Words that are kept; when they are that many, all are forgotten."""
+
+
+def remembered(find: Callable[[str], T]) -> Callable[[str], T]:
+    """A function of a word that keeps what it finds, in at most some 20 MB.
+
+    In contrast to ``functools.lru_cache`` no long text is kept, and what is known takes half the
+    time.
+    """
+    return _Remembered(find).__getitem__
+
+
+class _Remembered(dict[str, T]):
+    __slots__ = ("_find",)
+
+    def __init__(self, find: Callable[[str], T]) -> None:
+        self._find = find
+
+    def __missing__(self, word: str) -> T:
+        found = self._find(word)
+        if len(word) <= LONGEST:
+            if len(self) >= MOST:
+                self.clear()
+            self[word] = found
+        return found
+
+
+SAME_OPENING = 3
+"""Letters with which two spellings of one word begin."""
+
+SHORTEST, SPELLING_LONGEST = 5, 64
+"""Letters of words that may be two spellings of one."""
+
+
+def close(one: str, other: str) -> bool:
+    """Whether two words are spellings of one: the same beginning, nearly the same end."""
+    least, most = sorted((len(one), len(other)))
+    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST or most - least > 3:
+        return False
+    if one[0].isdigit() or most > SPELLING_LONGEST:
+        return False
+    if least >= 6 and one[: least - 1] == other[: least - 1]:
+        return True
+    return _within(1 if most < 10 else 2, one, other)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
+
+    More is taken for the same than by ``close``: any two that begin alike or differ in two letters,
+    and all initials and abbreviations.
+    """
+    least, most = sorted((len(one), len(other)))
+    if least < SAME_OPENING or one[:SAME_OPENING] == other[:SAME_OPENING]:
+        return True
+    return (
+        least >= SHORTEST
+        and most <= SPELLING_LONGEST
+        and most - least <= 2
+        and _within(2, one, other)
+    )
+
+
+def _within(most: int, one: str, other: str) -> bool:
+    """Whether the Levenshtein distance is at most this."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(other, start=1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+        if min(row) > most:
+            return False
+    return row[-1] <= most
+
+
+VERSION = "ragstone-words/1"
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, possessives and thousands separators."""
+    if not text.isascii():
+        text = _without_accents(text.translate(_SPELLINGS))
+    text = text.lower()
+    if "'" in text:
+        text = _POSSESSIVE.sub("", text)
+    if "," in text:
+        text = _THOUSANDS.sub("", text)
+    return _ORDINAL.sub(r"\1", text)
+
+
+def tokens(text: str) -> list[str]:
+    """Folded words and numbers in order, stop words included, number words as digits.
+
+    ``Dr. Smith's twenty-one cats`` gives ``dr smith 21 cats``.
+    """
+    found = [*chain.from_iterable(map(_folded, text.split()))]
+    if not text.isascii() and _SPACELESS.search(text):
+        found = [piece for token in found for piece in _pairs(token)]
+    if not _NUMBER_WORDS.isdisjoint(found):
+        found = _with_digits(found)
+    return found
+
+
+def terms(text: str) -> list[str]:
+    """Stemmed content words and numbers in order: tokens without stop words."""
+    return [term for token in tokens(text) if (term := stem_or_none(token))]
+
+
+@remembered
+def stem_or_none(token: str) -> str | None:
+    """The stem of a content word; None for a stop word."""
+    return None if token in STOP_WORDS else stem(token)
+
+
+@remembered
+def stem(token: str) -> str:
+    """A light stem for folded English words: plurals, -ed, -ing, -ly, final e.
+
+    Joins ``cities`` and ``city``, ``stopped`` and ``stop``, ``1990s`` and ``1990``. Leaves words of
+    three letters and all words that are not a-z alone.
+    """
+    if len(token) <= 3 or not token.isascii():
+        return token
+    if token[0].isdigit():
+        return token[:-1] if token[-1] == "s" else token
+    for ending, rest in _ENDINGS:
+        if token.endswith(ending) and len(token) - len(ending) + len(rest) >= LEAST_LETTERS:
+            token = token[: -len(ending)] + rest
+            break
+    if token.endswith(("ed", "ing", "ly")):
+        token = _without_suffix(token)
+    if len(token) > 3 and token[-1] == "e":
+        return token[:-1]
+    if len(token) > 3 and token[-1] == "y":
+        return token[:-1] + "i"
+    return token
+
+
+def numbers(stems: Iterable[str]) -> set[str]:
+    """The numbers among stems, without 1, which usually is the word `one`."""
+    return {stem for stem in stems if stem[0].isdigit() and stem != "1"}
+
+
+def names(text: str) -> list[str]:
+    """Stems of capitalised words that do not open a sentence, in order.
+
+    The opening word counts if another capitalised word follows it. Nothing in text without
+    capitals, and nothing in scripts that have none.
+    """
+    found: list[str] = []
+    for run, opens in name_runs(text):
+        words = [stem_or_none(token) for token in tokens(run)]
+        if opens and len(words) < 2:
+            continue
+        found += [word for word in words if word and not word[0].isdigit()]
+    return found
+
+
+def name_runs(text: str) -> list[tuple[str, bool]]:
+    """Runs of capitalised words, each with whether it opens a sentence."""
+    return [
+        (run.group(), _opens_sentence(text, run.start())) for run in _CAPITALISED.finditer(text)
+    ]
+
+
+def denied(folded_tokens: Sequence[str]) -> set[str] | None:
+    """Stems that a text negates: the content word within three words of a not, never, n't.
+
+    None if it holds no such word. A `no` that opens the text answers a question and negates
+    nothing in what follows.
+    """
+    found: set[str] | None = None
+    for place, token in enumerate(folded_tokens):
+        if (token in NEGATIONS and (place or token != "no")) or token.endswith("n't"):
+            near = (stem_or_none(word) for word in folded_tokens[place + 1 : place + 4])
+            found = (found or set()) | set(next(([word] for word in near if word), []))
+    return found
+
+
+def as_written(found: Iterable[str], text: str) -> str:
+    """Folded words or stems of a text as it first writes each of them, for people to read.
+
+    ``charlott`` is `Charlotte`, ``205`` is `two hundred and five`. What is not a word of the text,
+    such as a pair of characters, stays as it is.
+    """
+    if not (found := list(found)):
+        return ""
+    known = _first_written(text)
+    return ", ".join(known.get(one) or _number_written(one, text) or one for one in found)
+
+
+def _list(words: str) -> list[str]:
+    return words.split()
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NEGATIONS = _set(
+    "not no never none neither nor cannot without nobody nothing nowhere hardly avoid unable"
+)
+
+STOP_WORDS = NEGATIONS | _set(
+    "a an the this that these those there here some any each every either both all such same own "
+    "other another much many more most few less least very too so just only also even still yet "
+    "i me my mine myself we us our ours ourselves you your yours yourself he him his himself she "
+    "her hers herself it its itself they them their theirs themselves one who whom whose which "
+    "what when where why how whether if then than as because since while although though unless "
+    "until and or but of in on at to for from by with about into onto upon over under between "
+    "among through during before after above below up down out off again against along within "
+    "am is are was were be been being do does did doing done have has had having can could may "
+    "might must shall should will would ought i'm i've i'd i'll you're you've he's she's it's "
+    "we're we've they're they've that's there's what's don't doesn't didn't isn't aren't wasn't "
+    "weren't can't couldn't won't wouldn't shouldn't haven't hasn't hadn't et al etc however "
+    "yes therefore thus hence moreover furthermore additionally well like via per"
+)
+
+_SPELLINGS = str.maketrans(
+    {
+        "’": "'",
+        "‘": "'",
+        "ʼ": "'",
+        "＇": "'",
+        "´": "'",
+        "ø": "o",
+        "Ø": "O",
+        "ł": "l",
+        "Ł": "L",
+        "đ": "d",
+        "Đ": "D",
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "AE",
+        "œ": "oe",
+        "Œ": "OE",
+        "ı": "i",
+        "\u00a0": " ",
+        "\u00ad": "",
+        "\u200b": "",
+    }
+)
+_POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_ORDINAL = re.compile(r"(\d)(?:st|nd|rd|th)\b")
+_TOKEN = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)?")
+_ACCENT = re.compile("[\u0300-\u036f]+")
+_SPACELESS = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+)
+_UPPER = "[A-ZÀ-ÖØ-ÞŁŚŠŽŻŹČĆĐİŐŰŞĞΑ-ΩА-Я]"
+_CAPITALISED = re.compile(
+    rf"(?<!\w){_UPPER}[\w'’-]*(?:[ ](?:of |the |de |van |von )?{_UPPER}[\w'’-]*)*"
+)
+
+_UNITS = {
+    word: value
+    for value, word in enumerate(
+        _list(
+            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
+            "fifteen sixteen seventeen eighteen nineteen"
+        )
+    )
+}
+_TENS = {
+    word: 10 * value
+    for value, word in enumerate(
+        _list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
+    )
+}
+_ORDINALS = {
+    word: value
+    for value, word in enumerate(
+        _list(
+            "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth "
+            "thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth"
+        ),
+        start=1,
+    )
+} | {word[:-1] + "ieth": value for word, value in _TENS.items()}
+_SCALES = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "million": 1_000_000,
+    "billion": 1_000_000_000,
+    "trillion": 1_000_000_000_000,
+}
+_ROMANS = {
+    word: str(value)
+    for value, word in enumerate(
+        _list("ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx"), start=2
+    )
+    if word not in ("v", "x")
+}
+_SMALL = _UNITS | _TENS | _ORDINALS
+_NUMBER_WORDS = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMANS)
+
+_ENDINGS = (
+    ("sses", "ss"),
+    ("ies", "y"),
+    ("ied", "y"),
+    ("ss", "ss"),
+    ("us", "us"),
+    ("is", "is"),
+    ("s", ""),
+)
+LEAST_LETTERS = 3
+"""What is left of a word without its ending."""
+
+_VOWEL = re.compile("[aeiouy]")
+
+
+_WRITTEN = re.compile(r"[^\W_]+(?:[.,'’‘ʼ＇´][^\W_]+)*")
+_ENDS_POSSESSIVE = re.compile(r"(?<=\w)['’‘ʼ＇´]s?$")
+
+MOST_WORDS, LOOKED_AT = 8, 1000
+"""Words of a number in words, and of a text that are looked through for one, at most."""
+
+
+@lru_cache(maxsize=16)
+def _first_written(text: str) -> Mapping[str, str]:
+    """Each folded word and each stem of a text, as it is first written."""
+    words: dict[str, str] = {}
+    stems: dict[str, str] = {}
+    for written in _WRITTEN.findall(text):
+        for token, shown in _tokens_written(written):
+            words.setdefault(token, shown)
+            stems.setdefault(stem(token), shown)
+    return stems | words
+
+
+@remembered
+def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
+    """The folded words in a word with points, commas and apostrophes, each as it is written."""
+    shown = _ENDS_POSSESSIVE.sub("", written)
+    found = tokens(shown)
+    if len(found) == 1:
+        return ((found[0], shown),)
+    parts = [(tokens(part), part) for part in _PART.findall(shown)]
+    return tuple((found[0], part) for found, part in parts if len(found) == 1)
+
+
+_PART = re.compile(r"[^\W_]+")
+
+
+def _number_written(number: str, text: str) -> str | None:
+    """The words of a text that make a number of several words."""
+    if not number[:1].isdigit():
+        return None
+    words = list(islice(_WRITTEN.finditer(text), LOOKED_AT))
+    for first, one in enumerate(words):
+        if any(token[0].isdigit() for token, _ in _tokens_written(one.group())):
+            for last in words[first + 1 : first + MOST_WORDS]:
+                shown = text[one.start() : last.end()]
+                if tokens(shown) == [number]:
+                    return shown
+    return None
+
+
+@remembered
+def _folded(piece: str) -> tuple[str, ...]:
+    """The tokens of text without white space, number words as words: nothing joins across it."""
+    return tuple(_TOKEN.findall(fold(piece)))
+
+
+def _without_suffix(token: str) -> str:
+    base = token[:-3] if token.endswith("ing") else token[:-2]
+    if len(base) < 3 or not _VOWEL.search(base) or token.endswith("eed"):
+        return token
+    if len(base) > 3 and base[-1] == base[-2] and base[-1] not in "lsz":
+        return base[:-1]
+    return base
+
+
+def _without_accents(text: str) -> str:
+    return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
+
+
+def _opens_sentence(text: str, start: int) -> bool:
+    """Whether ``start`` is at the beginning of a sentence or of the text."""
+    before = text[max(0, start - 4) : start].rstrip(" \t\n\"'“‘([*_#-•")
+    return not before or before[-1] in ".!?:。！？"
+
+
+def _pairs(token: str) -> list[str]:
+    """Overlapping pairs of characters of the runs without spaces; other runs whole."""
+    pieces: list[str] = []
+    place = 0
+    for run in _SPACELESS.finditer(token):
+        if run.start() > place:
+            pieces.append(token[place : run.start()])
+        word = run.group()
+        pieces += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        place = run.end()
+    if place < len(token):
+        pieces.append(token[place:])
+    return pieces
+
+
+def _with_digits(found: list[str]) -> list[str]:
+    """Number words and Roman numerals as digits: ``two hundred and five`` is ``205``."""
+    out: list[str] = []
+    place = 0
+    while place < len(found):
+        token = found[place]
+        if token in _ROMANS:
+            out.append(_ROMANS[token])
+            place += 1
+        elif token in _SMALL or token in _SCALES or (token[0].isdigit() and token.isascii()):
+            value, place = _read_number(found, place)
+            out.append(value)
+        else:
+            out.append(token)
+            place += 1
+    return out
+
+
+def _read_number(found: list[str], place: int) -> tuple[str, int]:
+    """The number that begins at ``place``, and where the text continues after it."""
+    token = found[place]
+    if token not in _SMALL and token not in _SCALES:
+        following = found[place + 1] if place + 1 < len(found) else ""
+        if following in _SCALES and len(token) <= 15 and token.replace(".", "", 1).isdigit():
+            value = round(float(token) * _SCALES[following], 4)
+            return str(int(value) if value.is_integer() else value), place + 2
+        return token, place + 1
+    total, part = 0, 0
+    last: int | None = None
+    largest = 10 * _SCALES["trillion"]
+    while place < len(found):
+        token = found[place]
+        if token == "hundred" and part < 100:
+            part = (part or 1) * 100
+            last = 100
+        elif token in _SCALES and token != "hundred" and _SCALES[token] < largest:
+            total, part = total + (part or 1) * _SCALES[token], 0
+            last = largest = _SCALES[token]
+        elif token in _SMALL and _adds(last, _SMALL[token]):
+            part += _SMALL[token]
+            last = _SMALL[token]
+            if token in _ORDINALS:
+                return str(total + part), place + 1
+        elif not (token == "and" and _goes_on(last, found[place + 1 : place + 2])):
+            break
+        place += 1
+    return str(total + part), place
+
+
+def _adds(last: int | None, small: int) -> bool:
+    """Whether ``small`` continues a number whose last word was ``last``: twenty + one."""
+    return last is None or last >= 100 or (last >= 20 and 0 < small < 10)
+
+
+def _goes_on(last: int | None, following: list[str]) -> bool:
+    """Whether `and` is inside a number: two hundred and five."""
+    return last is not None and last >= 100 and bool(following) and following[0] in _SMALL

@@ -1,0 +1,348 @@
+"""NLI judge: support of propositions, by a model of natural language inference.
+
+For each proposition, the sections of the contexts with most of its words are selected. The model
+reads each section as the premise and the proposition as the hypothesis::
+
+    probability    the largest entailment of a section
+    contradicted   in the section with most words the contradiction is over .5 and the probability
+    supported      else, from .5
+    absent         else
+
+A model with a single output, as for hallucination, or without a label for contradiction never
+says contradicted. The calibration of the probabilities depends on the model.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Literal
+
+from ragstone.core.errors import ModelError, ModelFailure
+from ragstone.core.messages import reason
+from ragstone.judgements import ASKS, ConversationSupport, Support
+from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
+from ragstone.models.model_store import Note
+
+from .judge import Block, Filled, Proposition, Sheet, block_with_turns, fingerprint
+from .local.sentences import sentences
+from .local.text_terms import terms
+
+SENTENCES = 5
+"""In a window."""
+
+WINDOWS = 5
+"""For a proposition."""
+
+SHARED = 2
+"""Sentences that two windows may have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextSentence:
+    """A sentence of the contexts.
+
+    Args:
+        text: Word for word.
+        context: The context's position, from 0.
+        terms: Its stemmed content words.
+    """
+
+    text: str
+    context: int
+    terms: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Sentences in a row, at least one, to be read for a proposition with these content words."""
+
+    sentences: tuple[ContextSentence, ...]
+    proposition: str
+    wanted: frozenset[str]
+
+    @property
+    def pair(self) -> tuple[str, str]:
+        """Premise and hypothesis: the sentences, a space between them, and the proposition."""
+        return " ".join(sentence.text for sentence in self.sentences), self.proposition
+
+    @property
+    def fullest(self) -> tuple[ContextSentence, ...]:
+        """Sentences with words of the proposition, most words first; all if none has any."""
+        holding = [one for one in self.sentences if one.terms & self.wanted]
+        holding.sort(key=lambda one: -len(one.terms & self.wanted))
+        return tuple(holding) or self.sentences
+
+    @property
+    def shorter(self) -> "Window":
+        """Without its first or its last sentence, whichever has fewer words of the proposition."""
+        first, last = (len(self.sentences[end].terms & self.wanted) for end in (0, -1))
+        left = self.sentences[1:] if first < last else self.sentences[:-1]
+        return replace(self, sentences=left)
+
+
+def read_sentences(contexts: Sequence[str]) -> list[ContextSentence]:
+    """The sentences of the contexts, in order."""
+    return [
+        ContextSentence(sentence.text, position, frozenset(terms(sentence.text)))
+        for position, text in enumerate(contexts)
+        for sentence in sentences(text)
+    ]
+
+
+def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Window]:
+    """The windows to be read for a proposition: those with most of its content words first.
+
+    A window begins one sentence before one that holds a word, which may say what a pronoun means.
+    Where that makes fewer, further ones are taken from the beginning on, for a context may say the
+    same in other words. None for a blank proposition.
+    """
+    if not proposition.strip():
+        return []
+    wanted = frozenset(terms(proposition))
+    chosen: list[int] = []
+    for start in _candidates(wanted, passages):
+        if len(chosen) == WINDOWS:
+            break
+        if all(abs(start - other) >= SENTENCES - SHARED for other in chosen):
+            chosen.append(start)
+    return [
+        Window(tuple(passages[start : start + SENTENCES]), proposition, wanted) for start in chosen
+    ]
+
+
+def _candidates(wanted: frozenset[str], passages: Sequence[ContextSentence]) -> Iterator[int]:
+    """First sentences, in the order in which windows are taken."""
+    last = max(0, len(passages) - SENTENCES)
+    holding = [number for number, one in enumerate(passages) if one.terms & wanted]
+    starts = sorted({min(last, max(0, number - 1)) for number in holding})
+    held = {start: _held(wanted, passages[start : start + SENTENCES]) for start in starts}
+    yield from sorted(starts, key=lambda start: -held[start])
+    yield from range(0, len(passages), SENTENCES)
+
+
+def _held(wanted: frozenset[str], window: Sequence[ContextSentence]) -> int:
+    return len(wanted.intersection(term for one in window for term in one.terms))
+
+
+THRESHOLD = 0.5
+DECIMALS = 6
+EXAMPLES_AT_ONCE = 32
+
+MEANINGS = {
+    "entailment": {"entailment", "entailed", "supports", "supported", "consistent"},
+    "contradiction": {"contradiction", "contradicted", "refutes", "refuted"},
+    "neither": {
+        *("neutral", "not entailment", "non entailment", "not enough info", "not supported"),
+        *("unsupported", "hallucinated", "hallucination", "inconsistent"),
+    },
+}
+"""The labels that are understood, in lower case, a space between words."""
+
+
+def nli_judge(where: str, *, offline: bool = False, note: Note | None = None) -> "NliJudge":
+    """Open the judge ``nli:WHERE``; WHERE as for ``open_cross_encoder``.
+
+    Raises:
+        UnknownName: WHERE is not the name of a model.
+        ModelError: The model cannot be had or used, or its labels are not understood.
+        MissingDependency: The back end is not installed.
+    """
+    return NliJudge(f"nli:{where}", open_cross_encoder(where, offline=offline, note=note))
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """The meaning of a model's outputs; None for a meaning that no output has."""
+
+    entailment: int
+    contradiction: int | None
+
+
+def outputs(model: CrossEncoder) -> Outputs:
+    """What the outputs of a model mean. A single one is the probability of entailment.
+
+    Raises:
+        ModelError: Its labels are not understood.
+    """
+    if len(model.labels) == 1:
+        return Outputs(0, None)
+    said = [label.lower().replace("_", " ").replace("-", " ") for label in model.labels]
+    known = [next((one for one, names in MEANINGS.items() if name in names), "") for name in said]
+    if "" in known or known.count("entailment") != 1 or known.count("contradiction") > 1:
+        raise ModelError(
+            f"{model.name} has the labels {', '.join(model.labels)}. Expected entailment, "
+            "contradiction and neutral, or entailment and not_entailment, or one label alone"
+        )
+    contradiction = known.index("contradiction") if "contradiction" in known else None
+    return Outputs(known.index("entailment"), contradiction)
+
+
+@dataclass(frozen=True, slots=True)
+class NliVerdict:
+    """Whether the contexts back up one proposition.
+
+    ``evidence`` holds positions of contexts, empty where it is absent; ``quote`` a sentence of the
+    first of them, word for word.
+    """
+
+    verdict: Literal["supported", "contradicted", "absent"]
+    probability: float
+    evidence: tuple[int, ...]
+    quote: str | None
+    reason: str
+
+
+def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> NliVerdict:
+    """The verdict on a proposition.
+
+    Args:
+        read: Each window with what the model says of it, the one with most words of the
+            proposition first.
+        known: What the outputs of the model mean.
+    """
+    if not read:
+        return NliVerdict("absent", 0.0, (), None, "nothing_to_read")
+    entailed = [round(scores[known.entailment], DECIMALS) for _, scores in read]
+    best = entailed.index(max(entailed))
+    denied = 0.0 if known.contradiction is None else read[0][1][known.contradiction]
+    contradicts = denied > THRESHOLD and denied > entailed[best]
+    why = reason(
+        "entailed",
+        entailment=f"{entailed[best]:.2f}",
+        windows=len(read),
+        contradiction=f"{denied:.2f}" if contradicts else None,
+    )
+    if contradicts:
+        return _on(read[0][0], "contradicted", entailed[best], why)
+    if entailed[best] >= THRESHOLD:
+        return _on(read[best][0], "supported", entailed[best], why)
+    return NliVerdict("absent", entailed[best], (), None, why)
+
+
+@dataclass(frozen=True)
+class NliJudge:
+    """Judges support by natural language inference.
+
+    Args:
+        name: As it stands in every row it fills.
+        model: Premise first, hypothesis second. Its labels are those of ``MEANINGS``, or it has one
+            output alone: the probability that the second text follows from the first.
+
+    Raises:
+        ModelError: Its labels are not understood.
+    """
+
+    name: str
+    model: CrossEncoder
+    asks: frozenset[str] = frozenset(ask.name for ask in (*Support.asks, *ConversationSupport.asks))
+
+    def __post_init__(self) -> None:
+        outputs(self.model)
+
+    @property
+    def about(self) -> str:
+        """How it judges, and by which model."""
+        return (
+            f"inference from the {WINDOWS} windows of {SENTENCES} sentences with most words of a "
+            f"proposition, by {self.model.about}"
+        )
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """Judge each proposition, those of several examples together."""
+        sheet = Sheet(ask, self.name)
+        if sheet.kind.reads_turns:
+            block = block_with_turns(block)
+        propositions = block.propositions(ask)
+        said: dict[str, list[NliVerdict] | str] = {}
+        waiting = iter(rows)
+        while some := list(islice(waiting, EXAMPLES_AT_ONCE)):
+            subjects = {
+                row: fingerprint(sheet.kind.name, block.digests[row], propositions.get(row, []))
+                for row in some
+            }
+            new = {subject: row for row, subject in subjects.items() if subject not in said}
+            said |= self._judged(block, propositions, new)
+            for row, subject in subjects.items():
+                _enter(sheet, block, row, subject, propositions.get(row, []), said[subject])
+        return sheet.filled()
+
+    def _judged(
+        self,
+        block: Block,
+        propositions: Mapping[int, Sequence[Proposition]],
+        rows: Mapping[str, int],
+    ) -> "dict[str, list[NliVerdict] | str]":
+        """The verdicts of each subject, or why there are none."""
+        said: dict[str, list[NliVerdict] | str] = {}
+        read: dict[str, list[list[Window]]] = {}
+        for subject, row in rows.items():
+            texts = [context.text for context in block.examples[row].contexts or ()]
+            if texts and all(text is None for text in texts):
+                said[subject] = f"{self.name}: no_context_text"
+                continue
+            passages = read_sentences([text or "" for text in texts])
+            read[subject] = [windows(one.text, passages) for one in propositions.get(row, ())]
+        try:
+            every = self._fitting(
+                [one for some in read.values() for found in some for one in found]
+            )
+            scores = self.model.score([one.pair for one in every]).tolist()
+        except ModelFailure as error:
+            return said | dict.fromkeys(read, f"{self.name}: {error}")
+        known = outputs(self.model)
+        scored = zip(every, scores, strict=True)
+        for subject, some in read.items():
+            said[subject] = [verdict([next(scored) for _ in found], known) for found in some]
+        return said
+
+    def _fitting(self, found: Sequence[Window]) -> list[Window]:
+        """The windows, shortened by whole sentences to the model's limit."""
+        fitting = list(found)
+        long = list(range(len(fitting)))
+        for _ in range(SENTENCES - 1):
+            lengths = self.model.lengths([fitting[place].pair for place in long])
+            over = (lengths > self.model.max_tokens).tolist()
+            long = [
+                place
+                for place, is_over in zip(long, over, strict=True)
+                if is_over and len(fitting[place].sentences) > 1
+            ]
+            for place in long:
+                fitting[place] = fitting[place].shorter
+        return fitting
+
+
+def _enter(
+    sheet: Sheet,
+    block: Block,
+    row: int,
+    subject: str,
+    propositions: Sequence[Proposition],
+    said: list[NliVerdict] | str,
+) -> None:
+    if isinstance(said, str):
+        sheet.done(row, subject, "failed", said)
+        return
+    if not sheet.done(row, subject):
+        return
+    contexts = block.examples[row].contexts or ()
+    for proposition, one in zip(propositions, said, strict=True):
+        sheet.add(
+            subject,
+            origin=ASKS[sheet.ask].origin,
+            author=proposition.author,
+            reference=proposition.reference,
+            index=proposition.index,
+            verdict=one.verdict,
+            probability=one.probability,
+            evidence=[contexts[place].id for place in one.evidence],
+            quote=one.quote,
+            reason=one.reason,
+        )
+
+
+def _on(
+    window: Window, said: Literal["supported", "contradicted"], probability: float, reason: str
+) -> NliVerdict:
+    contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
+    return NliVerdict(said, probability, contexts, window.fullest[0].text, reason)

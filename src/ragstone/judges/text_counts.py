@@ -1,0 +1,242 @@
+"""Text counts: names, numbers and dates of a text, and exact match, F1, ROUGE, BLEU and chrF.
+
+Overlap is counted on the tokens of the rouge-score package without stemming: runs of ASCII
+letters and digits in lower case. Exact match is on SQuAD's normalised text. BLEU and chrF are
+those of sacrebleu for a sentence; it would bring six packages for forty lines, so only the tests
+use it.
+"""
+
+import re
+import string
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from math import exp, log
+
+from .local.text_terms import STOP_WORDS, as_written, name_runs
+from .local.text_terms import tokens as word_tokens
+
+MONTHS = frozenset(
+    {
+        "january", "february", "march", "april", "may", "june", "july", "august", "september",
+        "october", "november", "december",
+    }
+)  # fmt: skip
+BETWEEN = 2
+"""How many other words may stand among those of an entity: `19 April in 1859`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EntityWords:
+    """A name, a number or a date, as it is written and by its folded words."""
+
+    text: str
+    words: tuple[str, ...]
+
+
+def entities(text: str) -> list[EntityWords]:
+    """Each entity of a text once: dates, then other numbers, then names."""
+    found = {entity.words: entity for entity in (*_numbers(text), *_names(text))}
+    dates = {word for words in found if len(words) > 1 and MONTHS & set(words) for word in words}
+    return [one for words, one in found.items() if len(words) > 1 or words[0] not in dates]
+
+
+def holds(passage: Sequence[str], entity: EntityWords) -> bool:
+    """Whether the folded words of a passage hold all those of an entity, close together."""
+    wanted = set(entity.words)
+    size = len(entity.words) + (BETWEEN if len(entity.words) > 1 else 0)
+    starts = (place for place, word in enumerate(passage) if word in wanted)
+    return any(wanted <= set(passage[start : start + size]) for start in starts)
+
+
+def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | None]:
+    """Tells whether a passage holds an entity; None if none does and a passage has no text."""
+    given = list(passages)
+    folded = [word_tokens(text) for text in given if text is not None]
+    otherwise = None if None in given else False
+    return lambda entity: any(holds(one, entity) for one in folded) or otherwise
+
+
+def _numbers(text: str) -> Iterator[EntityWords]:
+    """Dates and numbers; a 1 is mostly the word `one`, and counts only in a date."""
+    run: list[str] = []
+    for word in [*word_tokens(text), ""]:
+        if word and (word in MONTHS or word[0].isdigit()):
+            run.append(word)
+            continue
+        if MONTHS & set(run) and len(run) > 1:
+            yield EntityWords(" ".join(as_written([one], text) for one in run), tuple(run))
+        else:
+            for one in run:
+                if one not in MONTHS and one != "1":
+                    yield EntityWords(as_written([one], text), (one,))
+        run = []
+
+
+def _names(text: str) -> Iterator[EntityWords]:
+    """Capitalised words, but for one that opens a sentence alone; `Paris` is no sentence."""
+    sentence = not STOP_WORDS.isdisjoint(word_tokens(text))
+    for run, opens in name_runs(text):
+        words = [word for word in word_tokens(run) if word not in STOP_WORDS]
+        if (
+            not words
+            or words[0][0].isdigit()
+            or (sentence and opens and len(word_tokens(run)) == 1)
+        ):
+            continue
+        yield EntityWords(as_written(words, run) if len(words) == 1 else run, tuple(words))
+
+
+_TOKEN = re.compile(r"[a-z0-9]+")
+_ARTICLE = re.compile(r"\b(?:a|an|the)\b")
+_NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
+
+
+@dataclass(frozen=True, slots=True)
+class TextOverlap:
+    """Measures of the overlap of two texts, each from 0 to 1."""
+
+    exact_match: float
+    token_f1: float
+    token_f1_set: float
+    rouge_2: float
+    rouge_l: float
+
+
+def tokens(text: str) -> list[str]:
+    """Runs of letters and digits, in lower case."""
+    return _TOKEN.findall(text.lower())
+
+
+def normalised(text: str) -> str:
+    """Lower case, no punctuation, no articles, single spaces.
+
+    Source: Rajpurkar et al. (2016), "SQuAD: 100,000+ Questions for Machine
+    Comprehension of Text", the evaluation.
+    """
+    return " ".join(_ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
+
+
+def overlap(answer: str, reference: str) -> TextOverlap:
+    """All measures of one pair."""
+    ours, theirs = tokens(answer), tokens(reference)
+    return TextOverlap(
+        exact_match=float(normalised(answer) == normalised(reference)),
+        token_f1=_f1(_shared(ours, theirs), len(ours), len(theirs)),
+        token_f1_set=_f1(len(set(ours) & set(theirs)), len(set(ours)), len(set(theirs))),
+        rouge_2=_f1(
+            _shared(list(pairwise(ours)), list(pairwise(theirs))), len(ours) - 1, len(theirs) - 1
+        ),
+        rouge_l=_f1(longest_common_subsequence(ours, theirs), len(ours), len(theirs)),
+    )
+
+
+def longest_common_subsequence(one: list[str], other: list[str]) -> int:
+    """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the shorter text.
+
+    So a word of the longer one that is not in the other costs nothing.
+
+    Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
+    """
+    if len(one) > len(other):
+        one, other = other, one
+    places: dict[str, int] = {}
+    for place, token in enumerate(one):
+        places[token] = places.get(token, 0) | 1 << place
+    every = (1 << len(one)) - 1
+    row = every
+    for token in other:
+        if mask := places.get(token):
+            match = row & mask
+            row = (row + match | row - match) & every
+    return len(one) - row.bit_count()
+
+
+def _shared(
+    one: list[str] | list[tuple[str, str]], other: list[str] | list[tuple[str, str]]
+) -> int:
+    return sum((Counter(one) & Counter(other)).values())
+
+
+def _f1(shared: int, ours: int, theirs: int) -> float:
+    return 2 * shared / (ours + theirs) if shared else 0.0
+
+
+WORDS = 4
+"""The longest runs of words that BLEU counts."""
+LETTERS = 6
+"""The longest runs of letters that chrF counts."""
+BETA = 2
+"""How much more recall weighs in chrF than precision."""
+
+ENTITIES = {"&quot;": '"', "&amp;": "&", "&lt;": "<", "&gt;": ">"}
+SIGN = re.compile(r"([{-~\[-` -&(-+:-@/])")
+AFTER_NO_DIGIT = re.compile(r"([^0-9])([.,])")
+BEFORE_NO_DIGIT = re.compile(r"([.,])([^0-9])")
+DASH_AFTER_DIGIT = re.compile(r"([0-9])(-)")
+
+
+def words_13a(text: str) -> list[str]:
+    """The tokens of mteval-v13a, which WMT and sacrebleu use: signs stand alone, 3.14 does not.
+
+    >>> words_13a("It's 3.14, or so.")
+    ["It's", '3.14', ',', 'or', 'so', '.']
+    """
+    text = text.rstrip().replace("<skipped>", "").replace("-\n", "").replace("\n", " ")
+    for entity, sign in ENTITIES.items():
+        text = text.replace(entity, sign)
+    text = SIGN.sub(r" \1 ", f" {text} ")
+    text = AFTER_NO_DIGIT.sub(r"\1 \2 ", text)
+    text = BEFORE_NO_DIGIT.sub(r" \1 \2", text)
+    return DASH_AFTER_DIGIT.sub(r"\1 \2 ", text).split()
+
+
+def bleu(answer: str, reference: str) -> float:
+    """BLEU of one pair, from 0 to 1.
+
+    The geometric mean of the precisions of runs of 1 to 4 words, as long as the answer has such
+    runs; the first precision of 0 counts as half a match, the next as a quarter, and so on; times
+    exp(1 - reference words / words) where the answer is the shorter.
+
+    Source: Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU
+    Scores"; smoothing: Chen & Cherry (2014), method 3.
+    """
+    ours, theirs = words_13a(answer), words_13a(reference)
+    if not (Counter(ours) & Counter(theirs)):
+        return 0.0
+    logs: list[float] = []
+    halved = 1.0
+    for length in range(1, min(WORDS, len(ours)) + 1):
+        shared = (_runs(ours, length) & _runs(theirs, length)).total()
+        if not shared:
+            halved /= 2
+        logs.append(log((shared or halved) / (len(ours) - length + 1)))
+    brevity = min(0.0, 1 - len(theirs) / len(ours))
+    return exp(brevity + sum(logs) / len(logs))
+
+
+def chrf(answer: str, reference: str) -> float:
+    """The F2 of runs of 1 to 6 letters, white space left out, from 0 to 1.
+
+    Precision and recall are averaged over the lengths of which both texts have runs.
+
+    Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
+    """
+    ours, theirs = "".join(answer.split()), "".join(reference.split())
+    precision = recall = 0.0
+    longest = min(LETTERS, len(ours), len(theirs))
+    for length in range(1, longest + 1):
+        shared = (_runs(ours, length) & _runs(theirs, length)).total()
+        precision += shared / (len(ours) - length + 1)
+        recall += shared / (len(theirs) - length + 1)
+    if not precision:
+        return 0.0
+    weighted = BETA**2 * precision + recall
+    return (1 + BETA**2) * precision * recall / (weighted * longest)
+
+
+def _runs(units: Sequence[str], length: int) -> Counter[object]:
+    if isinstance(units, str):
+        return Counter(units[at : at + length] for at in range(len(units) - length + 1))
+    return Counter(zip(*(units[at:] for at in range(length)), strict=False))

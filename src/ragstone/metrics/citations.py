@@ -1,0 +1,76 @@
+"""Citing: do the cited sources support what the answer says?"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Claims
+
+from .faithfulness import OverClaims
+from .metric import share
+
+
+def _backed() -> pl.Expr:
+    """Whether a claim is supported by a context that its own sentence cites."""
+    shared = Claims.cited.list.set_intersection(Claims.evidence).list.len() > 0
+    return (Claims.support == "supported") & shared
+
+
+@dataclass(frozen=True)
+class CitationPrecision(OverClaims):
+    """Share of the cited claims that a cited context supports.
+
+        citation_precision = cited claims that a cited context supports / cited claims
+
+    Source: Gao et al. (2023), "Enabling Large Language Models to Generate Text with
+    Citations", over claims instead of sentences.
+    """
+
+    name: ClassVar[str] = "citation_precision"
+    undefined: ClassVar[str] = "no_cited_claim"
+
+    def rule(self) -> pl.Expr:
+        """A citation marker that refers to no context counts as cited and not supported."""
+        cited = Claims.markers > 0
+        return share((cited & _backed()).sum(), cited.sum())
+
+
+@dataclass(frozen=True)
+class CitationRecall(OverClaims):
+    """Share of the supported claims that cite a context supporting them.
+
+        citation_recall = supported claims that are cited / supported claims
+
+    Source: Gao et al. (2023), as above.
+    """
+
+    name: ClassVar[str] = "citation_recall"
+    undefined: ClassVar[str] = "no_supported_claim"
+
+    def rule(self) -> pl.Expr:
+        """The share of supported claims that cite a context supporting them."""
+        return share(_backed().sum(), (Claims.support == "supported").sum())
+
+
+@dataclass(frozen=True)
+class SourceAttribution(OverClaims):
+    """How well the answer shows where its claims come from.
+
+    source_attribution = mean over the claims of
+        1    a cited context supports it
+        .6   a context supports it, but it is not the one cited, or none is
+        .2   nothing supports it
+    """
+
+    name: ClassVar[str] = "source_attribution"
+
+    def rule(self) -> pl.Expr:
+        """The mean over the claims."""
+        return (
+            pl.when(_backed())
+            .then(1.0)
+            .when(Claims.support == "supported")
+            .then(0.6)
+            .otherwise(0.2)
+        ).mean()

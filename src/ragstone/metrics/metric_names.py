@@ -1,0 +1,271 @@
+"""Metric names: metrics from their names or text forms, in any spelling of people and tools.
+
+Examples are ``NDCG@10``, ``Hit Rate @ 3``, ``recall_1000``, ``context-faithfulness`` and
+``BiasMetric``.
+"""
+
+import ast
+import dataclasses
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Mapping
+from threading import RLock
+from types import UnionType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
+
+from .aliases import ALIASES, NEAREST
+from .metric import BUILT_IN, Metric
+from .user_metrics import own_metrics
+
+READABLE = re.compile(r"[\w@./ -]+", re.ASCII)
+MODULE = re.compile(r"^(?:[a-z_]\w*\.)+(?=[a-z])", re.IGNORECASE)
+"""``ragas.metrics.`` before a name."""
+VERSION = re.compile(r"/v\d+(?:/\w+)?$")
+"""``/v1/mean`` behind a name of MLflow."""
+AT = re.compile(r"(.+?)(?: ?@ ?|[ _-]?at[ _-]?)(k|\d+)", re.IGNORECASE)
+CUT = re.compile(
+    r"(P|R|recall|success|map_cut|ndcg_cut|iprec_at_recall)[_.](\d[\d.]*)", re.IGNORECASE
+)
+"""What trec_eval writes with a number behind it, and is asked for with a dot before it."""
+BEHIND = ("metric", "evaluator", "scorer", "score", "rate", "withcotreasons", "eval")
+"""Words behind a name that do not change it."""
+
+
+def key(name: str) -> str:
+    """The form in which names are compared.
+
+    >>> key("nDCG"), key("context-recall"), key("LLMContextRecall")
+    ('ndcg', 'contextrecall', 'llmcontextrecall')
+    """
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def found(name: str, known: Container[str]) -> Iterator[tuple[str, int | None]]:
+    """The keys among ``known`` that a name may mean, the likeliest first, with the k it names.
+
+    >>> list(found("NDCG@10", {"ndcg"})), list(found("P_5", {"p"}))
+    ([('ndcg', 10)], [('p', 5)])
+    >>> list(found("ContextRecallMetric", {"contextrecall"}))
+    [('contextrecall', None)]
+    """
+    for words, k in _readings(name):
+        for one in _bare(key(words)):
+            if one in known:
+                yield one, k
+
+
+def _readings(name: str) -> Iterator[tuple[str, int | None]]:
+    if not READABLE.fullmatch(name):
+        return
+    name = MODULE.sub("", VERSION.sub("", " ".join(name.split())))
+    yield name, None
+    if match := AT.fullmatch(name):
+        head, k = match[1], None if match[2] in "kK" else int(match[2])
+        yield f"{head}_at_k", k
+        yield head, k
+    if match := CUT.fullmatch(name):
+        yield match[1], int(match[2]) if match[2].isdigit() else None
+
+
+def _bare(name: str) -> Iterator[str]:
+    """The key, and the key without the words around it that do not change it."""
+    yield name
+    for word in BEHIND:
+        if name.endswith(word) and name != word:
+            yield from _bare(name.removesuffix(word))
+    if name.startswith("llm"):
+        yield name.removeprefix("llm")
+
+
+LARGEST = 1e300
+"""Numeric parameters must be below this, which excludes NaN and infinity."""
+
+
+# Python before 3.11.8 counts for all threads together how deep it is in a syntax tree, and fails
+# when two make one at once: https://github.com/python/cpython/issues/106905
+_one_at_a_time = RLock()
+
+
+def metric_types() -> dict[str, type[Metric]]:
+    """Every metric that comes with Ragstone, by name."""
+    return dict(BUILT_IN)
+
+
+def parse_metric(text: str) -> Metric:
+    """Parse a metric's name as people and other tools write it: ``mrr``, ``NDCG@10``, ``rougeL``.
+
+    Raises:
+        UnknownName: There is no such metric; says what is nearest.
+        InputError: The text cannot be parsed, or a parameter is unknown or invalid.
+    """
+    name, given = split_form(text)
+    if name not in BUILT_IN and (there := _elsewhere(name)) is not None:
+        name, preset = there.name, there.parameters
+        given = preset | given
+    return _made(name, given)
+
+
+def read_metric(form: str) -> Metric:
+    """The metric with this text form, as runs write it: ``ndcg(k=10)``.
+
+    Raises:
+        UnknownName: No loaded metric has it.
+        InputError: The text cannot be parsed, or a parameter is unknown or invalid.
+    """
+    return _made(*split_form(form))
+
+
+def alias_note(text: str) -> str | None:
+    """A note on another tool's name for a metric, as a reason; None for any other name."""
+    name = text.split("(")[0].strip()
+    if name in BUILT_IN or (there := _elsewhere(name)) is None or not there.meaning:
+        return None
+    metric = str(_made(there.name, there.parameters))
+    return reason("alias", alias=name, metric=metric, meaning=there.meaning)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Meant:
+    """What a name that is not ours means here; without a meaning where it is another spelling."""
+
+    name: str
+    parameters: dict[str, object]
+    meaning: str = ""
+
+
+def _elsewhere(name: str) -> _Meant | None:
+    """The metric here that another tool's name, or another spelling, means."""
+    if name in own_metrics():
+        return None
+    if name in ALIASES:
+        return _alias(name, None)
+    known = {key(one): one for one in (*ALIASES, *BUILT_IN)}
+    for one, k in found(name, known):
+        meant = known[one]
+        if meant in ALIASES:
+            return _alias(meant, k)
+        return _Meant(meant, {} if k is None else {"k": k})
+    return None
+
+
+def _alias(alias: str, k: int | None) -> _Meant:
+    target, meaning = ALIASES[alias]
+    name, preset = split_form(target)
+    return _Meant(name, preset if k is None else preset | {"k": k}, meaning)
+
+
+def _made(name: str, given: Mapping[str, object]) -> Metric:
+    if name in BUILT_IN:
+        kind = BUILT_IN[name]
+    else:
+        own = own_metrics()
+        if name not in own:
+            raise _unknown(name, own)
+        if not given:
+            return own[name]
+        kind = type(own[name])
+    fields = {field.name: field for field in dataclasses.fields(kind)}
+    unknown = sorted(set(given) - set(fields))
+    if unknown:
+        takes = ", ".join(fields) or "none"
+        raise InputError(f"{name} has no parameter {', '.join(unknown)}. It takes: {takes}.")
+    _check_types(kind, given)
+    return kind(**given)
+
+
+def _unknown(name: str, own: Iterable[str]) -> UnknownName:
+    sentences = {key(one): sentence for one, sentence in NEAREST.items()}
+    for one, _ in found(name, sentences):
+        return UnknownName("metric", name, (), hint=sentences[one])
+    hint = f"ragstone metrics lists them; your own come with {argument('metrics_from', 'FILE')}."
+    return UnknownName("metric", name, [*BUILT_IN, *own, *ALIASES], hint=hint)
+
+
+def with_parameters(metric: Metric, given: Mapping[str, object]) -> Metric:
+    """The metric with other values of some parameters.
+
+    Raises:
+        InputError: A value is invalid.
+    """
+    _check_types(type(metric), given)
+    return dataclasses.replace(metric, **given)
+
+
+def split_form(
+    text: str, what: str = "metric", such_as: str = "precision(k=5)"
+) -> tuple[str, dict[str, object]]:
+    """A text form's name and parameters.
+
+    Raises:
+        InputError: The text cannot be parsed, or has a parameter twice.
+    """
+    name, bracket, rest = text.strip().partition("(")
+    try:
+        with _one_at_a_time:
+            call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
+        if (
+            name
+            and isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and not call.args
+        ):
+            given = [(str(one.arg), ast.literal_eval(one.value)) for one in call.keywords]
+            counts = Counter(parameter for parameter, _ in given)
+            if twice := [parameter for parameter, n in counts.items() if n > 1]:
+                raise InputError(f"{text!r} gives {', '.join(twice)} more than once.")
+            return name.strip(), dict(given)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        pass
+    raise InputError(f"{text!r} is not a {what}. Write name or name(parameter=value): {such_as}.")
+
+
+def _check_types(kind: type[Metric], given: Mapping[str, object]) -> None:
+    """Reject values of the wrong type for a parameter before a rule uses them."""
+    if kind not in _hints:
+        _hints[kind] = get_type_hints(kind)
+    hints = _hints[kind]
+    wrong = [
+        f"{name} must be {_in_words(hints[name])}, not {value!r}"
+        for name, value in given.items()
+        if not _fits(value, hints[name])
+    ]
+    if wrong:
+        raise InputError(f"{kind.name}: {'; '.join(wrong)}.")
+
+
+_hints: dict[type[Metric], Mapping[str, Any]] = {}
+"""The types of parameters; reading them takes longer than all the rest of reading a text form."""
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if isinstance(hint, UnionType):
+        return any(_fits(value, one) for one in get_args(hint))
+    if get_origin(hint) is Literal:
+        return isinstance(value, str) and value in get_args(hint)
+    if get_origin(hint) is tuple:
+        if not isinstance(value, tuple):
+            return False
+        first, *others = get_args(hint)
+        hints = [first] * len(value) if others == [...] else [first, *others]
+        return len(value) == len(hints) and all(map(_fits, value, hints))
+    if hint is float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return False
+        return abs(value) < LARGEST
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    return isinstance(value, hint)
+
+
+def _in_words(hint: Any) -> str:
+    if isinstance(hint, UnionType):
+        return " or ".join(map(_in_words, get_args(hint)))
+    if get_origin(hint) is Literal:
+        return " or ".join(get_args(hint))
+    if get_origin(hint) is tuple:
+        return f"({', '.join(map(_in_words, get_args(hint)))})"
+    words = {int: "a whole number", float: "a number", str: "text", type(None): "None", ...: "…"}
+    return words.get(hint, getattr(hint, "__name__", str(hint)))

@@ -1,0 +1,120 @@
+"""Ranking by ids: how much of what is known to be relevant was found?
+
+Against ``reference_context_ids`` or qrels: a context is relevant from grade ``level`` on; an
+unlisted one counts as not relevant (see ``unjudged_rate``). Undefined if nothing is known to
+be relevant.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import Contexts, KnownContexts, View
+
+from .metric import Metric, Range, Undefined, share
+from .ranking import check_whole
+
+
+@dataclass(frozen=True)
+class ByIds(Metric):
+    """The base of the metrics against known ids."""
+
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = KnownContexts
+    empty: ClassVar[float | Undefined] = Undefined("nothing_known_relevant")
+    undefined: ClassVar[str] = "nothing_known_relevant"
+
+    k: int | None = None
+    level: int = 1
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "k", self.k)
+        check_whole(self.name, "level", self.level)
+
+    def relevant(self) -> pl.Expr:
+        """Whether a context is known to be relevant."""
+        return KnownContexts.grade >= self.level
+
+    def found(self) -> pl.Expr:
+        """Whether a context is relevant and in the top k."""
+        retrieved = KnownContexts.rank.is_not_null()
+        inside = retrieved if self.k is None else retrieved & (KnownContexts.rank <= self.k)
+        return self.relevant() & inside.fill_null(value=False)
+
+
+@dataclass(frozen=True)
+class Recall(ByIds):
+    """Share of the known relevant contexts that are in the top k.
+
+        recall(k) = known relevant contexts in the top k / known relevant contexts
+
+    Source: Manning, Raghavan & Schütze (2008), section 8.3.
+    """
+
+    name: ClassVar[str] = "recall"
+
+    def rule(self) -> pl.Expr:
+        """Relevant contexts found divided by all known ones."""
+        return share(self.found().sum(), self.relevant().sum())
+
+
+@dataclass(frozen=True)
+class Hit(ByIds):
+    """Whether a known relevant context is in the top k: 1 or 0."""
+
+    name: ClassVar[str] = "hit"
+    range: ClassVar[Range] = Range(0, 1, rate=True)
+
+    def rule(self) -> pl.Expr:
+        """One is enough."""
+        return pl.when(self.relevant().any()).then(self.found().any().cast(pl.Float64))
+
+
+@dataclass(frozen=True)
+class MAP(ByIds):
+    """Average precision against all known relevant contexts; its mean is the MAP.
+
+        map(k) = sum over relevant ranks r <= k of (relevant in the top r) / r,
+                 over all known relevant contexts
+
+    Source: Manning, Raghavan & Schütze (2008), section 8.4; trec_eval's map and map_cut.
+    """
+
+    name: ClassVar[str] = "map"
+
+    def rule(self) -> pl.Expr:
+        """There are n relevant contexts up to and including the n-th relevant rank."""
+        ranks = KnownContexts.rank.filter(self.found()).sort()
+        precision = pl.int_range(1, ranks.len() + 1) / ranks
+        return share(precision.sum(), self.relevant().sum())
+
+
+@dataclass(frozen=True)
+class UnjudgedRate(Metric):
+    """Share of the top k contexts whose id has no known grade.
+
+    Metrics by ids count them as not relevant, so a high share means that those metrics are too
+    low, by an unknown amount. Undefined without reference ids.
+    """
+
+    name: ClassVar[str] = "unjudged_rate"
+    family: ClassVar[str] = "retrieval"
+    over: ClassVar[type[View]] = Contexts
+    range: ClassVar[Range] = Range(0, 1, "0")
+    empty: ClassVar[float | Undefined] = Undefined("no_contexts")
+
+    k: int | None = None
+
+    def __post_init__(self) -> None:
+        check_whole(self.name, "k", self.k)
+
+    def rule(self) -> pl.Expr:
+        """The share of unlisted contexts among those returned in the top k."""
+        unlisted = Contexts.listed.not_()
+        return (unlisted if self.k is None else unlisted.filter(Contexts.rank <= self.k)).mean()
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """Reference ids are required: without them no context can be called unjudged."""
+        return ("contexts", "known_contexts")

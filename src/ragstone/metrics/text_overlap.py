@@ -1,0 +1,192 @@
+"""Overlap: how similar are answer and reference, as strings or to a model?
+
+The best of several references counts.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import polars as pl
+
+from ragstone.judgements import References, View
+
+from .embedding import Scale, scaled
+from .metric import Metric, Range, Undefined
+
+
+@dataclass(frozen=True)
+class Overlap(Metric):
+    """The best value of one column over the references."""
+
+    family: ClassVar[str] = "reference"
+    over: ClassVar[type[View]] = References
+    empty: ClassVar[float | Undefined] = Undefined("no_reference")
+    by_reference: ClassVar[bool] = True
+
+    column: ClassVar[str]
+
+    def fact(self) -> pl.Expr:
+        """The column of the view."""
+        return pl.col(self.column)
+
+    def rule(self) -> pl.Expr:
+        """The value for one reference."""
+        return self.fact().first()
+
+
+@dataclass(frozen=True)
+class ExactMatch(Overlap):
+    """1 if answer and reference are equal after SQuAD normalisation, else 0.
+
+    Normalisation: lower case, no punctuation, no articles, single spaces.
+
+    Source: Rajpurkar et al. (2016), "SQuAD".
+    """
+
+    name: ClassVar[str] = "exact_match"
+    range: ClassVar[Range] = Range(0, 1, "+", rate=True)
+    column: ClassVar[str] = "exact_match"
+
+
+@dataclass(frozen=True)
+class TokenF1(Overlap):
+    """F1 over the tokens of answer and reference, with their counts; ROUGE-1.
+
+    Tokens as in rouge-score without stemming: runs of letters and digits in lower case.
+
+    Source: Lin (2004), "ROUGE"; Rajpurkar et al. (2016) for the token F1.
+    """
+
+    name: ClassVar[str] = "token_f1"
+    column: ClassVar[str] = "token_f1"
+
+
+@dataclass(frozen=True)
+class TokenF1Set(Overlap):
+    """F1 over the distinct tokens of answer and reference."""
+
+    name: ClassVar[str] = "token_f1_set"
+    column: ClassVar[str] = "token_f1_set"
+
+
+@dataclass(frozen=True)
+class Rouge2(Overlap):
+    """F1 over the token bigrams. Source: Lin (2004)."""
+
+    name: ClassVar[str] = "rouge_2"
+    column: ClassVar[str] = "rouge_2"
+
+
+@dataclass(frozen=True)
+class RougeL(Overlap):
+    """F1 of the longest common subsequence of tokens. Source: Lin (2004)."""
+
+    name: ClassVar[str] = "rouge_l"
+    column: ClassVar[str] = "rouge_l"
+
+
+@dataclass(frozen=True)
+class Bleu(Overlap):
+    """BLEU of answer and reference: runs of one to four words, precision alone.
+
+    sacrebleu's for a sentence, divided by 100: tokens 13a, exponential smoothing, effective order.
+    The mean over answers is not the BLEU of a corpus, and several references are not pooled.
+
+    Source: Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU
+    Scores".
+    """
+
+    name: ClassVar[str] = "bleu"
+    column: ClassVar[str] = "bleu"
+    how: ClassVar[str] = "case:mixed|eff:yes|tok:13a|smooth:exp"
+
+
+@dataclass(frozen=True)
+class Chrf(Overlap):
+    """F2 of answer and reference over runs of one to six letters.
+
+    sacrebleu's chrF2 for a sentence, divided by 100: white space left out, no runs of words.
+
+    Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
+    """
+
+    name: ClassVar[str] = "chrf"
+    column: ClassVar[str] = "chrf"
+    how: ClassVar[str] = "case:mixed|eff:yes|nc:6|nw:0|space:no"
+
+
+@dataclass(frozen=True)
+class SemanticSimilarity(Overlap):
+    """Cosine of the embeddings of answer and reference; 0 for an empty answer.
+
+    ``scale`` gives the forms used in other reports: ``clamped`` is max(0, cosine); ``shifted`` is
+    (cosine + 1) / 2, .5 for unrelated texts.
+    """
+
+    name: ClassVar[str] = "semantic_similarity"
+    range: ClassVar[Range] = Range(-1, 1)
+    column: ClassVar[str] = "similarity"
+
+    scale: Scale = "cosine"
+
+    def rule(self) -> pl.Expr:
+        """The value for one reference."""
+        return scaled(References.similarity.first(), self.scale)
+
+
+@dataclass(frozen=True)
+class SemanticSimilarityCrossEncoder(Overlap):
+    """A cross-encoder's score of answer and reference, read together.
+
+    0 for an empty answer. ``evaluate`` takes the cross-encoder's name.
+    """
+
+    name: ClassVar[str] = "semantic_similarity_cross_encoder"
+    column: ClassVar[str] = "cross_encoder"
+
+
+@dataclass(frozen=True)
+class Bertscore(Overlap):
+    """The base of the three BERTScore metrics."""
+
+    range: ClassVar[Range] = Range(-1, 1)
+
+
+@dataclass(frozen=True)
+class BertscorePrecision(Bertscore):
+    """Mean best match of each answer token in the reference, by BERTScore.
+
+    Mostly above 0; 0 for an empty answer. Model, layer, idf and rescaling are in the signature;
+    ``evaluate`` takes them as ``layer=9,idf,rescale=FILE``.
+
+    Source: Zhang et al. (2020), "BERTScore: Evaluating Text Generation with BERT".
+    """
+
+    name: ClassVar[str] = "bertscore_precision"
+    column: ClassVar[str] = "bertscore_precision"
+
+
+@dataclass(frozen=True)
+class BertscoreRecall(Bertscore):
+    """Mean best match of each reference token in the answer, by BERTScore.
+
+    Otherwise as ``bertscore_precision``.
+
+    Source: Zhang et al. (2020).
+    """
+
+    name: ClassVar[str] = "bertscore_recall"
+    column: ClassVar[str] = "bertscore_recall"
+
+
+@dataclass(frozen=True)
+class BertscoreF1(Bertscore):
+    """Harmonic mean of BERTScore precision and recall.
+
+    0 if either text is empty. With ``rescale``, unrelated texts have 0, and scores may be lower.
+
+    Source: Zhang et al. (2020).
+    """
+
+    name: ClassVar[str] = "bertscore_f1"
+    column: ClassVar[str] = "bertscore_f1"

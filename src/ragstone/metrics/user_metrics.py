@@ -1,0 +1,225 @@
+"""User-defined metrics: functions as metrics, and metrics loaded from entry points or files.
+
+A function without arguments returns a Polars expression over the view. A function with an
+argument receives an example's rows, as a list of dictionaries, or the example itself, and returns
+a number, or None if the metric is undefined.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, make_dataclass
+from importlib.metadata import entry_points
+from numbers import Real
+from pathlib import Path
+from types import ModuleType
+from typing import Any, ClassVar, cast
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.core.user_code import nothing_if_refused, own_module, registry
+from ragstone.data import Example
+from ragstone.data.write import from_frame
+from ragstone.judgements import ExampleTexts, View
+
+from .aliases import ALIASES, EVERYDAY
+from .metric import BUILT_IN, Metric, Part, Range, Undefined
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class FunctionMetric(Metric):
+    """A metric whose rule is a plain function of an example's rows."""
+
+    columns: ClassVar[tuple[str, ...]]
+    made_by: ClassVar[Callable[[Any], float | None]]
+    undefined: ClassVar[str] = "function_gave_none"
+
+    def rule(self) -> pl.Expr:
+        """The function, called once per example."""
+        function = type(self).made_by
+        name = self.name
+
+        def call(rows: pl.Series) -> pl.Series:
+            given = self.given(rows)
+            of = f" for the example {given.id}" if isinstance(given, Example) else ""
+            try:
+                value = function(given)
+            except Exception as error:
+                raise InputError(f"{name} failed{of}: {type(error).__name__}: {error}") from error
+            if value is not None and not isinstance(value, Real):
+                raise InputError(
+                    f"{name} gave {value!r}{of}: a metric gives a number, or None for undefined."
+                )
+            return pl.Series([None if value is None else float(value)], dtype=pl.Float64)
+
+        return pl.struct(self.columns).map_batches(call, return_dtype=pl.Float64).first()
+
+    def given(self, rows: pl.Series) -> Any:
+        """What the function receives: the rows as dictionaries."""
+        return rows.to_list()
+
+
+@dataclass(frozen=True)
+class ExampleMetric(FunctionMetric):
+    """A metric that is a plain function of an example."""
+
+    columns: ClassVar[tuple[str, ...]] = (ExampleTexts.record.meta.output_name(),)
+
+    def given(self, rows: pl.Series) -> Any:
+        """What the function receives: the example."""
+        return from_frame(rows.struct.field(self.columns[0]).struct.unnest())[0]
+
+
+def metric(
+    *,
+    over: type[View] | type[Example],
+    columns: Iterable[str] = (),
+    range: Range = Range(0, 1),  # noqa: B008
+    empty: float | Undefined = Undefined("no_rows"),  # noqa: B008
+    family: str = "own",
+    identity: str = "",
+) -> Callable[[Callable[..., Any]], Metric]:
+    """Define a metric by a function; the metric takes the function's name.
+
+    Args:
+        over: View whose rows the function receives, or ``Example`` for a function of one example.
+        columns: For a plain function, the columns it reads; they determine which
+            judgements are needed.
+        range: Range of the values, and which end is better.
+        empty: Value for an example without rows.
+        family: Section of the report in which the metric appears.
+        identity: Identifies the definition in place of its source code; change it
+            whenever the values change. Required if the source does not show all that
+            the function does, for instance if it uses variables of an enclosing
+            function. That applies to plain functions and to expressions that call one.
+
+    Raises:
+        InputError: A plain function without ``columns``, or an expression that
+            names columns the view does not have.
+    """
+
+    of_example = over is Example
+    view = ExampleTexts if of_example else cast("type[View]", over)
+
+    def make(function: Callable[..., Any]) -> Metric:
+        takes_rows = bool(inspect.signature(function).parameters)
+        names = tuple(columns)
+        if of_example and not takes_rows:
+            raise InputError(f"{function.__name__}: a function over Example takes the example.")
+        if takes_rows and not names and not of_example:
+            raise InputError(
+                f"{function.__name__}: a plain function names the columns it reads, such as "
+                f'columns=("{next(iter(view.columns))}",).'
+            )
+        namespace: dict[str, Any] = {
+            "name": function.__name__,
+            "family": family,
+            "over": view,
+            "range": range,
+            "empty": empty,
+            "identity": identity,
+            "made_by": staticmethod(function),
+            "__doc__": function.__doc__ or "A user's own metric.",
+            "__module__": function.__module__,
+        }
+        bases: tuple[type, ...] = (Metric,)
+        if of_example:
+            bases = (ExampleMetric,)
+        elif takes_rows:
+            bases = (FunctionMetric,)
+            namespace["columns"] = names
+        else:
+            namespace["rule"] = lambda self: _single(view, function())  # noqa: ARG005
+        cls = make_dataclass(function.__name__, [], bases=bases, namespace=namespace, frozen=True)
+        made: Metric = cls()
+        for part in made.parts().values():
+            _checked(part)
+        return made
+
+    return make
+
+
+def _single(view: type[View], rule: Any) -> Any:
+    """The rule's value for the only row of an example, where a view has one at the most."""
+    return rule.first() if view.alone and isinstance(rule, pl.Expr) else rule
+
+
+def _checked(part: Part) -> None:
+    if not isinstance(part.rule, pl.Expr):
+        raise InputError("A metric function without arguments must return a Polars expression.")
+    part.columns  # noqa: B018
+
+
+_OWN: dict[str, Metric] = registry({})
+
+
+def own_metrics() -> dict[str, Metric]:
+    """User-defined metrics: from entry points, and those registered so far by files and callers."""
+    for point in entry_points(group="ragstone.metrics"):
+        if point.name not in _OWN:
+            try:
+                register(point.load())
+            except InputError:
+                raise
+            except Exception as error:
+                raise InputError(
+                    f"The metric {point.name} of {point.value} cannot be loaded: "
+                    f"{type(error).__name__}: {error}"
+                ) from error
+    return dict(_OWN)
+
+
+@nothing_if_refused()
+def load_metrics(path: Path) -> list[Metric]:
+    """Read the metrics that a Python file defines with ``@metric`` or as classes.
+
+    Raises:
+        InputError: The file does not exist, fails to run, defines no metric, or
+            one whose name is taken.
+    """
+    module = own_module(path)
+    found = [register(value) for value in _defined(module)]
+    if not found:
+        raise InputError(f"{path} defines no metric. Put @metric(over=Claims) before a function.")
+    return found
+
+
+def defines_metrics(module: ModuleType) -> bool:
+    """Whether a module of the user's defines any."""
+    return any(True for _ in _defined(module))
+
+
+def register(value: object) -> Metric:
+    """Register a metric, or a metric class without required parameters, under its name.
+
+    Raises:
+        InputError: It is not a metric, or its name is taken.
+    """
+    made = _made(value) if isinstance(value, type) and issubclass(value, Metric) else value
+    if not isinstance(made, Metric):
+        raise InputError(f"{value!r} is not a metric.")
+    if made.name in BUILT_IN or made.name in ALIASES.keys() - EVERYDAY:
+        raise InputError(f"{made.name} is the name of a built-in metric. Choose another name.")
+    _OWN[made.name] = made
+    return made
+
+
+def _made(kind: type[Metric]) -> Metric:
+    try:
+        return kind()
+    except TypeError as error:
+        raise InputError(
+            f"{kind.__name__}: every parameter of a metric has a default. {error}"
+        ) from error
+
+
+def _defined(module: ModuleType) -> Iterator[object]:
+    for value in vars(module).values():
+        if isinstance(value, Metric) or (_is_metric(value) and value.__module__ == module.__name__):
+            yield value
+
+
+def _is_metric(value: object) -> bool:
+    return isinstance(value, type) and issubclass(value, Metric) and "name" in vars(value)
