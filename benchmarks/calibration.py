@@ -25,8 +25,8 @@ from correction import Record, read_lines
 from numpy.typing import NDArray
 
 import ragstone
-from ragstone.decisions.calibrating.checks import JudgeCheck, check_column
-from ragstone.decisions.sampling.designs import EMPHASIS
+from ragstone.analysis.calibration.column_checks import JudgeCheck, check_column
+from ragstone.analysis.label_sampling.sample_designs import EMPHASIS
 from ragstone.stats.judge_quality.confusion import criterion_of
 from ragstone.stats.planning.sampling import (
     Drawn,

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.decisions.calibrating.random_draw import LABELLED, not_random
+from ragstone.analysis.calibration.corrected_means import LABELLED, not_random
 
 Bools = NDArray[np.bool_]
 Draw = Callable[[pl.DataFrame, int, np.random.Generator], Bools]

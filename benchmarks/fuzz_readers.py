@@ -40,14 +40,14 @@ from pathlib import Path
 import polars as pl
 
 from ragstone import evaluate
+from ragstone.analysis.composite_weights.preferences import read_opinions
+from ragstone.annotation.read_labels import read_label_table
+from ragstone.annotation.write_labels import write_labels
 from ragstone.core.errors import RagstoneError
 from ragstone.data import as_record, cornwall, read, to_frame, write
 from ragstone.data.json_text import is_storable
-from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
-from ragstone.labels.read import read_label_table
-from ragstone.labels.write import write_labels
 from ragstone.run.calls.prices import load_prices
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "examples" / "exports"

@@ -23,10 +23,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.decisions.gating.checks import Check
-from ragstone.decisions.gating.requirement import Bound
-from ragstone.decisions.gating.standing import State, standings
-from ragstone.decisions.quantity import Quantity
+from ragstone.analysis.release_gate.gate_checks import Check, State, standings
+from ragstone.analysis.release_gate.gate_requirements import Bound
+from ragstone.analysis.scored_run import Quantity
 from ragstone.stats import Interval, wilson
 from ragstone.stats.comparison.differences import holm
 from ragstone.stats.rate_bounds import ExactRate, exact_rate

@@ -25,14 +25,14 @@ import numpy as np
 import polars as pl
 
 import ragstone
-from ragstone.decisions.calibrating.calibrate import calibrate
-from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.labels import LabelTable, read_label_table, write_labels
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.divided import divided_items
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.routing import Route
+from ragstone.analysis.calibration.calibrate import calibrate
+from ragstone.analysis.label_sampling.make_queue import make_queue
+from ragstone.annotation import LabelTable, read_label_table, write_labels
+from ragstone.annotation.queue.assignment import Route
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import divided_items
 from ragstone.run import Run
 
 METRIC, WORDS = "token_f1", 10

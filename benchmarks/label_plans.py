@@ -33,8 +33,8 @@ from correction import (
 )
 from numpy.typing import NDArray
 
+from ragstone.analysis.sample_sizes.label_sizes import Accuracy, accuracy, label_size
 from ragstone.core.errors import InputError
-from ragstone.decisions.planning.label_sizes import Accuracy, accuracy, label_size
 from ragstone.stats.correction.corrected import joined_strata
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import favoured, prediction_powered

@@ -12,7 +12,7 @@ from pathlib import Path
 from secrets import token_hex
 from urllib.parse import quote, urlencode
 
-from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
 from ragstone.web.door import PERSON
 
 LABEL = "helpful"

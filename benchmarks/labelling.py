@@ -22,10 +22,10 @@ from collections import Counter
 from labellers import FORM, LABEL, Labeller, Server, items, yes_or_no
 from labels_kept import stores
 
-from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import Queue
+from ragstone.analysis.label_sampling.make_queue import make_queue
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue
 
 LIMIT, SKIPPED, AGAIN = 50.0, 0.02, 2.0
 """Milliseconds; the share of items; seconds until one who has nothing looks again."""

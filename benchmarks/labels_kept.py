@@ -24,10 +24,10 @@ from pathlib import Path
 from labellers import FORM, LABEL, Labeller, Server, items, yes_or_no
 from postgres import PostgresServer, postgres_server
 
-from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import Queue
+from ragstone.analysis.label_sampling.make_queue import make_queue
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue
 
 PEOPLE = ("ann", "ben")
 LONGEST = 600.0

@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.labels.queue.routing import phase_probabilities, random_places, route_weight
+from ragstone.annotation.queue.assignment import phase_probabilities, random_places, route_weight
 from ragstone.stats.agreement.alpha_and_ac1 import ac1, agreement_sequence, alpha
 from ragstone.stats.agreement.coefficients import mean_kappa
 from ragstone.stats.agreement.ratings import Coefficient, observed_agreement, read_ratings

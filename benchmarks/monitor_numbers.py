@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.decisions.scored import ValueRange
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.monitor.numbers.against import side_by_side
 from ragstone.monitor.numbers.metric_over_time import Facet
 from ragstone.monitor.numbers.monitored import monitored

@@ -16,7 +16,7 @@ from math import ceil
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.decisions.comparing.compare import RESAMPLES, RESAMPLES_A_TEST
+from ragstone.analysis.comparison.compare import RESAMPLES, RESAMPLES_A_TEST
 from ragstone.stats.comparison.differences import holm, mcnemar_exact
 from ragstone.stats.comparison.paired import sign_flip_test
 from ragstone.stats.planning.mcnemar_power import (

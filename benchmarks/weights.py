@@ -23,9 +23,9 @@ from scipy.stats import spearmanr
 
 import ragstone
 from ragstone import rescore
-from ragstone.decisions.scored import Scored
-from ragstone.decisions.weighing.opinions import Opinion, Opinions, Sort
-from ragstone.decisions.weighing.weights import FittedWeights, fit_weights
+from ragstone.analysis.composite_weights.fit_weights import FittedWeights, fit_weights
+from ragstone.analysis.composite_weights.preferences import Opinion, Opinions, Sort
+from ragstone.analysis.scored_run import Scored
 from ragstone.metrics import parse_metric
 from ragstone.report import show
 from ragstone.report.pages.weights import weights_page

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import groupby
 from pathlib import Path
 
-from ragstone.decisions.summing_up.stages import STAGES
+from ragstone.analysis.summaries.failure_stages import STAGES
 from ragstone.judgements import ASKS, REQUIREMENTS, VIEWS
 from ragstone.judges.judge_names import who_fills
 from ragstone.metrics import (

@@ -25,11 +25,11 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from ragstone import Run
-from ragstone.decisions import annotate
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.divided import divided_items
-from ragstone.labels.queue.form import ItemAnswers
-from ragstone.labels.queue.queue import Queue
+from ragstone.analysis import annotate
+from ragstone.annotation.queue.form import ItemAnswers
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import divided_items
 from ragstone.web.app import make_app
 from ragstone.web.asked import queue_path, run_path
 from ragstone.web.runs_folder import RunsFolder

@@ -14,13 +14,13 @@ import pytest
 import typer
 
 import ragstone
+from ragstone.annotation import read_label_table
 from ragstone.cli import app
 from ragstone.cli.grouped import SourceFirst
 from ragstone.data import cornwall
 from ragstone.judgements import ASKS
 from ragstone.judges.judge_names import JUDGES, who_fills
 from ragstone.judges.local.local_judge import LocalJudge
-from ragstone.labels import read_label_table
 from ragstone.metrics import (
     ALIASES,
     SUITES,

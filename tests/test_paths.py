@@ -9,8 +9,8 @@ import pytest
 
 import ragstone
 from ragstone import evaluate, rescore
+from ragstone.annotation import labels_of, read_label_table, write_labels
 from ragstone.data import cornwall, read, write
-from ragstone.labels import labels_of, read_label_table, write_labels
 from ragstone.run import Run
 
 SOURCE = Path(ragstone.__file__).parent

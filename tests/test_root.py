@@ -57,7 +57,7 @@ def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
     """What decides takes a quarter of a second to import, what judges another tenth."""
     code = (
         "import sys, ragstone.cli, ragstone.run, ragstone.report; "
-        "heavy = 'ragstone.decisions', 'ragstone.judges.local', 'ragstone.run.evaluate'; "
+        "heavy = 'ragstone.analysis', 'ragstone.judges.local', 'ragstone.run.evaluate'; "
         "print(*(name for name in sys.modules if name.startswith(heavy)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -15,11 +15,11 @@ from ragstone.core.messages import register_wording, rendered_by
 
 if TYPE_CHECKING:
     from ragstone import guard, monitor
+    from ragstone.analysis import calibrate, compare, conversations, failures, gate
+    from ragstone.annotation import agreement
     from ragstone.core.errors import BatchesWaiting, DataError, InputError, RagstoneError
     from ragstone.data import Context, Example, read, write
-    from ragstone.decisions import calibrate, compare, conversations, failures, gate
     from ragstone.judgements import VIEWS
-    from ragstone.labels import agreement
     from ragstone.metrics import (
         Metric,
         Missing,
@@ -57,17 +57,17 @@ _ROOMS = {
     "Undefined": "metrics",
     "VIEWS": "judgements",
     "aevaluate": "run.evaluate",
-    "agreement": "labels",
+    "agreement": "annotation",
     "batches": "run.batches.listed",
-    "calibrate": "decisions",
-    "compare": "decisions",
-    "conversations": "decisions",
+    "calibrate": "analysis",
+    "compare": "analysis",
+    "conversations": "analysis",
     "evaluate": "run.evaluate",
     "evaluate_one": "run.one",
     "explain": "report.words",
-    "failures": "decisions",
+    "failures": "analysis",
     "forecast": "run.forecast",
-    "gate": "decisions",
+    "gate": "analysis",
     "metric": "metrics",
     "parse_metric": "metrics",
     "read": "data",

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 if TYPE_CHECKING:
+    from ragstone.analysis.release_gate.gate_checks import On
+    from ragstone.analysis.release_gate.release_gate import GateResult
     from ragstone.data import Example
-    from ragstone.decisions.gating.gate import GateResult
-    from ragstone.decisions.gating.standing import On
     from ragstone.run import Run
 
 SHOWN = 3
@@ -71,7 +71,7 @@ class Ragstone:
         Returns:
             The decision, if the gate passes.
         """
-        from ragstone.decisions.gating.gate import gate as decided
+        from ragstone.analysis.release_gate.release_gate import gate as decided
         from ragstone.run import Run
 
         opened = Run.of(run)
@@ -114,7 +114,7 @@ class Ragstone:
             require: ``METRIC OP BAR``; these metrics are computed.
             options: Of ``ragstone.evaluate``, such as ``judge``.
         """
-        from ragstone.decisions.gating.requirement import metric_in
+        from ragstone.analysis.release_gate.gate_requirements import metric_in
 
         texts = [require] if isinstance(require, str) else list(require)
         metrics = list(dict.fromkeys(metric_in(text) for text in texts))

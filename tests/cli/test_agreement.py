@@ -8,9 +8,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from ragstone.annotation.read_labels import read_label_table
 from ragstone.cli.agreement import agreement
 from ragstone.core.errors import DataError, InputError, UnknownName
-from ragstone.labels.read import read_label_table
 
 APP = typer.Typer()
 APP.command()(agreement)

@@ -15,10 +15,10 @@ from urllib.request import HTTPCookieProcessor, build_opener
 import pytest
 
 import ragstone as package
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import ItemAnswers
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags
+from ragstone.annotation.queue.form import ItemAnswers
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.note_tags import QueueTags
+from ragstone.annotation.queue.queue import Queue
 
 Command = Callable[..., Any]
 
@@ -168,7 +168,7 @@ def test_a_wrong_name_changes_nothing_of_a_running_queue(runs: Path, ragstone: C
 
 
 def queue_of(runs: Path) -> Queue:
-    from ragstone.decisions import annotate
+    from ragstone.analysis import annotate
 
     return annotate(runs / "sea", runs, asked=["helpful"], name="q", metric="faithfulness")
 

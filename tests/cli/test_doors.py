@@ -16,11 +16,11 @@ from xml.etree import ElementTree
 import pytest
 
 from ragstone import Run, read
+from ragstone.analysis import annotate
+from ragstone.annotation import read_label_table
+from ragstone.annotation.queue.form import AskedLabel
 from ragstone.cli import app
 from ragstone.core.messages import BETWEEN, CLOSE, OPEN
-from ragstone.decisions import annotate
-from ragstone.labels import read_label_table
-from ragstone.labels.queue.form import AskedLabel
 from ragstone.monitor import open_store
 from ragstone.monitor.store.counts import count
 from ragstone.report import picture

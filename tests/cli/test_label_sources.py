@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 
 ADDRESS = "postgresql://ann:s3cret@127.0.0.1:1/labels"
 """Nobody listens there."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from ragstone.annotation import read_label_table
+from ragstone.annotation.write_labels import LAYOUTS
 from ragstone.cli.labels import LayoutOption
-from ragstone.labels import read_label_table
-from ragstone.labels.write import LAYOUTS
 
 SHEET = """id,annotator,context,topically_relevant,helpful,note,discard
 q1,ann,1,1,,,

@@ -10,24 +10,25 @@ from typing import Any, get_args
 import pytest
 
 import ragstone as package
-from ragstone import decisions
+from ragstone import analysis as decisions
+from ragstone.analysis.comparison.compare import compare
+from ragstone.analysis.composite_weights.fit_weights import fit_weights
+from ragstone.analysis.label_sampling import sample_designs as designs
+from ragstone.analysis.label_sampling.draw_sample import draw_sample
+from ragstone.analysis.release_gate import gate_checks as standing
+from ragstone.analysis.release_gate.release_gate import gate
+from ragstone.analysis.sample_sizes.label_sizes import label_size
+from ragstone.analysis.sample_sizes.question_sizes import mean_sizes, paired_sizes, rate_size
+from ragstone.annotation import write_labels as write
+from ragstone.annotation.annotator_agreement import agreement
+from ragstone.annotation.queue import assignment as routing
+from ragstone.annotation.queue import form
 from ragstone.cli import app
 from ragstone.cli.annotate import Order, Route, annotate
 from ragstone.cli.gate import On
 from ragstone.cli.labels import LayoutOption
 from ragstone.cli.plan import plan
 from ragstone.cli.sample import AllocationOption, Way
-from ragstone.decisions.comparing.compare import compare
-from ragstone.decisions.gating import standing
-from ragstone.decisions.gating.gate import gate
-from ragstone.decisions.planning.label_sizes import label_size
-from ragstone.decisions.planning.sizes import mean_sizes, paired_sizes, rate_size
-from ragstone.decisions.sampling import designs
-from ragstone.decisions.sampling.draw import draw_sample
-from ragstone.decisions.weighing.weights import fit_weights
-from ragstone.labels import write
-from ragstone.labels.agree import agreement
-from ragstone.labels.queue import form, routing
 from ragstone.run import Instructions, Limits
 from ragstone.run.rescore import rescore
 from ragstone.stats.planning.sampling import Allocation

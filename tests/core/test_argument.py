@@ -13,10 +13,12 @@ import pytest
 import typer
 
 import ragstone
-import ragstone.decisions
+import ragstone.analysis
+import ragstone.annotation
 import ragstone.guard
-import ragstone.labels
 import ragstone.monitor
+from ragstone.analysis.label_sampling.queue_items import label_sheet
+from ragstone.analysis.sample_sizes.label_sizes import Accuracy
 from ragstone.cli import app
 from ragstone.core.errors import DataError, Fault, InputError, RagstoneError
 from ragstone.core.messages import (
@@ -31,8 +33,6 @@ from ragstone.core.messages import (
     in_shell,
     throughout,
 )
-from ragstone.decisions.planning.label_sizes import Accuracy
-from ragstone.decisions.sampling.label_sheet import label_sheet
 from ragstone.guard.gating.calibrating import calibrate_gate
 from ragstone.report.page import Facts, Page, section
 from ragstone.report.page import Note as FactsNote
@@ -168,7 +168,7 @@ def test_no_room_of_the_library_names_a_flag_of_the_command_line() -> None:
 
 def parameters() -> set[str]:
     """Every parameter of every public function and class."""
-    rooms = (ragstone, ragstone.decisions, ragstone.guard, ragstone.labels, ragstone.monitor)
+    rooms = (ragstone, ragstone.analysis, ragstone.guard, ragstone.annotation, ragstone.monitor)
     public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
     public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.overrule]
     functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]

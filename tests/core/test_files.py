@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import queues
 from ragstone.core.errors import InputError
 from ragstone.core.files import write_result
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.queue import queues
 
 
 def test_it_replaces_what_the_file_held_and_makes_its_folder(tmp_path: Path) -> None:

@@ -16,13 +16,13 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
+from ragstone.analysis.composite_weights.preferences import read_opinions
+from ragstone.annotation import read_label_table
 from ragstone.core.errors import DataError
 from ragstone.data import fingerprint_files, read
 from ragstone.data.sources import on_disk
-from ragstone.decisions.weighing.opinions import read_opinions
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
-from ragstone.labels import read_label_table
 from ragstone.run.calls.prices import load_prices
 
 ROWS = [{"id": f"q{i}", "question": f"{i}?", "answer": "Ann", "reference": "Ann"} for i in range(3)]

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from ragstone.annotation import read_label_table
 from ragstone.core.errors import DataError
 from ragstone.data import read
 from ragstone.data.text_files import words_of_windows
-from ragstone.labels import read_label_table
 from ragstone.report.words import explain
 
 WESTERN = {

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import polars as pl
 import pytest
 
+from ragstone.analysis.comparison.comparability import outputs_of
 from ragstone.data import Example, to_frame
-from ragstone.decisions.comparing.same_inputs import outputs_of
 from ragstone.judgements import (
     ASKS,
     MISSING,

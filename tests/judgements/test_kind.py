@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from ragstone.annotation import labels_of
 from ragstone.data import Context, Example
 from ragstone.data.record_labels import LABELS, RULES
 from ragstone.judgements import (
@@ -38,7 +39,6 @@ from ragstone.judgements.kind import SHOWN
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.rules import RulesJudge
-from ragstone.labels import labels_of
 from ragstone.run.judging import judge_block
 from tests.project import ROOT
 

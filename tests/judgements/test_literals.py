@@ -47,15 +47,15 @@ def test_nothing_follows_from_all_kinds_while_it_is_imported() -> None:
 
 
 NO_KINDS = {
-    "decisions/calibrating/calibrate.py": ("agreement",),
-    "decisions/calibrating/identity.py": ("citations",),
-    "decisions/weighing/opinions.py": ("preference", "rating"),
+    "analysis/calibration/calibrate.py": ("agreement",),
+    "analysis/calibration/judge_identity.py": ("citations",),
+    "analysis/composite_weights/preferences.py": ("preference", "rating"),
     "data/": ("response", "claims", "statements", "support", "agreement"),
     "judges/llm/claim_tasks.py": ("claims", "citations", "statements"),
     "__init__.py": ("agreement",),
-    "labels/__init__.py": ("agreement",),
-    "labels/agreement.py": ("agreement",),
-    "labels/platforms.py": ("rating",),
+    "annotation/__init__.py": ("agreement",),
+    "annotation/annotator_agreement.py": ("agreement",),
+    "annotation/write_labels.py": ("rating",),
     "models/chat/provider_batches.py": ("response",),
     "models/chat/library_clients.py": ("response",),
     "monitor/traces/documents.py": ("response", "similarity"),

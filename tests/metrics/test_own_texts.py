@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.analysis.comparison.compare import compare
 from ragstone.core.errors import InputError
 from ragstone.data import Example
-from ragstone.decisions.comparing.compare import compare
 from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric
 from ragstone.testing.encoder import ScriptedEncoder

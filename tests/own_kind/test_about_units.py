@@ -9,9 +9,9 @@ import pytest
 from typer.testing import CliRunner
 
 import ragstone
+from ragstone.analysis.calibration.people_scores import labelled_in_part
 from ragstone.cli import app
 from ragstone.data import Context, Example
-from ragstone.decisions.calibrating.people import labelled_in_part
 from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.llm.kind_task import KindTask, item_of
@@ -26,7 +26,7 @@ KIND = '''"""Vague: is it said without a number?"""
 
 import polars as pl
 
-from ragstone.decisions.calibrating.people import labelled_in_part
+from ragstone.analysis.calibration.people_scores import labelled_in_part
 from ragstone.judgements import Ask, Claims, Column, Kind
 
 
@@ -94,7 +94,7 @@ LOUD = '''"""Loud: does it shout?"""
 
 import polars as pl
 
-from ragstone.decisions.calibrating.people import labelled_in_part
+from ragstone.analysis.calibration.people_scores import labelled_in_part
 from ragstone.judgements import Ask, Column, Contexts, Kind
 
 

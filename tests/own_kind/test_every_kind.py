@@ -11,6 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import ragstone
+from ragstone.annotation import LabelTable, agreement_of, labels_of, read_label_table, write_labels
+from ragstone.annotation.write_labels import Layout
 from ragstone.cli import app
 from ragstone.data.record_labels import FIELDS, LABELS
 from ragstone.judgements import (
@@ -31,8 +33,6 @@ from ragstone.judgements import (
 from ragstone.judges import Block, Filled, Sheet, fingerprint
 from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
-from ragstone.labels import LabelTable, agreement_of, labels_of, read_label_table, write_labels
-from ragstone.labels.write import Layout
 from ragstone.metrics import Metric, metric, metric_types, needed_asks, parse_metric, wanted_topics
 from ragstone.metrics import user_metrics as loading
 from ragstone.run.cutting import cut

@@ -12,17 +12,17 @@ import pytest
 from typer.testing import CliRunner
 
 import ragstone
+from ragstone.analysis.calibration.people_scores import judged_units
+from ragstone.analysis.label_sampling.sample_designs import among_votes
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.read_labels import read_label_table
 from ragstone.cli import app
 from ragstone.data.record_labels import LABELS
-from ragstone.decisions.calibrating.units import judged_units
-from ragstone.decisions.sampling.disagreement import among_votes
-from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.judge_names import who_fills
 from ragstone.judges.llm.prompts import prompt
-from ragstone.labels.read import read_label_table
 from ragstone.metrics import load_metrics, parse_metric
 from ragstone.models.chat import ChatRequest
 from ragstone.report.__main__ import main

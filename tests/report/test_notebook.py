@@ -8,9 +8,9 @@ import pytest
 
 import ragstone
 from ragstone import evaluate
+from ragstone.analysis import calibrate
+from ragstone.analysis.comparison.compare import compare
 from ragstone.core.messages import HasPage
-from ragstone.decisions import calibrate
-from ragstone.decisions.comparing.compare import compare
 from ragstone.report.brief import brief
 from ragstone.report.notebook import notebook_html, page_of
 from ragstone.report.page import (

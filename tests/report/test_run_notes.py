@@ -6,8 +6,8 @@ from typing import Any, cast
 import pytest
 
 import ragstone
+from ragstone.analysis.summaries.run_summary import Summary, summarise
 from ragstone.data import cornwall
-from ragstone.decisions.summing_up.summary import Summary, summarise
 from ragstone.report.page import plain
 from ragstone.report.run_notes import first_caution
 from ragstone.run import Run

@@ -14,12 +14,12 @@ import polars as pl
 import pytest
 
 import ragstone
+from ragstone.analysis.label_sampling.queue_items import LabelSheet, write_sheet
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.write_labels import write_labels
 from ragstone.core.errors import DiskFull, ModelError, room_for
 from ragstone.core.files import write_result
 from ragstone.core.parquet import sink_parquet, write_parquet
-from ragstone.decisions.sampling.label_sheet import LabelSheet, write_sheet
-from ragstone.labels.table import LabelTable
-from ragstone.labels.write import write_labels
 from ragstone.models.chat import ChatReply
 from ragstone.report.export import write_table
 from ragstone.report.words import explain

@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate
-from ragstone.decisions.comparing.compare import compare
-from ragstone.decisions.gating.gate import gate
-from ragstone.decisions.scored import Scored
+from ragstone.analysis.comparison.compare import compare
+from ragstone.analysis.release_gate.release_gate import gate
+from ragstone.analysis.scored_run import Scored
 from ragstone.run import Run
 from ragstone.run.repeated_questions import repeated_questions
 

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.labels import read_label_table
-from ragstone.labels.queue.address import FILE
-from ragstone.labels.queue.divided import divided_items
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
+from ragstone.annotation import read_label_table
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import FILE
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import divided_items
 from ragstone.web.app import make_app
 from ragstone.web.parts.corrections import AUTHOR
 from ragstone.web.runs_folder import RunsFolder

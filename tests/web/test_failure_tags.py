@@ -7,9 +7,9 @@ from urllib.parse import quote
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.note_tags import QueueTags
+from ragstone.annotation.queue.queue import Queue
 from ragstone.web.app import make_app
 from ragstone.web.parts.corrections import AUTHOR
 from ragstone.web.runs_folder import RunsFolder

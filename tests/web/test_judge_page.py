@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.decisions import annotate
-from ragstone.labels.queue.form import ItemAnswers
+from ragstone.analysis import annotate
+from ragstone.annotation.queue.form import ItemAnswers
 
 from .conftest import client_of, settled
 

@@ -7,8 +7,8 @@ from shutil import copytree, rmtree
 import pytest
 
 import ragstone
-from ragstone.decisions.comparing.compared import Comparisons
-from ragstone.decisions.summing_up.summary import Summary, summarise
+from ragstone.analysis.comparison.comparison_result import Comparisons
+from ragstone.analysis.summaries.run_summary import Summary, summarise
 from ragstone.run import Run
 from ragstone.web import runs_folder
 from ragstone.web.kept import FOLDER, MOST, KeptResults

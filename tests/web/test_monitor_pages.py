@@ -14,9 +14,9 @@ import pytest
 from starlette.testclient import TestClient
 from typer.testing import CliRunner
 
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.cli import app
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.queue import Queue
 from ragstone.monitor.alarms.rules import AlarmBar
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.sign_of_life import HEARTBEAT

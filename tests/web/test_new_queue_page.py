@@ -9,8 +9,8 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragstone
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.queue import Queue, queues
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue, queues
 
 from .conftest import SECRET, client_of, settled
 

@@ -9,12 +9,19 @@ import pytest
 from starlette.datastructures import URL
 from starlette.testclient import TestClient
 
+from ragstone.analysis.label_sampling.make_queue import annotate
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.queue.form import (
+    AskedLabel,
+    ItemAnswers,
+    ItemPart,
+    QueueForm,
+    QueueItem,
+    Role,
+)
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, StoreAway
-from ragstone.decisions.sampling.annotate import annotate
-from ragstone.decisions.scored import Scored
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem, Role
-from ragstone.labels.queue.queue import Queue
 from ragstone.web.app import READ, WRITE, make_app
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access

@@ -14,10 +14,10 @@ from urllib.request import Request, urlopen
 import pytest
 import uvicorn
 
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, MissingDependency
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import Queue
 from ragstone.web import extra
 from ragstone.web.listening import Served
 from ragstone.web.serving import view

@@ -5,11 +5,10 @@ from urllib.parse import quote
 
 import pytest
 
-from ragstone.labels.queue.address import FILE
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import FILE, open_labels
+from ragstone.annotation.queue.note_tags import QueueTags
+from ragstone.annotation.queue.queue import Queue
 from ragstone.run import Run
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.tagged import TagSlice, tags_of

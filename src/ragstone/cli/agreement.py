@@ -11,7 +11,7 @@ from .column_names import column_names
 from .output import print_notes, print_page
 
 if TYPE_CHECKING:
-    from ragstone.labels.scale import Scale
+    from ragstone.annotation.label_names import Scale
 
 
 def agreement(
@@ -64,8 +64,8 @@ def agreement(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels.agree import agreement as measured
-    from ragstone.labels.write import write_adjudicated
+    from ragstone.annotation.annotator_agreement import agreement as measured
+    from ragstone.annotation.write_labels import write_adjudicated
     from ragstone.report.pages.agreement import agreement_page
 
     scales = _scales(scale or ())
@@ -89,7 +89,7 @@ def agreement(
 
 def _scales(pairs: Sequence[str]) -> "dict[str, Scale]":
     """Name to scale, split at the last ``=``, because names such as ``ndcg(k=10)`` have one."""
-    from ragstone.labels.scale import SCALES
+    from ragstone.annotation.label_names import SCALES
 
     scales: dict[str, Scale] = {}
     for pair in pairs:

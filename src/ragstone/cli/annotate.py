@@ -17,8 +17,8 @@ from .output import print_json, print_page, say
 from .results import load_own
 
 if TYPE_CHECKING:
-    from ragstone.labels.queue.queue import Queue
-    from ragstone.labels.queue.tags import QueueTags
+    from ragstone.annotation.queue.note_tags import QueueTags
+    from ragstone.annotation.queue.queue import Queue
     from ragstone.web.listening import Served
 
 annotate = typer.Typer(
@@ -165,8 +165,8 @@ def new(
 
     Exit status: 0 stopped, 2 invalid input.
     """
-    from ragstone.decisions.sampling.annotate import annotate as make
-    from ragstone.labels.queue.people import check_person
+    from ragstone.analysis.label_sampling.make_queue import annotate as make
+    from ragstone.annotation.queue.labels_store import check_person
 
     # Before anything is made, for a queue without its people would be left behind.
     for one in _names(annotators):
@@ -213,8 +213,8 @@ def list_queues(store: Store = "", json: options.Json = False) -> None:
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels.queue.queue import queues
-    from ragstone.labels.queue.work import queue_work
+    from ragstone.annotation.queue.queue import queues
+    from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotate import queues_page
 
     database = _there(store)
@@ -265,9 +265,9 @@ def extend(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.decisions.sampling.annotate import more_examples
-    from ragstone.decisions.sampling.asked_labels import labels_asked, with_choices
-    from ragstone.labels.queue.people import check_person
+    from ragstone.analysis.label_sampling.asked_labels import labels_asked, with_choices
+    from ragstone.analysis.label_sampling.make_queue import more_examples
+    from ragstone.annotation.queue.labels_store import check_person
 
     found = _queue(queue, store)
     for who in _names(annotators):
@@ -344,8 +344,8 @@ def take_labels(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.labels import read_label_table
-    from ragstone.labels.queue.taken_over import take_over
+    from ragstone.annotation import read_label_table
+    from ragstone.annotation.queue.queue_results import take_over
     from ragstone.report.figures import counted
 
     done = take_over(_queue(queue, store), read_label_table(files), author)
@@ -386,8 +386,8 @@ def export(
 
     Exit status: 0 done, 2 invalid input.
     """
+    from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
-    from ragstone.labels.queue.tags import QueueTags
 
     from .labels import labels as write
 
@@ -405,7 +405,7 @@ def export(
 
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
-    from ragstone.labels.write import write_rows
+    from ragstone.annotation.write_labels import write_rows
     from ragstone.report.figures import counted
 
     found = tags.examples()
@@ -492,8 +492,8 @@ def _folder_for(place: str) -> Iterator[None]:
 
 def _queues_in(place: str) -> set[str]:
     """The names of the queues of a store; none if there is no store yet."""
+    from ragstone.annotation.queue.queue import queues
     from ragstone.core.database import POSTGRES
-    from ragstone.labels.queue.queue import queues
 
     is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
     return {one.name for one in queues(_there(place))} if is_there else set()
@@ -505,8 +505,8 @@ def _there_already(name: str, place: str) -> "Queue":
     Raises:
         InputError: There is none of this name, and no file or folder either.
     """
+    from ragstone.annotation.queue.queue import Queue
     from ragstone.core.errors import InputError
-    from ragstone.labels.queue.queue import Queue
 
     known = _queues_in(place)
     if name in known:
@@ -520,7 +520,7 @@ def _there_already(name: str, place: str) -> "Queue":
 
 def _file_of(place: str) -> Path:
     """The file of a store that is no address."""
-    from ragstone.labels.queue.address import FILE
+    from ragstone.annotation.queue.labels_store import FILE
 
     return Path(place) / FILE if Path(place).is_dir() else Path(place)
 
@@ -531,9 +531,9 @@ def _there(store: str, wanted: str = "") -> Any:
     Raises:
         InputError: It is not, so ``wanted`` is not either.
     """
+    from ragstone.annotation.queue.labels_store import open_labels
     from ragstone.core.database import POSTGRES
     from ragstone.core.errors import InputError
-    from ragstone.labels.queue.database import open_labels
 
     place = store or str(RUNS)
     file = _file_of(place)
@@ -547,7 +547,7 @@ def _there(store: str, wanted: str = "") -> Any:
 
 
 def _queue(name: str, store: str) -> "Queue":
-    from ragstone.labels.queue.queue import Queue
+    from ragstone.annotation.queue.queue import Queue
 
     return Queue(_there(store, name), name)
 
@@ -556,7 +556,7 @@ def _print_progress(
     name: str, store: str, links: dict[str, str] | None = None, *, json: bool
 ) -> None:
     """Print how far a queue is, and new links."""
-    from ragstone.labels.queue.work import queue_work
+    from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotate import progress_page
 
     queue = _queue(name, store)

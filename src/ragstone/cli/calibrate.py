@@ -118,7 +118,8 @@ def calibrate(
 
     Exit status: 0 done, 1 the passport is void, 2 invalid input.
     """
-    from ragstone import decisions, report
+    from ragstone import analysis as decisions
+    from ragstone import report
     from ragstone.core.files import write_result
     from ragstone.report.pages.calibration import calibration_page, passport_page
     from ragstone.report.render.markdown import as_markdown
@@ -159,7 +160,7 @@ def calibrate(
 
 def _check(passport: Path, run: "Run", *, json: bool) -> int:
     """Print whether a passport holds for the judge of a run, and return the exit status."""
-    from ragstone.decisions import read_passport
+    from ragstone.analysis import read_passport
 
     changed = read_passport(passport).void_for(run)
     if json:

@@ -10,7 +10,7 @@ from .output import print_page
 from .results import load_own, names_of
 
 if TYPE_CHECKING:
-    from ragstone.decisions.comparing.compared import Adjust
+    from ragstone.analysis.comparison.comparison_result import Adjust
 
 
 def compare(
@@ -56,7 +56,7 @@ def compare(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.decisions.comparing.compare import compare as compared
+    from ragstone.analysis.comparison.compare import compare as compared
     from ragstone.report.pages.comparison import comparison_page
 
     load_own(metrics_from or ())

@@ -110,7 +110,7 @@ def gate(
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
     missing.
     """
-    from ragstone.decisions.gating.gate import gate as decided
+    from ragstone.analysis.release_gate.release_gate import gate as decided
     from ragstone.report.failing import failing
     from ragstone.report.pages.gate import gate_page
 

@@ -15,8 +15,8 @@ from .rating_scales import RatingScales, scale_ends
 from .results import load_own, names_of
 
 if TYPE_CHECKING:
-    from ragstone.decisions.scored import Scored
-    from ragstone.labels.table import LabelTable
+    from ragstone.analysis.scored_run import Scored
+    from ragstone.annotation.label_table import LabelTable
 
 plan = typer.Typer(
     cls=Grouped,
@@ -61,7 +61,7 @@ def rate(
     Solves Wilson's interval for n, which is accurate for rare events too.
     Example: ragstone plan rate --value 0.8 --half-width 0.03
     """
-    from ragstone.decisions.planning.sizes import rate_size
+    from ragstone.analysis.sample_sizes.question_sizes import rate_size
     from ragstone.report.pages.plan import rate_page
 
     found = rate_size(value, half_width, level=level)
@@ -87,7 +87,7 @@ def mean(
 
     Example: ragstone plan mean RUN -m faithfulness --half-width 0.02
     """
-    from ragstone.decisions.planning.sizes import mean_sizes
+    from ragstone.analysis.sample_sizes.question_sizes import mean_sizes
     from ragstone.report.pages.plan import mean_page
 
     load_own(metrics_from or ())
@@ -136,7 +136,7 @@ def paired(
     significance level. Example: ragstone plan paired RUN -m faithfulness
     --difference 0.03
     """
-    from ragstone.decisions.planning.sizes import paired_sizes
+    from ragstone.analysis.sample_sizes.question_sizes import paired_sizes
     from ragstone.report.pages.plan import paired_page
 
     load_own(metrics_from or ())
@@ -225,8 +225,8 @@ def labels(
     """
     from dataclasses import replace
 
+    from ragstone.analysis.sample_sizes.label_sizes import Accuracy, known_of_run, label_size
     from ragstone.core.errors import InputError
-    from ragstone.decisions.planning.label_sizes import Accuracy, known_of_run, label_size
     from ragstone.report.pages.plan import labels_page
 
     load_own(metrics_from or ())
@@ -263,7 +263,7 @@ def labels(
 
 
 def _scored(run: Path, cluster: str | None) -> "Scored":
-    from ragstone.decisions.scored import Scored
+    from ragstone.analysis.scored_run import Scored
     from ragstone.run import Run
 
     return Scored(Run.open(run), cluster=cluster)
@@ -272,7 +272,7 @@ def _scored(run: Path, cluster: str | None) -> "Scored":
 def _labels(
     files: list[options.LabelSource] | None, columns: list[str] | None, scales: list[str] | None
 ) -> "LabelTable | None":
-    from ragstone.labels.read import read_label_table
+    from ragstone.annotation.read_labels import read_label_table
 
     if not files:
         return None

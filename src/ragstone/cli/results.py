@@ -82,7 +82,7 @@ def print_run(
     run: "Run", notes: Sequence[str], *, full: bool, pooled: bool = False, json: bool
 ) -> None:
     """Print the page of a run, in short or in full."""
-    from ragstone.decisions.summing_up.summary import summarise
+    from ragstone.analysis.summaries.run_summary import summarise
     from ragstone.report.pages.run import run_page
     from ragstone.report.pages.run_in_full import full_page
 

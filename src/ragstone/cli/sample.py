@@ -117,12 +117,12 @@ def sample(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.decisions.calibrating.labelled_run import people_of
-    from ragstone.decisions.sampling.asked_labels import labels_asked
-    from ragstone.decisions.sampling.draw import draw_sample
-    from ragstone.decisions.sampling.label_sheet import label_sheet, write_sheet
-    from ragstone.decisions.sampling.strata import VERDICT
-    from ragstone.decisions.scored import Scored
+    from ragstone.analysis.calibration.labelled_run import people_of
+    from ragstone.analysis.label_sampling.asked_labels import labels_asked
+    from ragstone.analysis.label_sampling.draw_sample import draw_sample
+    from ragstone.analysis.label_sampling.queue_items import label_sheet, write_sheet
+    from ragstone.analysis.label_sampling.sample_designs import VERDICT
+    from ragstone.analysis.scored_run import Scored
     from ragstone.report.pages.sample import sample_page
     from ragstone.run import Run
 

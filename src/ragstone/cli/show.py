@@ -66,7 +66,7 @@ def show(
     Exit status: 0 done, 2 no such run, example or metric.
     """
     from ragstone import report
-    from ragstone.decisions.known import metric_among
+    from ragstone.analysis.scored_run import metric_among
 
     load_own(metrics_from or ())
     opened = options.read_run(run, without_overrules=without_overrules)
@@ -79,14 +79,14 @@ def show(
     if bar is not None and not conversations:
         raise typer.BadParameter("--bar goes with --conversations.")
     if conversations:
-        from ragstone.decisions import conversations as found_of
+        from ragstone.analysis import conversations as found_of
         from ragstone.report.pages.conversations import conversations_page
 
         sessions = found_of(opened, metrics=metric or (), bar=bar)
         print_page(conversations_page(sessions, limit=limit), json=json)
         return
     if failures:
-        from ragstone.decisions.summing_up.failures import failures as found_in
+        from ragstone.analysis.summaries.failure_stages import failures as found_in
         from ragstone.report.pages.failures import failures_page, stage_page
 
         faults = found_in(opened, by=by or ())

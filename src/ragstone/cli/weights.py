@@ -51,10 +51,10 @@ def weights(
     """
     from json import dumps
 
+    from ragstone.analysis.composite_weights.fit_weights import fit_weights
+    from ragstone.analysis.composite_weights.preferences import read_opinions
+    from ragstone.analysis.scored_run import Scored
     from ragstone.core.files import write_result
-    from ragstone.decisions.scored import Scored
-    from ragstone.decisions.weighing.opinions import read_opinions
-    from ragstone.decisions.weighing.weights import fit_weights
     from ragstone.report.pages.weights import weights_page
     from ragstone.run import Run
 

@@ -15,20 +15,20 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ragstone.core.errors import InputError, UnknownName
-from ragstone.data.record_labels import FIELDS, PROPOSITIONS
-from ragstone.decisions.sampling.asked_labels import (
+from ragstone.analysis.label_sampling.asked_labels import (
     instructions_of,
     labels_settling,
     task_labels,
     with_choices,
 )
-from ragstone.decisions.sampling.example_items import Propositions, data_items
-from ragstone.decisions.sampling.make_queue import make_queue, placed
+from ragstone.analysis.label_sampling.make_queue import make_queue, placed
+from ragstone.analysis.label_sampling.queue_items import Propositions, data_items
+from ragstone.annotation.queue.form import AskedLabel, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import LabelDatabase
+from ragstone.annotation.queue.queue import Queue, queues
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.data.record_labels import FIELDS, PROPOSITIONS
 from ragstone.judgements import Grounding, languages
-from ragstone.labels.queue.database import LabelDatabase
-from ragstone.labels.queue.form import AskedLabel, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue, queues
 from ragstone.metrics import Metric, parse_metric
 
 from .following.kept_example import kept_example

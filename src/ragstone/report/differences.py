@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .page import IntervalCell, Mark, Scale, Tone
 
 if TYPE_CHECKING:
-    from ragstone.decisions.comparing.compared import Comparison
+    from ragstone.analysis.comparison.comparison_result import Comparison
 
 VERDICTS: dict[str, tuple[str, Tone]] = {
     "better": ("better", "good"),

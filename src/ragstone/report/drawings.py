@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+from ragstone.analysis import compare, failures
 from ragstone.core.escape import on_one_line
 from ragstone.core.files import write_result
-from ragstone.decisions import compare, failures
 from ragstone.run import Run
 from ragstone.run.estimate import Estimate
 from ragstone.run.runs import runs_in

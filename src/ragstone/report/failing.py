@@ -10,7 +10,7 @@ from .why import why
 
 if TYPE_CHECKING:
     # Every run's page shows such examples; only a gate needs to import how decisions are made.
-    from ragstone.decisions.gating.gate import Decided, GateResult
+    from ragstone.analysis.release_gate.release_gate import Decided, GateResult
 
 SHOWN = 3
 

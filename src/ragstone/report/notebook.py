@@ -3,17 +3,17 @@
 from functools import singledispatch
 from shutil import get_terminal_size
 
-from ragstone.decisions import Calibration
-from ragstone.decisions.comparing.compared import Comparisons
-from ragstone.decisions.gating.gate import GateResult
-from ragstone.decisions.summing_up.conversations import Conversations
-from ragstone.decisions.summing_up.failures import Failures
-from ragstone.decisions.summing_up.summary import summarise
-from ragstone.decisions.weighing.weights import FittedWeights
+from ragstone.analysis import Calibration
+from ragstone.analysis.comparison.comparison_result import Comparisons
+from ragstone.analysis.composite_weights.fit_weights import FittedWeights
+from ragstone.analysis.release_gate.release_gate import GateResult
+from ragstone.analysis.summaries.failure_stages import Failures
+from ragstone.analysis.summaries.run_summary import summarise
+from ragstone.analysis.summaries.session_figures import Conversations
+from ragstone.annotation import LabelAgreement
 from ragstone.guard import Assessment, Improvement
 from ragstone.guard.gating.calibrating import GateCalibration
 from ragstone.guard.gating.gate_check import GateCheck
-from ragstone.labels import LabelAgreement
 from ragstone.run import Run
 
 from .brief import brief

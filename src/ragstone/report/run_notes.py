@@ -18,7 +18,7 @@ from .words import words
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.summing_up.summary import Summary
+    from ragstone.analysis.summaries.run_summary import Summary
 
 LEFT = " What is left need not be like what is missing."
 

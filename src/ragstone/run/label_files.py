@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from ragstone.annotation.label_table import LabelTable, is_joined
+from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import DataError, Fault
 from ragstone.data import Example
-from ragstone.labels.join import is_joined
-from ragstone.labels.read import read_label_table
-from ragstone.labels.table import LabelTable
 
 
 class LabelFiles:

@@ -7,12 +7,12 @@ from threading import Lock
 
 import polars as pl
 
+from ragstone.analysis.calibration.people_scores import KEYS, judged_units
+from ragstone.analysis.scored_run import Scored
+from ragstone.analysis.summaries.failure_stages import METRICS, laid, retrieval
+from ragstone.analysis.summaries.run_summary import repeats
+from ragstone.annotation import labels_of
 from ragstone.core.errors import InputError
-from ragstone.decisions.calibrating.units import KEYS, judged_units
-from ragstone.decisions.scored import Scored
-from ragstone.decisions.summing_up.repeats import repeats
-from ragstone.decisions.summing_up.stages import METRICS, laid, retrieval
-from ragstone.labels import labels_of
 from ragstone.report.ranked import shortfalls
 from ragstone.run import Run
 from ragstone.run.overrules.store import Store

@@ -6,8 +6,8 @@ from typing import Self
 
 import polars as pl
 
+from ragstone.analysis.summaries.failure_stages import NO_FAULT
 from ragstone.core.errors import InputError
-from ragstone.decisions.summing_up.stages import NO_FAULT
 from ragstone.report.figures import short_name
 from ragstone.report.sentences.stages import NAMES
 

@@ -8,15 +8,13 @@ from functools import cache
 from hashlib import sha256
 from urllib.parse import urlencode
 
+from ragstone.analysis import compare, failures
+from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES, check_margin
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.summaries.failure_stages import Failures
+from ragstone.analysis.summaries.run_summary import Summary, histograms, summarise, weight_shares
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.decisions import compare, failures
-from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES, check_margin
-from ragstone.decisions.comparing.compared import Comparison, Comparisons
-from ragstone.decisions.summing_up.failures import Failures
-from ragstone.decisions.summing_up.histograms import histograms
-from ragstone.decisions.summing_up.summary import Summary, summarise
-from ragstone.decisions.summing_up.weight_shares import weight_shares
 from ragstone.report.dossier import Dossier, dossiers
 from ragstone.report.figures import counted, short_name
 from ragstone.report.groups import Groups

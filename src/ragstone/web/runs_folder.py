@@ -7,19 +7,22 @@ from pathlib import Path
 from threading import Lock, Thread
 from typing import TypeVar
 
+from ragstone.analysis import compare
+from ragstone.analysis.comparison.comparison_result import Comparisons
+from ragstone.analysis.summaries.failure_stages import FailureGroups, failures
+from ragstone.analysis.summaries.run_summary import Summary, summarise
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.labels_store import FILE as LABELS
+from ragstone.annotation.queue.labels_store import (
+    LabelDatabase,
+    StoreAddress,
+    open_labels,
+    person_of,
+)
+from ragstone.annotation.queue.queue import Queue, queues
+from ragstone.annotation.queue.queue_results import labels_as_they_are
+from ragstone.annotation.queue.work_progress import queue_version
 from ragstone.core.errors import InputError, RagstoneError, UnknownName
-from ragstone.decisions import compare
-from ragstone.decisions.comparing.compared import Comparisons
-from ragstone.decisions.summing_up.failures import FailureGroups, failures
-from ragstone.decisions.summing_up.summary import Summary, summarise
-from ragstone.labels.queue.address import FILE as LABELS
-from ragstone.labels.queue.address import StoreAddress
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.people import person_of
-from ragstone.labels.queue.queue import Queue, queues
-from ragstone.labels.queue.snapshot import labels_as_they_are
-from ragstone.labels.queue.work import queue_version
 from ragstone.monitor.store.store import FILE as MONITOR
 from ragstone.monitor.store.store import open_store
 from ragstone.run import Run

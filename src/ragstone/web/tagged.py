@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from ragstone.annotation.queue.note_tags import QueueTags, store_tags, tags_version
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import RagstoneError
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags, store_tags, tags_version
 from ragstone.run import Run
 
 from .later import PATIENCE

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ragstone.labels.queue.form import Role
+    from ragstone.annotation.queue.form import Role
 
 SEATS = "/a/"
 """What the path of a person's link begins with."""

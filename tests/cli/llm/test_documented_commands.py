@@ -18,10 +18,10 @@ import pytest
 import uvicorn
 
 from ragstone import read
+from ragstone.analysis import annotate
+from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.data import cornwall
 from ragstone.data.write import as_record
-from ragstone.decisions import annotate
-from ragstone.labels.queue.form import ItemAnswers
 from ragstone.metrics import SUITES
 from ragstone.monitor.store.store import open_store
 from ragstone.web import listening

@@ -116,7 +116,7 @@ def test_data_on_s3_gives_the_run_that_the_same_data_on_the_disk_gives(
 
 def test_labels_are_read_from_a_url(s3: s3fs.S3FileSystem, bucket: str) -> None:
     url = put(s3, f"{bucket}/labels.csv", b"id,correct\nq0,true\n")
-    table = ragstone.labels.read_label_table(url)
+    table = ragstone.annotation.read_label_table(url)
     assert table.frame["example_id"].to_list() == ["q0"]
 
 

@@ -10,10 +10,9 @@ from random import Random
 
 import pytest
 
-from ragstone.labels.queue.check import answer_faults
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import ItemAnswers, QueueItem
-from ragstone.labels.queue.queue import Queue
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.monitor.following.assessing import GuardChecking
 from ragstone.monitor.following.folding import Folding
 from ragstone.monitor.following.judging import Judging

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.annotation.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import FILE as LABELS
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
-from ragstone.labels.queue.address import FILE as LABELS
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
 from ragstone.models.chat import ChatFailure
 from ragstone.monitor.following.anchoring import ANCHORS
 from ragstone.monitor.following.assessing import GuardChecking

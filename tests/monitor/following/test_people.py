@@ -6,15 +6,15 @@ from contextlib import contextmanager
 
 import pytest
 
+from ragstone.analysis.label_sampling.make_queue import make_queue
+from ragstone.analysis.label_sampling.queue_items import data_items
+from ragstone.annotation.queue.form import ItemAnswers, QueueForm
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.data import Example, as_record
 from ragstone.data.example import Context
-from ragstone.decisions.sampling.example_items import data_items
-from ragstone.decisions.sampling.make_queue import make_queue
-from ragstone.labels.queue.database import LabelDatabase, open_labels
-from ragstone.labels.queue.form import ItemAnswers, QueueForm
-from ragstone.labels.queue.queue import Queue
 from ragstone.monitor.following.people import EVERY, LabelledAnswers, People, labelled_answers
 from ragstone.monitor.labelling import DRAWN, drawn_queues, labels_for, send_to_people
 from ragstone.monitor.store.listed import listed_by_ids

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from ragstone.decisions.comparing.verdict import Verdict
-from ragstone.decisions.scored import ValueRange
+from ragstone.analysis.comparison.comparison_result import Verdict
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.monitor.numbers.against import side_by_side
 from ragstone.monitor.numbers.stretch import Stretch
 from ragstone.stats.comparison.differences import unpaired_difference

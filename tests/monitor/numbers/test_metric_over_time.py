@@ -1,6 +1,6 @@
 """A metric over time is data that a page draws."""
 
-from ragstone.decisions.scored import ValueRange
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.monitor.numbers.metric_over_time import MeanInWindow, MetricOverTime
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.labels import read_label_table
+from ragstone.annotation import read_label_table
 from ragstone.report.layouts import Report, report_as, write_report
 from ragstone.run import Run
 

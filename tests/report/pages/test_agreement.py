@@ -7,11 +7,17 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.labels.agree import LabelAgreement
-from ragstone.labels.agreement import Annotator, ColumnAgreement, Dividing, LabelUse, agreement_of
-from ragstone.labels.broken_rules import BrokenRule
-from ragstone.labels.read import read_label_table
-from ragstone.labels.table import LabelTable
+from ragstone.annotation.adjudication import BrokenRule
+from ragstone.annotation.annotator_agreement import (
+    Annotator,
+    ColumnAgreement,
+    Dividing,
+    LabelAgreement,
+    LabelUse,
+    agreement_of,
+)
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.read_labels import read_label_table
 from ragstone.report.page import (
     Count,
     Facts,

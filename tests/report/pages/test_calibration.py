@@ -6,12 +6,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.decisions import Calibration, Passport
-from ragstone.decisions.calibrating.checks import Bias, JudgeCheck
-from ragstone.decisions.calibrating.correction import CorrectedEstimate
-from ragstone.decisions.calibrating.identity import JudgeIdentity
-from ragstone.decisions.calibrating.random_draw import NotRandom
-from ragstone.decisions.calibrating.repeats import FlipRate
+from ragstone.analysis import Calibration, Passport
+from ragstone.analysis.calibration.column_checks import Bias, JudgeCheck
+from ragstone.analysis.calibration.corrected_means import CorrectedEstimate, NotRandom
+from ragstone.analysis.calibration.judge_identity import FlipRate, JudgeIdentity
 from ragstone.report.page import (
     Bin,
     Count,

@@ -5,8 +5,13 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons, PairedWinRate
-from ragstone.decisions.comparing.ranking import Ranked
+from ragstone.analysis.comparison.comparison_result import (
+    NARROW,
+    Comparison,
+    Comparisons,
+    PairedWinRate,
+    Ranked,
+)
 from ragstone.report.differences import VERDICTS
 from ragstone.report.page import (
     Facts,

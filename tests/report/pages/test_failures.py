@@ -5,9 +5,8 @@ from typing import Any
 
 import polars as pl
 
-from ragstone.decisions import Failures
-from ragstone.decisions.summing_up.failures import GroupFailures, Rate, StageFailures
-from ragstone.decisions.summing_up.stages import STAGES
+from ragstone.analysis import Failures
+from ragstone.analysis.summaries.failure_stages import STAGES, GroupFailures, Rate, StageFailures
 from ragstone.report.page import Count, IntervalCell, RowName, Scale, Step, Waterfall, Why
 from ragstone.report.pages.failures import failures_page
 from ragstone.report.render.html import as_html

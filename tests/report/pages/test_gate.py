@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.gating.gate import Decided, GateResult
+from ragstone.analysis.release_gate.release_gate import Decided, GateResult
 from ragstone.report.failing import FailingExample
 from ragstone.report.page import (
     Banner,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.planning.label_sizes import Accuracy, LabelSize, label_size
-from ragstone.decisions.planning.sizes import MeanSize, PairedSize, RateSize, rate_size
+from ragstone.analysis.sample_sizes.label_sizes import Accuracy, LabelSize, label_size
+from ragstone.analysis.sample_sizes.question_sizes import MeanSize, PairedSize, RateSize, rate_size
 from ragstone.report.page import (
     Bar,
     Count,

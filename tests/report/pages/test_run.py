@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
 from ragstone.data import cornwall
-from ragstone.decisions.summing_up.summary import Lead, Summary, summarise
 from ragstone.report.notebook import page_of
 from ragstone.report.page import IntervalCell, Table, Why
 from ragstone.report.pages.run import matrix, run_page

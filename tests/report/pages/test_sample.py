@@ -6,11 +6,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.decisions.sampling.designs import SampleStratum
-from ragstone.decisions.sampling.draw import Sample, SampleSettings
-from ragstone.decisions.sampling.expected_width import ExpectedWidth
-from ragstone.decisions.sampling.label_sheet import LabelSheet
-from ragstone.labels.queue.form import AskedLabel
+from ragstone.analysis.label_sampling.asked_labels import ExpectedWidth
+from ragstone.analysis.label_sampling.draw_sample import Sample, SampleSettings
+from ragstone.analysis.label_sampling.queue_items import LabelSheet
+from ragstone.analysis.label_sampling.sample_designs import SampleStratum
+from ragstone.annotation.queue.form import AskedLabel
 from ragstone.report.page import Bar, Count, Number, Page, RowName, quiet
 from ragstone.report.pages.sample import sample_page
 from ragstone.report.render.terminal import as_text

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.weighing.weights import Fit, FittedWeights, Weight
+from ragstone.analysis.composite_weights.fit_weights import Fit, FittedWeights, Weight
 from ragstone.report.page import Bar, IntervalCell, Mark, Number, Row, RowName, Scale, quiet
 from ragstone.report.pages.weights import weights_page
 from ragstone.report.render.terminal import as_text

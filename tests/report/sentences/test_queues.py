@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.labels.queue.form import AskedLabel, QueueForm
-from ragstone.labels.queue.pairs import LABEL
-from ragstone.labels.queue.work import PersonWork, QueueWork
+from ragstone.annotation.queue.form import LABEL, AskedLabel, QueueForm
+from ragstone.annotation.queue.work_progress import PersonWork, QueueWork
 from ragstone.report.page import Phrase
 from ragstone.report.sentences.queues import (
     Said,

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.decisions.summing_up.stages import NO_FAULT, OTHER, STAGES, Faults
-from ragstone.decisions.summing_up.summary import Lead, Summary
+from ragstone.analysis.summaries.failure_stages import NO_FAULT, OTHER, STAGES, Faults
+from ragstone.analysis.summaries.run_summary import Lead, Summary
 from ragstone.report.sentences import stages as sentences
 from ragstone.report.sentences.summary import summary_sentences
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ragstone import calibrate, compare, evaluate, gate
-from ragstone.decisions.sampling.draw import draw_sample
-from ragstone.decisions.scored import Scored
+from ragstone.analysis.label_sampling.draw_sample import draw_sample
+from ragstone.analysis.scored_run import Scored
 from ragstone.run import Run
 
 LABELS = {"claims": [{"text": "It is 90 m long.", "support": "supported"}]}

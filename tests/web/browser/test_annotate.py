@@ -11,15 +11,9 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser, Page, Route, expect
 
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import (
-    AskedLabel,
-    ItemAnswers,
-    ItemPart,
-    QueueForm,
-    QueueItem,
-)
-from ragstone.labels.queue.queue import Queue
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.note_tags import QueueTags
+from ragstone.annotation.queue.queue import Queue
 
 from .conftest import Serve, Watched, widths
 

@@ -10,8 +10,8 @@ import pytest
 import uvicorn
 from playwright.sync_api import Browser
 
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import Queue
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.queue import Queue
 from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access

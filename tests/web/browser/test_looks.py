@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 import ragstone
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import open_labels
+from ragstone.annotation.queue.queue import Queue
 from ragstone.data import cornwall
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
-from ragstone.labels.queue.queue import Queue
 from ragstone.testing import ScriptedEncoder
 from ragstone.web.asked import queue_path
 

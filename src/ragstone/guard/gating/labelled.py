@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.annotation.raw_rows import in_words, number_of, yes_or_no
+from ragstone.annotation.read_labels import records_of
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import argument
 from ragstone.data import Example, read
 from ragstone.data.json_text import BadRow, shown
-from ragstone.labels.read import records_of
-from ragstone.labels.words import in_words, number_of, yes_or_no
 from ragstone.stats.risk_control import linked_clusters
 
 if TYPE_CHECKING:

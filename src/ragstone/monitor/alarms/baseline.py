@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from ragstone.analysis.scored_run import NO_VALUE, Scored, known_metric, known_system, mean_of
+from ragstone.analysis.summaries.session_figures import has_sessions
 from ragstone.core.errors import InputError
 from ragstone.data.example import SESSION
-from ragstone.decisions.known import known_metric, known_system
-from ragstone.decisions.scored import NO_VALUE, Scored, mean_of
-from ragstone.decisions.summing_up.conversations import has_sessions
 from ragstone.monitor.settings import AlarmRule, BaselineSettings
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from time import time
 
+from ragstone.annotation.queue.labels_store import FILE as LABELS
+from ragstone.annotation.queue.labels_store import forget_items, open_labels
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.labels.queue.address import FILE as LABELS
-from ragstone.labels.queue.database import open_labels
-from ragstone.labels.queue.forgetting import forget_items
 from ragstone.monitor.store.batches import current_batch, keep_batch
 from ragstone.monitor.store.erased import (
     erase_malformed,

@@ -10,16 +10,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
+from ragstone.analysis.calibration.people_scores import people_scores
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.queue.labels_store import FILE, LabelDatabase, StoreAddress
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import labels_as_they_are
+from ragstone.annotation.queue.work_progress import queue_version
+from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.core.database import POSTGRES
 from ragstone.data.record_labels import PROPOSITIONS
-from ragstone.decisions.calibrating.people import people_scores
-from ragstone.labels.queue.address import FILE, StoreAddress
-from ragstone.labels.queue.database import LabelDatabase
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.snapshot import labels_as_they_are
-from ragstone.labels.queue.work import queue_version
-from ragstone.labels.read import labels_in_queue
-from ragstone.labels.table import LabelTable
 from ragstone.monitor.labelling import drawn_queues, known_metric
 from ragstone.monitor.settings.rule import GUARD
 from ragstone.monitor.store.kept import keep, remembered

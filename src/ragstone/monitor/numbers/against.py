@@ -2,9 +2,9 @@
 
 from typing import Protocol
 
+from ragstone.analysis.comparison.comparison_result import Verdict
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.messages import reason
-from ragstone.decisions.comparing.verdict import Verdict
-from ragstone.decisions.scored import ValueRange
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval
 

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from ragstone.analysis.scored_run import Scored, known_metric, known_system, mean_of
 from ragstone.core.errors import UnknownName
-from ragstone.decisions.known import known_metric, known_system
-from ragstone.decisions.scored import Scored, mean_of
 from ragstone.run import Run
 from ragstone.stats import Interval
 

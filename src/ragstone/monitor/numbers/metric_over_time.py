@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ragstone.decisions.scored import ValueRange
+from ragstone.analysis.scored_run import ValueRange
 
 
 class Facet(NamedTuple):

@@ -4,9 +4,9 @@ from math import isnan
 
 import numpy as np
 
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
-from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.session_scores import last_session_scores
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.monitoring.windows import session_effect, window_intervals, window_sequences

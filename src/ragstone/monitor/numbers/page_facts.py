@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.decisions.comparing.verdict import Verdict
+from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.monitor.store.raised import RaisedAlarm
 
 from .metric_over_time import Facet, MeanInWindow, MetricOverTime

@@ -6,9 +6,9 @@ from math import ceil
 
 import numpy as np
 
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.settings.rule import GUARD
 from ragstone.monitor.store.drawn_together import DrawnTurn, probability_of_all
 from ragstone.monitor.store.session_turns import ScoredTurn, session_turns

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from math import isnan
 
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
-from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.store.slots import WIDTH
 from ragstone.stats.distributions import Interval, Method, clamp
 from ragstone.stats.monitoring.windows import WeightedSums, window_intervals, window_sequences

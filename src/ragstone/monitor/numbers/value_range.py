@@ -2,8 +2,8 @@
 
 from functools import lru_cache
 
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.errors import RagstoneError
-from ragstone.decisions.scored import ValueRange
 from ragstone.monitor.settings.rule import GUARD, metric_range
 
 CONFIDENCE = "guard_confidence"

@@ -16,9 +16,9 @@ from uuid import UUID
 
 import polars as pl
 
+from ragstone.analysis.scored_run import Scored
 from ragstone.data import Example
 from ragstone.data.write import from_frame
-from ragstone.decisions.scored import Scored
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run
 

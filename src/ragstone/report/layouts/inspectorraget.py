@@ -13,12 +13,12 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.read_labels import rows_of
 from ragstone.data import Context, Example
 from ragstone.data.formats.eval_results import HUMAN, OWN
 from ragstone.data.write import from_frame
-from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS
-from ragstone.labels.in_data import rows_of
 from ragstone.report.figures import counted
 from ragstone.run import Run
 

@@ -9,9 +9,9 @@ from functools import cached_property
 
 import polars as pl
 
+from ragstone.analysis.scored_run import Scored
 from ragstone.core.messages import in_python
 from ragstone.data import Example
-from ragstone.decisions.scored import Scored
 from ragstone.judgements import ASKS, KINDS, Kind, Topic
 from ragstone.metrics import read_metric
 from ragstone.metrics.composite import weight_coverage

@@ -2,8 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ragstone.labels.agree import LabelAgreement
-from ragstone.labels.agreement import ColumnAgreement, Dividing
+from ragstone.annotation.annotator_agreement import ColumnAgreement, Dividing, LabelAgreement
 from ragstone.report.figures import counted, percent
 from ragstone.report.intervals import interval_cell
 from ragstone.report.page import (

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import QueueEvent
-from ragstone.labels.queue.work import QueueWork
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.queue import QueueEvent
+from ragstone.annotation.queue.work_progress import QueueWork
 from ragstone.report.command import command
 from ragstone.report.figures import counted
 from ragstone.report.page import (

@@ -39,10 +39,10 @@ from ragstone.stats import Interval as Ends
 from ragstone.stats.judge_quality.confusion import Threshold
 
 if TYPE_CHECKING:
-    from ragstone.decisions import Calibration
-    from ragstone.decisions.calibrating.checks import JudgeCheck
-    from ragstone.decisions.calibrating.correction import CorrectedEstimate
-    from ragstone.decisions.calibrating.repeats import FlipRate
+    from ragstone.analysis import Calibration
+    from ragstone.analysis.calibration.column_checks import JudgeCheck
+    from ragstone.analysis.calibration.corrected_means import CorrectedEstimate
+    from ragstone.analysis.calibration.judge_identity import FlipRate
     from ragstone.stats.correction.corrected import Corrected
 
 SLACK = 0.05

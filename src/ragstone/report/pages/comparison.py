@@ -3,9 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
+from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, Comparisons, Ranked
 from ragstone.core.messages import argument
-from ragstone.decisions.comparing.compared import NARROW, Comparison, Comparisons
-from ragstone.decisions.comparing.ranking import Ranked
 from ragstone.report.differences import VERDICTS, difference_cell, reach_of
 from ragstone.report.figures import counted, percent, short_name
 from ragstone.report.intervals import method_notes

@@ -31,7 +31,7 @@ from ragstone.report.words import words
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.summing_up.conversations import (
+    from ragstone.analysis.summaries.session_figures import (
         ConversationCounts,
         ConversationFigure,
         ConversationFigures,

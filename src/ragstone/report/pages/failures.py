@@ -5,9 +5,17 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.analysis.summaries.failure_stages import (
+    JUDGED_BY,
+    NO_FAULT,
+    OTHER,
+    RETRIEVAL,
+    Failures,
+    GroupFailures,
+    Rate,
+    StageFailures,
+)
 from ragstone.core.messages import argument, call
-from ragstone.decisions.summing_up.failures import Failures, GroupFailures, Rate, StageFailures
-from ragstone.decisions.summing_up.stages import JUDGED_BY, NO_FAULT, OTHER, RETRIEVAL
 from ragstone.report.figures import counted
 from ragstone.report.groups import SYSTEM
 from ragstone.report.intervals import method_notes

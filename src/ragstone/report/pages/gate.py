@@ -7,8 +7,7 @@ from math import ceil, log, log1p
 from typing import Any
 from urllib.parse import urlencode
 
-from ragstone.core.messages import Reason, argument, call
-from ragstone.decisions.gating.gate import (
+from ragstone.analysis.release_gate.release_gate import (
     GRAVEST_FIRST,
     NO_RANDOM_SAMPLE,
     TURNS,
@@ -16,6 +15,7 @@ from ragstone.decisions.gating.gate import (
     Decision,
     GateResult,
 )
+from ragstone.core.messages import Reason, argument, call
 from ragstone.report.command import command
 from ragstone.report.failing import Failing
 from ragstone.report.figures import counted, percent

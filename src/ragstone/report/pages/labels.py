@@ -6,9 +6,9 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ragstone.labels import LabelTable
-from ragstone.labels.broken_rules import BrokenRule
-from ragstone.labels.completeness import Completeness
+from ragstone.annotation import LabelTable
+from ragstone.annotation.adjudication import BrokenRule
+from ragstone.annotation.label_table import Completeness
 from ragstone.report.figures import counted, percent
 from ragstone.report.page import (
     Bar,

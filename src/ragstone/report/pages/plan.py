@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from shlex import quote
 
-from ragstone.decisions.planning.label_sizes import LabelSize
-from ragstone.decisions.planning.sizes import FEW, MeanSize, PairedSize, RateSize
+from ragstone.analysis.sample_sizes.label_sizes import LabelSize
+from ragstone.analysis.sample_sizes.question_sizes import FEW, MeanSize, PairedSize, RateSize
 from ragstone.report.figures import counted, number, percent
 from ragstone.report.intervals import interval_cell
 from ragstone.report.page import (

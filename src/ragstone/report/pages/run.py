@@ -33,7 +33,7 @@ from .run_in_full import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.summing_up.summary import Summary
+    from ragstone.analysis.summaries.run_summary import Summary
 
 ALL = "all systems"
 

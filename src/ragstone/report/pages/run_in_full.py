@@ -60,7 +60,7 @@ from .conversations import conversation_sections
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.summing_up.summary import Summary
+    from ragstone.analysis.summaries.run_summary import Summary
 
 SHOWN_VALUES = 24
 """If a field has more values than this, only the most frequent are shown."""

@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from ragstone.decisions.sampling.draw import Sample
-from ragstone.decisions.sampling.label_sheet import LabelSheet, guideline_file
+from ragstone.analysis.label_sampling.draw_sample import Sample
+from ragstone.analysis.label_sampling.queue_items import LabelSheet, guideline_file
 from ragstone.report.command import command
 from ragstone.report.page import (
     Bar,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
+from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights, Weight
+from ragstone.analysis.composite_weights.preferences import Sort
 from ragstone.core.messages import argument, call
-from ragstone.decisions.weighing.opinions import Sort
-from ragstone.decisions.weighing.weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.report.figures import counted
 from ragstone.report.page import (
     Bar,

@@ -7,10 +7,10 @@ from ragstone.report.figures import counted, ends, number, percent, short_name
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
-    from ragstone.decisions import Calibration
-    from ragstone.decisions.calibrating.checks import Bias, JudgeCheck
-    from ragstone.decisions.calibrating.correction import CorrectedEstimate
-    from ragstone.labels.agreement import ColumnAgreement
+    from ragstone.analysis import Calibration
+    from ragstone.analysis.calibration.column_checks import Bias, JudgeCheck
+    from ragstone.analysis.calibration.corrected_means import CorrectedEstimate
+    from ragstone.annotation.annotator_agreement import ColumnAgreement
     from ragstone.stats import Interval
     from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate
 

@@ -9,7 +9,7 @@ from ragstone.report.figures import signed as with_sign
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
-    from ragstone.decisions.comparing.compared import Comparison
+    from ragstone.analysis.comparison.comparison_result import Comparison
 
 NAMED = 3
 """The metrics named of a longer list."""

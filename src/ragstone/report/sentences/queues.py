@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from ragstone.labels.queue.pairs import LABEL
+from ragstone.annotation.queue.form import LABEL
 from ragstone.report.figures import counted, spoken
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
-    from ragstone.labels.queue.form import QueueForm
-    from ragstone.labels.queue.work import QueueWork
+    from ragstone.annotation.queue.form import QueueForm
+    from ragstone.annotation.queue.work_progress import QueueWork
 
 Said = list[str | Phrase]
 
@@ -99,7 +99,7 @@ def item_noun(form: "QueueForm") -> str:
 def asked_in_words(form: "QueueForm") -> str:
     """What a queue asks for.
 
-    >>> from ragstone.labels.queue.form import AskedLabel, QueueForm
+    >>> from ragstone.annotation.queue.form import AskedLabel, QueueForm
     >>> asked_in_words(QueueForm("q", (AskedLabel("source_cited", "answer"),)))
     'source cited'
     """
@@ -109,7 +109,7 @@ def asked_in_words(form: "QueueForm") -> str:
 def people_in_words(form: "QueueForm") -> str:
     """How many people label an item.
 
-    >>> from ragstone.labels.queue.form import QueueForm
+    >>> from ragstone.annotation.queue.form import QueueForm
     >>> people_in_words(QueueForm("q", (), per_item=2, overlap=0.2))
     '2 people on 20 %, else 1'
     """

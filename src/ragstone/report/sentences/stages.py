@@ -7,7 +7,7 @@ from ragstone.report.figures import counted
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.summing_up.stages import Faults
+    from ragstone.analysis.summaries.failure_stages import Faults
 
 FELL_SHORT = (
     "An answer fell short where its outcome is not correct, or its faithfulness or its coverage of "

@@ -9,8 +9,8 @@ from .stages import faults_sentence
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
-    from ragstone.decisions.comparing.compared import Comparison
-    from ragstone.decisions.summing_up.summary import Lead, Summary
+    from ragstone.analysis.comparison.comparison_result import Comparison
+    from ragstone.analysis.summaries.run_summary import Lead, Summary
 
 NAMED = 4
 """The metrics named of a longer list."""

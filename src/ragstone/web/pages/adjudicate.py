@@ -5,15 +5,15 @@ from dataclasses import dataclass, replace
 from secrets import token_urlsafe
 from typing import Any
 
-from ragstone.core.errors import InputError, UnknownName
-from ragstone.labels.queue.divided import (
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import (
     DividedItem,
     decision_faults,
     divided_item,
     divided_items,
 )
-from ragstone.labels.queue.form import ItemAnswers, QueueItem
-from ragstone.labels.queue.queue import Queue
+from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.figures import counted
 from ragstone.web.asked import Asked, query, queue_path
 from ragstone.web.parts.choice import choice

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from secrets import token_urlsafe
 from typing import Any
 
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
+from ragstone.annotation.queue.work_progress import OwnWork
 from ragstone.core.errors import InputError, LabelConflict
-from ragstone.labels.queue.check import answer_faults
-from ragstone.labels.queue.form import ItemAnswers, QueueItem
-from ragstone.labels.queue.own import OwnWork
 from ragstone.web.asked import Asked, query, queue_path
 from ragstone.web.parts.desk import desk_of
 from ragstone.web.parts.desk_texts import piece_of

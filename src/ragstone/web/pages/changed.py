@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from ragstone.decisions.comparing.changes import question_changes
-from ragstone.decisions.comparing.sides import run_labels
+from ragstone.analysis.comparison.compared_systems import run_labels
+from ragstone.analysis.comparison.paired_scores import question_changes
 from ragstone.report import charts
 from ragstone.report.figures import number, short_name
 from ragstone.report.intervals import scale_for

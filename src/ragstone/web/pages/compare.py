@@ -5,12 +5,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
+from ragstone.analysis.comparison.comparability import SelfReference, measured_otherwise
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.decisions.comparing.compared import Comparison, Comparisons
-from ragstone.decisions.comparing.sameness import measured_otherwise
-from ragstone.decisions.comparing.self_reference import SelfReference
-from ragstone.decisions.scored import Scored
 from ragstone.report.figures import short_name
 from ragstone.report.sentences.comparison import comparison_sentences
 from ragstone.report.words import words

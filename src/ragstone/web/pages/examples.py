@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 import polars as pl
 from markupsafe import Markup
 
+from ragstone.analysis.summaries.failure_stages import NO_FAULT
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.decisions.summing_up.stages import NO_FAULT
 from ragstone.judgements import Support
 from ragstone.report import charts
 from ragstone.report.figures import counted, number, percent, short_name, shortened, spoken

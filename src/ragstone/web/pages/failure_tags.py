@@ -6,9 +6,9 @@ from itertools import groupby
 
 from markupsafe import Markup
 
+from ragstone.annotation.queue.note_tags import QueueTags, TagCount, TaggedNote
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.tags import QueueTags, TagCount, TaggedNote
 from ragstone.report import charts
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.words import words

@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
+from ragstone.analysis import Calibration, calibrate, read_passport
+from ragstone.analysis.calibration.column_checks import label_words
+from ragstone.analysis.calibration.judge_identity import NAME, Passport
+from ragstone.analysis.calibration.labelled_run import NO_LABELS, labels_for
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_of
+from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
-from ragstone.decisions import Calibration, calibrate, read_passport
-from ragstone.decisions.calibrating.compared_units import label_words
-from ragstone.decisions.calibrating.labelled_run import NO_LABELS, labels_for
-from ragstone.decisions.calibrating.passport import NAME, Passport
-from ragstone.decisions.scored import Scored
-from ragstone.labels.agreement import ColumnAgreement, agreement_of
-from ragstone.labels.read import read_label_table
 from ragstone.report import charts
 from ragstone.report.figures import METHODS, percent, short_name
 from ragstone.report.intervals import scale_for

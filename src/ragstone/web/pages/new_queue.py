@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ragstone.analysis.label_sampling.asked_labels import tasks_known
+from ragstone.analysis.label_sampling.make_queue import annotate
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.decisions.sampling.annotate import annotate
-from ragstone.decisions.sampling.asked_labels import tasks_known
 from ragstone.web.asked import Asked, queue_path, run_path
 from ragstone.web.example_rows import example_rows
 from ragstone.web.filters import ExampleFilter

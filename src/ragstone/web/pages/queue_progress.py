@@ -6,14 +6,13 @@ from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
+from ragstone.annotation.annotator_agreement import Annotator
+from ragstone.annotation.label_names import Ends
+from ragstone.annotation.queue.form import Role
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.work_progress import QueueWork, queue_work
+from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, choice_ends
 from ragstone.core.errors import InputError
-from ragstone.labels.agreement import Annotator
-from ragstone.labels.queue.form import Role
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.work import QueueWork, queue_work
-from ragstone.labels.queue_so_far import choice_ends
-from ragstone.labels.rated import Ends
-from ragstone.labels.so_far import FigureSoFar, LabelSoFar
 from ragstone.report import charts
 from ragstone.report.figures import spoken
 from ragstone.report.page import IntervalCell, Mark, Scale

@@ -1,7 +1,7 @@
 """Queue said: who said what of each item, once the owner opened that."""
 
+from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
-from ragstone.labels.queue.queue import Queue
 from ragstone.web.asked import Asked
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import NotThere, WebPage

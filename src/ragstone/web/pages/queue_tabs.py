@@ -1,6 +1,6 @@
 """Queue tabs: the owner's pages of one queue."""
 
-from ragstone.labels.queue.form import QueueForm
+from ragstone.annotation.queue.form import QueueForm
 from ragstone.web.asked import queue_path
 
 

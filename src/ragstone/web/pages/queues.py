@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from ragstone.labels.queue.queue import queues
-from ragstone.labels.queue.work import QueueWork, queue_work
+from ragstone.annotation.queue.queue import queues
+from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.report.sentences.queues import asked_in_words, item_noun, queues_sentence
 from ragstone.web.asked import Asked, queue_path
 from ragstone.web.runs_folder import RunsFolder

@@ -6,11 +6,15 @@ from datetime import datetime
 from time import perf_counter
 from typing import TypeVar
 
-from ragstone.decisions.summing_up.failures import FailureGroups
-from ragstone.decisions.summing_up.histograms import Histograms, histograms
-from ragstone.decisions.summing_up.split import split_estimates
-from ragstone.decisions.summing_up.summary import Summary
-from ragstone.decisions.summing_up.weight_shares import WeightShares, weight_shares
+from ragstone.analysis.summaries.failure_stages import FailureGroups
+from ragstone.analysis.summaries.run_summary import (
+    Histograms,
+    Summary,
+    WeightShares,
+    histograms,
+    split_estimates,
+    weight_shares,
+)
 from ragstone.report.calls import lasted, spent
 from ragstone.report.groups import SYSTEM, Groups
 from ragstone.report.layouts import reports_of

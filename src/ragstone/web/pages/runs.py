@@ -9,11 +9,11 @@ from time import perf_counter
 
 from markupsafe import Markup
 
+from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import on_one_line
 from ragstone.core.messages import Reason
-from ragstone.decisions.comparing.compare import ANSWERS_ARE_REFERENCES
-from ragstone.decisions.comparing.compared import Comparison, Comparisons
 from ragstone.report import charts
 from ragstone.report.calls import lasted
 from ragstone.report.figures import counted, interval_of, number, short_name, why_no_value

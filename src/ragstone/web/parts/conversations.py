@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.decisions.summing_up.conversations import ConversationFigure, ConversationFigures
+from ragstone.analysis.summaries.session_figures import ConversationFigure, ConversationFigures
 from ragstone.report.figures import ends, in_percent, number, short_name
 from ragstone.report.pages.conversations import sentence
 from ragstone.report.words import words

@@ -5,17 +5,18 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ragstone.data.record_labels import Unit
-from ragstone.labels.queue.check import forbidden_pairs
-from ragstone.labels.queue.form import (
+from ragstone.annotation.queue.form import (
     YES_NO,
     AskedLabel,
     ItemAnswers,
     ItemPart,
     QueueForm,
     QueueItem,
+    forbidden_pairs,
+    name_of,
+    texts_of,
 )
-from ragstone.labels.queue.texts import name_of, texts_of
+from ragstone.data.record_labels import Unit
 
 from .desk_texts import CONTEXTS, DeskSection, DeskText, sections_of
 from .desk_words import label_title, part_title, rule_words, sheet_title

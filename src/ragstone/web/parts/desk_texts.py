@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ragstone.annotation.queue.form import QueueItem, name_of, texts_of
 from ragstone.data.record_labels import FIELDS
-from ragstone.labels.queue.form import QueueItem
-from ragstone.labels.queue.texts import name_of, texts_of
 from ragstone.report.figures import spoken
 
 from .marked import MarkedPiece, answer_pieces

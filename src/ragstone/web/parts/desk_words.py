@@ -2,8 +2,15 @@
 
 from collections.abc import Mapping
 
-from ragstone.labels.queue.check import AnswerFault, ForbiddenPair, forbidden_pairs
-from ragstone.labels.queue.form import YES_NO, ItemPart, QueueForm, QueueItem
+from ragstone.annotation.queue.form import (
+    YES_NO,
+    AnswerFault,
+    ForbiddenPair,
+    ItemPart,
+    QueueForm,
+    QueueItem,
+    forbidden_pairs,
+)
 from ragstone.report.figures import counted, spoken
 from ragstone.report.words import words
 

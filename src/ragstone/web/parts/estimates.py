@@ -10,8 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.decisions.summing_up.histograms import Histograms
-from ragstone.decisions.summing_up.weight_shares import WeightShares
+from ragstone.analysis.summaries.run_summary import Histograms, WeightShares
 from ragstone.report import charts
 from ragstone.report.figures import (
     band,

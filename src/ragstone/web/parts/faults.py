@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.decisions.summing_up.failures import FailureGroups, GroupFailures, Rate, StageFailures
-from ragstone.decisions.summing_up.stages import NO_FAULT, OTHER, RETRIEVAL
+from ragstone.analysis.summaries.failure_stages import (
+    NO_FAULT,
+    OTHER,
+    RETRIEVAL,
+    FailureGroups,
+    GroupFailures,
+    Rate,
+    StageFailures,
+)
 from ragstone.report import charts
 from ragstone.report.figures import counted
 from ragstone.report.groups import SYSTEM

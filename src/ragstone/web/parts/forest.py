@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.decisions.comparing.compare import AFTER, STRICTER
-from ragstone.decisions.comparing.compared import Comparison, Comparisons
+from ragstone.analysis.comparison.compare import AFTER, STRICTER
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.report import charts
 from ragstone.report.differences import VERDICTS, difference_cell, difference_scale, reach_of
 from ragstone.report.figures import counted, p_word, percent, short_name

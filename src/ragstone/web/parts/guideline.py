@@ -7,8 +7,8 @@ from functools import lru_cache
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from ragstone.annotation.queue.form import QueueForm
 from ragstone.core.escape import seen
-from ragstone.labels.queue.form import QueueForm
 
 PARSER = MarkdownIt("commonmark", {"html": False}).disable(
     ["autolink", "html_block", "html_inline", "image", "link", "reference"]

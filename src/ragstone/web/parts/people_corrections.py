@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.work import QueueWork, queue_work
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.monitor.labelling import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.numbers.page_facts import CorrectedNow, MeanWithInterval, MetricNow
 from ragstone.report.figures import counted, ends, number

@@ -4,18 +4,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from ragstone.analysis.label_sampling.asked_labels import labels_asked
+from ragstone.analysis.sample_sizes.label_sizes import known_of_run, label_size
+from ragstone.analysis.sample_sizes.question_sizes import labels_left
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.work_progress import QueueWork
+from ragstone.annotation.read_labels import labels_in_queue
+from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
 from ragstone.core.errors import InputError
-from ragstone.decisions.planning.label_sizes import known_of_run, label_size
-from ragstone.decisions.planning.labels_left import labels_left
-from ragstone.decisions.sampling.asked_labels import labels_asked
-from ragstone.decisions.scored import Scored
-from ragstone.labels.queue.form import QueueForm
-from ragstone.labels.queue.queue import Queue
-from ragstone.labels.queue.work import QueueWork
-from ragstone.labels.queue_so_far import choice_ends, queue_so_far
-from ragstone.labels.read import labels_in_queue
-from ragstone.labels.so_far import LabelSoFar
-from ragstone.labels.table import LabelTable
 from ragstone.report.figures import short_name
 from ragstone.report.words import words
 from ragstone.run import Run

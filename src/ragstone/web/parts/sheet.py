@@ -4,8 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.labels.queue.check import LONGEST_NOTE
-from ragstone.labels.queue.form import ItemAnswers, QueueForm, QueueItem
+from ragstone.annotation.queue.form import LONGEST_NOTE, ItemAnswers, QueueForm, QueueItem
 
 SPANS, NOTE, WHY, OWN_WHY = "spans", "note", "why", "own_why"
 """Fields beside those of the labels."""

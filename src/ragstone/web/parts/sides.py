@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.labels.queue.divided import DividedItem
-from ragstone.labels.queue.form import ItemAnswers, QueueForm, QueueItem
-from ragstone.labels.queue.queue import SavedItem
-from ragstone.labels.queue.texts import texts_of
+from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, texts_of
+from ragstone.annotation.queue.queue import SavedItem
+from ragstone.annotation.queue.queue_results import DividedItem
 
 from .desk import QUOTED
 from .desk_words import label_title, part_title

@@ -1,0 +1,275 @@
+"""Calibration: can the judge be trusted? Compares a run with people's labels of part of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, get_args
+
+import polars as pl
+
+from ragstone.analysis.scored_run import Quantity
+from ragstone.annotation.label_names import Ends
+from ragstone.annotation.label_table import LabelTable
+from ragstone.core.errors import UnknownName
+from ragstone.core.messages import HasPage
+from ragstone.run import Run
+from ragstone.run.arguments import checked
+from ragstone.stats.judge_quality.confusion import Criterion
+
+from .column_checks import JudgeCheck, check_column, compared_units, said_of
+from .corrected_means import METHODS, CorrectedEstimate, Method, NotRandom, estimate
+from .judge_identity import (
+    Passport,
+    fingerprint_of_labels,
+    flip_rates,
+    identity,
+    order_sensitivity,
+    same_data,
+    same_judge,
+)
+from .labelled_run import LabelledRun, labels_for
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(HasPage):
+    """What human labels show about a judge and its numbers.
+
+    Attributes:
+        estimates: For each labelled metric and group: judge, labels only, corrected.
+        checks: The judge compared with people on the same units, for each labelled column.
+        passport: What is known of the judge; valid as long as the judge stays the same.
+        scores: The corrected score of each example: ``example_id``, ``system``, ``metric``,
+            ``judge``, ``people`` (null if not labelled), ``corrected``.
+        notes: Remarks for the reader.
+        assume_random: Whether labels that are not a random sample were used to correct.
+        units: What people and the judge said of each unit, by label as ``KIND.COLUMN``:
+            ``example_id``, ``system``, ``unit``, ``people``, ``judge``; furthest apart first.
+    """
+
+    run: str
+    level: float
+    seed: int
+    estimates: tuple[CorrectedEstimate, ...]
+    checks: tuple[JudgeCheck, ...]
+    passport: Passport
+    scores: pl.DataFrame
+    notes: tuple[str, ...]
+    assume_random: bool = False
+    units: Mapping[str, pl.DataFrame] = field(default_factory=dict)
+
+    @property
+    def not_random(self) -> tuple[NotRandom, ...]:
+        """Where the labels are clearly not a random sample, so nothing is corrected."""
+        return tuple(one.not_random for one in self.estimates if one.not_random is not None)
+
+    def __repr__(self) -> str:
+        return f"Calibration({self.run!r}, {len(self.estimates)} estimates)"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything except the scores and units, as plain data."""
+        return {
+            "run": self.run,
+            "level": self.level,
+            "seed": self.seed,
+            "not_random": [one.to_dict() for one in self.not_random],
+            "assume_random": self.assume_random,
+            "estimates": [one.to_dict() for one in self.estimates],
+            "agreement": [one.to_dict() for one in self.checks],
+            "passport": self.passport.to_dict(),
+            "notes": list(self.notes),
+        }
+
+
+@checked
+def calibrate(
+    run: Run | str | Path,
+    labels: LabelTable | str | Path | Sequence[str | Path] = (),
+    *,
+    metrics: Sequence[str] = (),
+    by: Sequence[str] = (),
+    cluster: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+    method: str = "by_design",
+    criterion: str = "youden",
+    repeats: Sequence[Run | str | Path] = (),
+    injected: Run | str | Path | None = None,
+    assume_random: bool = False,
+    anytime: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+) -> Calibration:
+    """Check a run's judge against human labels, and correct its numbers with them.
+
+    Combines the judge's verdicts on all examples with human labels on some, and gives each
+    metric's mean three ways: from the judge, from the labels alone, and corrected. If human
+    scores are only 0 and 1, ``method`` makes the correction, otherwise prediction-powered
+    inference. A metric that people labelled only through its judgements, such as
+    ``unsupported_claim``, is computed from these by its own rule.
+
+    Args:
+        run: A finished run that was not judged by the people who gave the labels. What people
+            overruled is left out, for it was chosen by looking.
+        labels: Label files; if none, the labels in the run's examples.
+        metrics: Only these metrics of the run.
+        by: Fields to correct by, in addition to the system.
+        cluster: Field that groups dependent rows; None: as in the run.
+        columns: Maps a label or metric to its column in the label files.
+        scales: Maps a metric to the first and last point of the scale on which people rated
+            it, such as (1, 5). Other scales are guessed, with a note.
+        method: How rates are corrected: ``ppi_plus_plus``, ``poststratified``,
+            ``rogan_gladen``, or ``by_design``, which chooses between the first two before
+            looking at any label (see ``favoured``).
+        criterion: What the best threshold of a score maximises.
+        repeats: Runs of the same data judged again by the same judge, to measure how often
+            its verdicts change.
+        injected: A run of the same data with injected instructions, to measure how often they
+            change its verdicts.
+        assume_random: Correct with labels of unknown sampling probability even if their
+            verdicts, systems or slices show that they are not a random sample.
+        anytime: For labels that keep arriving as random draws: the mean of the labels alone,
+            with an interval that is valid at every look, in the order of the files. Nothing
+            is corrected.
+        level: Confidence level of the intervals.
+        seed: Seed for all resampling.
+
+    Raises:
+        DataError: Label files that cannot be read; lists every fault.
+        InputError: No label is for an example of the run, or for anything the run measures.
+        UnknownName: The run does not have such a metric.
+    """
+    way, goal = _method(method), _criterion(criterion)
+    first = Run.of(run).without_overrules()
+    of = LabelledRun(
+        first,
+        labels_for(labels, first, columns, scales),
+        metrics=metrics,
+        by=by,
+        cluster=cluster,
+        method=way,
+        assume_random=assume_random,
+        anytime=anytime,
+    )
+    again = [Run.of(one).without_overrules() for one in repeats]
+    moved = None if injected is None else Run.of(injected).without_overrules()
+    for one in again:
+        same_data(first, one)
+    for one in [*again, *([] if moved is None else [moved])]:
+        same_judge(first, one)
+    return _calibration(of, goal, again, moved, level, seed)
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedQuantities:
+    """The corrected estimates of a run by metric and system, with ``notes`` on the labels."""
+
+    of: LabelledRun
+    notes: tuple[str, ...]
+
+    def __call__(self, metric: str, system: str) -> Quantity | None:
+        """The estimate for a metric and system; None if people did not label it."""
+        scores = self.of.scores.get(metric)
+        if scores is None:
+            return None
+        labelled = self.of.labelled(metric, {"system": system}, scores)
+        return labelled.quantity() if labelled.n_labels else None
+
+
+def corrected_quantities(
+    run: Run,
+    labels: Sequence[str | Path] | LabelTable,
+    *,
+    cluster: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+    assume_random: bool = False,
+    anytime: bool = False,
+) -> CorrectedQuantities:
+    """The corrected estimates of a run, as quantities on which decisions can be made.
+
+    Raises:
+        DataError: Label files that cannot be read; lists every fault.
+        InputError: No label is for an example of the run.
+    """
+    of = LabelledRun(
+        run,
+        labels_for(labels, run, columns, scales),
+        cluster=cluster,
+        assume_random=assume_random,
+        anytime=anytime,
+    )
+    return CorrectedQuantities(of, tuple(of.notes()))
+
+
+def _calibration(
+    of: LabelledRun,
+    criterion: Criterion,
+    repeats: Sequence[Run],
+    injected: Run | None,
+    level: float,
+    seed: int,
+) -> Calibration:
+    parts = [
+        of.labelled(metric, group, scores)
+        for metric, scores in of.scores.items()
+        for group in of.groups()
+    ]
+    estimates = tuple(estimate(part, level=level) for part in parts if part.judged.height)
+    units = {(kind, column): rows for kind, column, rows in compared_units(of)}
+    checks = tuple(check_column(*key, rows, criterion, level, seed) for key, rows in units.items())
+    if not estimates and not checks:
+        raise of.nothing_in_common()
+    whole = [part for part in parts if not part.group and part.n_labels]
+    scores = [part.example_scores() for part in whole]
+    return Calibration(
+        str(of.run.path),
+        level,
+        seed,
+        estimates,
+        checks,
+        _passport(of, checks, estimates, repeats, injected, level),
+        pl.concat(scores) if scores else pl.DataFrame(),
+        tuple(of.notes()),
+        of.assume_random,
+        {f"{one.kind}.{one.column}": said_of(one, units[one.kind, one.column]) for one in checks},
+    )
+
+
+def _passport(
+    of: LabelledRun,
+    checks: Sequence[JudgeCheck],
+    estimates: Sequence[CorrectedEstimate],
+    repeats: Sequence[Run],
+    injected: Run | None,
+    level: float,
+) -> Passport:
+    return Passport(
+        judge=identity(of.run),
+        date=datetime.now(UTC).date().isoformat(),
+        data=of.run.form.settings.data,
+        source=of.run.form.data.source,
+        labels=fingerprint_of_labels(of.labels),
+        annotators=len(of.labels.annotators),
+        n_examples=len(of.examples),
+        agreement=tuple(one.to_dict() for one in checks),
+        estimates=tuple(one.to_dict() for one in estimates if not one.group),
+        flips=tuple(rate for one in repeats for rate in flip_rates(of.run, one, level=level)),
+        order=order_sensitivity(of.run, level=level),
+        injection=() if injected is None else tuple(flip_rates(of.run, injected, level=level)),
+    )
+
+
+def _method(name: str) -> Method:
+    for known in METHODS:
+        if name == known:
+            return known
+    raise UnknownName("correction", name, METHODS, hint=f"There are {', '.join(METHODS)}.")
+
+
+def _criterion(name: str) -> Criterion:
+    criteria: tuple[Criterion, ...] = get_args(Criterion)
+    for known in criteria:
+        if name == known:
+            return known
+    raise UnknownName("criterion", name, criteria, hint=f"There are {', '.join(criteria)}.")

@@ -1,0 +1,403 @@
+"""Judge checks: agreement, errors and bias of a judge against people's labels, column by column."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.judgements import KINDS
+from ragstone.stats import ends_of
+from ragstone.stats.agreement.coefficients import (
+    CoefficientName,
+    agreement_coefficients,
+    kappa_with_interval,
+)
+from ragstone.stats.agreement.ratings import AgreementCoefficient
+from ragstone.stats.judge_quality.bias_and_calibration import (
+    CalibrationError,
+    GroupBias,
+    bias_along,
+    bias_by_group,
+    calibration_error,
+)
+from ragstone.stats.judge_quality.confusion import (
+    Confusion,
+    Criterion,
+    ShareEstimate,
+    Threshold,
+    best_threshold,
+    confusion,
+)
+from ragstone.stats.judge_quality.rank_measures import (
+    Auroc,
+    RankCorrelation,
+    auroc_interval,
+    kendall,
+    spearman,
+)
+from ragstone.stats.weights_and_groups import Codes, kish_size, row_weights
+
+from .corrected_means import MIDDLE, PEOPLE
+from .labelled_run import LabelledRun
+from .people_scores import KEYS, METRIC, judged_units, known_weights, weights_of
+
+Floats = NDArray[np.float64]
+
+YES_NO = {"true", "false"}
+FEWEST = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Bias:
+    """The mean difference of judge minus people in one group of units.
+
+    ``by`` names the field, or ``length`` (words of the answer) or ``position`` (rank of the
+    context); ``group`` is its value, or the range of a third of it.
+    """
+
+    by: str
+    of: GroupBias
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        group = self.of.group
+        name = f"{group[0]:g} to {group[1]:g}" if isinstance(group, tuple) else str(group)
+        return {
+            "by": self.by,
+            "group": name,
+            "difference": self.of.value,
+            **ends_of(self.of.interval),
+            "n": self.of.n,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCheck:
+    """A judge compared with people over the ``n`` units that both judged.
+
+    Where units were drawn with unequal chances, each counts as one over its own, in everything
+    but ``confusion``'s counts; ``effective`` is how many units of equal weight these are worth.
+    What does not apply is None: sensitivity, specificity, AUROC and the error of calibration
+    where nothing is a yes or a no; rank correlations where labels have no order. ``kappa`` is
+    weighted by squared distance (``quadratic``) where they have one. ``reason`` says why nothing
+    can be told, such as ``no_variation``.
+    """
+
+    kind: str
+    column: str
+    n: int
+    effective: float
+    words: Confusion | None
+    yes: Confusion | None
+    kappa: AgreementCoefficient
+    weighting: str
+    auroc: Auroc | None
+    error: CalibrationError | None
+    spearman: RankCorrelation | None
+    kendall: RankCorrelation | None
+    threshold: Threshold | None
+    bias: tuple[Bias, ...]
+    beside: Mapping[CoefficientName, AgreementCoefficient]
+    """Krippendorff's alpha and Gwet's AC1 on the same; none where chances are unequal."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        yes = self.yes
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "n": self.n,
+            "effective": self.effective,
+            **_found("accuracy", None if self.words is None else self.words.accuracy),
+            **_found("sensitivity", None if yes is None else yes.sensitivity),
+            **_found("specificity", None if yes is None else yes.specificity),
+            **_found("precision", None if yes is None else yes.precision),
+            **_found("kappa", self.kappa),
+            "weighting": self.weighting,
+            **_found("krippendorff_alpha", self.beside.get("krippendorff_alpha")),
+            **_found("gwet_ac1", self.beside.get("gwet_ac1")),
+            **_found("auroc", self.auroc),
+            **_found("spearman", self.spearman),
+            **_found("kendall", self.kendall),
+            **_found("ece", self.error),
+            "ece_by_chance": None if self.error is None else self.error.by_chance,
+            "threshold": _threshold(self.threshold),
+            "confusion": None
+            if self.words is None
+            else {
+                "labels": [str(one) for one in self.words.labels],
+                "people_by_judge": [list(row) for row in self.words.counts],
+            },
+            "bias": [one.to_dict() for one in self.bias],
+            "reason": self.kappa.reason,
+        }
+
+
+def check_column(
+    kind: str, column: str, rows: pl.DataFrame, criterion: Criterion, level: float, seed: int
+) -> JudgeCheck:
+    """Compare a judge with people.
+
+    Args:
+        kind: Of the judgement, or ``metric``.
+        column: Of the judgement, or the metric.
+        rows: One row a unit: ``people`` and ``value`` in words, ``people_number`` and ``number``,
+            ``probability`` of a yes, ``unit``, ``cluster``, ``system``, ``length``, ``by FIELD``;
+            ``weight``, one over the probability of being drawn, null where none is known.
+        criterion: What the best threshold maximises.
+        level: Of the intervals.
+        seed: Of the resampling.
+
+    Raises:
+        InputError: The sampling probability is known for some units and not for others.
+    """
+    clusters, weights = _codes(rows["cluster"]), known_weights(rows)
+    alike: dict[str, Any] = {"weights": weights, "clusters": clusters, "level": level}
+    means = pl.col("people_number", "number")
+    numbers = rows.select(means).null_count().sum_horizontal().item() == 0
+    people, judge = (rows[name].to_numpy() for name in ("people_number", "number"))
+    truth, scores = _yes(kind, column, rows, numbers=numbers)
+    verdicts = None if scores is None else _verdicts(scores, rows, kind, column)
+    graded = numbers and not _only(people, 0, 1)
+    words: Codes = people if numbers else rows["people"].to_list()
+    said: Codes = judge if numbers else rows["value"].to_list()
+    measured = kind == METRIC and not (_only(people, 0, 1) and _only(judge, 0, 1))
+    compared: tuple[Codes, Codes] = (
+        verdicts if measured and verdicts is not None else said,
+        truth if measured and truth is not None else words,
+    )
+    kappa = kappa_with_interval(
+        *compared,
+        disagreement="quadratic" if graded else "nominal",
+        seed=seed,
+        **alike,
+    )
+    yes_or_no = auroc = error = threshold = None
+    if truth is not None and scores is not None and verdicts is not None:
+        yes_or_no = confusion(verdicts, truth, **alike)
+        auroc = auroc_interval(scores, truth, **alike)
+        if _probable(scores):
+            error = calibration_error(scores, truth, seed=seed, **alike)
+        if not _only(scores, 0, 1):
+            threshold = best_threshold(scores, truth, criterion=criterion, seed=seed, **alike)
+    difference = judge - people if numbers else _difference(truth, verdicts)
+    span = _span(people, judge) if numbers else 1.0
+    return JudgeCheck(
+        kind,
+        column,
+        rows.height,
+        kish_size(row_weights(weights, rows.height)),
+        None if measured else confusion(said, words, positive=1.0, **alike),
+        yes_or_no,
+        kappa,
+        "quadratic" if graded else "nominal",
+        auroc,
+        error,
+        spearman(judge, people, **alike) if graded else None,
+        kendall(judge, people, **alike) if graded else None,
+        threshold,
+        tuple(_biases(rows, difference, span, alike)),
+        _beside(compared, clusters, weights, graded=graded, level=level, seed=seed),
+    )
+
+
+def _beside(
+    compared: tuple[Codes, Codes],
+    clusters: NDArray[np.int64],
+    weights: Floats | None,
+    *,
+    graded: bool,
+    level: float,
+    seed: int,
+) -> Mapping[CoefficientName, AgreementCoefficient]:
+    """What is told beside kappa; both count every unit alike."""
+    if weights is not None and np.ptp(weights) > 0:
+        return {}
+    return agreement_coefficients(
+        [np.asarray(one).tolist() for one in compared],
+        scale="interval" if graded else "nominal",
+        clusters=clusters.tolist(),
+        seed=seed,
+        level=level,
+        only=("krippendorff_alpha", "gwet_ac1"),
+    )
+
+
+def _yes(
+    kind: str, column: str, rows: pl.DataFrame, *, numbers: bool
+) -> tuple[NDArray[np.int64] | None, Floats | None]:
+    """Which units people call positive, and the judge's score for that; None if not applicable."""
+    if numbers and _only(rows["people_number"].to_numpy(), 0, 1):
+        truth = rows["people_number"].to_numpy().astype(np.int64)
+        scores = rows["probability"] if rows["probability"].null_count() == 0 else rows["number"]
+        return truth, scores.to_numpy().astype(np.float64)
+    positive = _positive(kind, column)
+    if not positive:
+        return None, None
+    truth = rows["people"].is_in(positive).to_numpy().astype(np.int64)
+    said = rows["value"].is_in(positive).cast(pl.Float64)
+    return truth, rows["probability"].fill_null(said).to_numpy().astype(np.float64)
+
+
+def _positive(kind: str, column: str) -> tuple[str, ...]:
+    """Which values count as positive if a column has more than two."""
+    known = KINDS[kind].columns if kind in KINDS else {}
+    return known[column].positive if column in known else ()
+
+
+def _verdicts(scores: Floats, rows: pl.DataFrame, kind: str, column: str) -> NDArray[np.int64]:
+    """The judge's binary verdicts: as given, or whether its score is at least the middle."""
+    if positive := _positive(kind, column):
+        return rows["value"].is_in(positive).to_numpy().astype(np.int64)
+    said = rows["number"].to_numpy()
+    if _only(said, 0, 1):
+        return said.astype(np.int64)
+    return (scores >= MIDDLE).astype(np.int64)
+
+
+def _span(people: Floats, judge: Floats) -> float | None:
+    """How far apart two numbers can lie, as far as it is known: from 0 to 1, where all do."""
+    both = np.concatenate([people, judge])
+    return 1.0 if bool(((both >= 0) & (both <= 1)).all()) else None
+
+
+def _difference(
+    truth: NDArray[np.int64] | None, verdicts: NDArray[np.int64] | None
+) -> Floats | None:
+    if truth is not None and verdicts is not None:
+        return (verdicts - truth).astype(np.float64)
+    return None
+
+
+def _probable(scores: Floats) -> bool:
+    """Whether the judge's scores may be probabilities and are not just 0 and 1."""
+    return not _only(scores, 0, 1) and bool(scores.min() >= 0 and scores.max() <= 1)
+
+
+def _biases(
+    rows: pl.DataFrame,
+    difference: Floats | None,
+    span: float | None,
+    alike: Mapping[str, Any],
+) -> Iterator[Bias]:
+    if difference is None or rows.height < FEWEST:
+        return
+    alike = {"low": None if span is None else -span, "high": span, **alike}
+    fields = ["system", *(name for name in rows.columns if name.startswith("by "))]
+    for field in fields:
+        if rows[field].n_unique() > 1:
+            groups = bias_by_group(difference, rows[field].to_list(), **alike)
+            yield from (Bias(field.removeprefix("by "), one) for one in groups)
+    for name, column in (("length", rows["length"]), ("position", _position(rows))):
+        if column.null_count() or column.n_unique() < FEWEST:
+            continue
+        numbers = column.to_numpy().astype(np.float64)
+        yield from (Bias(name, one) for one in bias_along(difference, numbers, **alike).parts)
+
+
+def _position(rows: pl.DataFrame) -> pl.Series:
+    """The rank of a context; null for other units."""
+    return rows["unit"].cast(pl.Float64, strict=False)
+
+
+def _codes(clusters: pl.Series) -> NDArray[np.int64]:
+    return clusters.rank("dense").to_numpy().astype(np.int64)
+
+
+def _only(values: Floats | Sequence[float], *allowed: float) -> bool:
+    return bool(np.isin(np.asarray(values, dtype=np.float64), allowed).all())
+
+
+def _found(
+    name: str,
+    found: ShareEstimate | AgreementCoefficient | Auroc | RankCorrelation | CalibrationError | None,
+) -> dict[str, float | None]:
+    if found is None:
+        return {name: None, **ends_of(None, f"{name}_")}
+    return {name: found.value, **ends_of(found.interval, f"{name}_")}
+
+
+def _threshold(found: Threshold | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {
+        "value": found.value,
+        "criterion": found.criterion,
+        "in_sample": found.in_sample,
+        "cross_validated": found.cross_validated,
+        **ends_of(found.interval),
+        "folds": found.folds,
+        "seed": found.seed,
+        "reason": found.reason,
+    }
+
+
+LABEL_YES_NO = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}
+
+
+def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """The judge beside people by unit, and by example for the values of metrics.
+
+    Yields:
+        Kind, column, and the rows that ``check_column`` takes, with ``example_id``.
+    """
+    facts = of.facts().join(weights_of(of.labels), on="example_id")
+    judged = judged_units(of.judged)
+    people = of.labels.adjudicated().filter(pl.col("value").is_not_null())
+    both = people.select(*KEYS, people="value", people_number="number").join(
+        judged, on=KEYS, how="inner", nulls_equal=True, maintain_order="left"
+    )
+    for (kind, column), rows in both.group_by("kind", "column", maintain_order=True):
+        yield str(kind), str(column), rows.join(facts, on="example_id", maintain_order="left")
+    given = people.filter(pl.col("kind") == METRIC)
+    for metric, scores in of.scores.items():
+        if given.filter(pl.col("column") == metric).is_empty():
+            continue
+        rows = scores.filter((pl.col("status") == "value") & pl.col(PEOPLE).is_not_null())
+        words = rows.select(
+            "example_id",
+            pl.lit(None, pl.String).alias("unit"),
+            people=pl.col(PEOPLE).cast(pl.String),
+            people_number=pl.col(PEOPLE),
+            value=pl.col("value").cast(pl.String),
+            number=pl.col("value"),
+            probability=pl.lit(None, pl.Float64),
+        )
+        joined = words.join(facts, on="example_id", maintain_order="left")
+        if joined.height:
+            yield METRIC, metric, joined
+
+
+def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
+    """What both said of each unit, in the words of the confusion matrix, furthest apart first.
+
+    A judge's score beside people's yes or no is a yes from the middle on, as in the matrix.
+    """
+    people, judge = (pl.col(name) for name in ("people_number", "number"))
+    numbers = rows.select(people, judge).null_count().sum_horizontal().item() == 0
+    if not numbers:
+        people, judge = pl.col("people"), pl.col("value")
+        apart = (people != judge).cast(pl.Float64)
+    else:
+        apart = (people - judge).abs()
+    verdicts = numbers and check.words is None and check.yes is not None
+    said = rows.select(
+        "example_id",
+        "system",
+        "unit",
+        people=people.cast(pl.String),
+        judge=(judge >= MIDDLE).cast(pl.String) if verdicts else judge.cast(pl.String),
+        apart=apart,
+    )
+    both = pl.concat([said["people"], said["judge"]]).unique()
+    if both.is_in(list(LABEL_YES_NO)).all():
+        said = said.with_columns(pl.col("people", "judge").replace(LABEL_YES_NO))
+    return said.sort("apart", descending=True, maintain_order=True).drop("apart")
+
+
+def label_words(labels: list[str]) -> list[str]:
+    """The labels of a confusion matrix, as ``said_of`` has them."""
+    return [LABEL_YES_NO[one] for one in labels] if set(labels) <= set(LABEL_YES_NO) else labels

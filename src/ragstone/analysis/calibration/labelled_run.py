@@ -1,0 +1,334 @@
+"""Labelled run: a run together with people's labels of some of its examples."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from ragstone.analysis.scored_run import Scored, known_metric
+from ragstone.annotation.label_names import Ends
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.read_labels import labels_of, read_label_table
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, call, reason
+from ragstone.data import Example, from_frame
+from ragstone.metrics import Metric, needed_asks
+from ragstone.run import Run
+from ragstone.run.excerpt import Excerpt
+
+from .corrected_means import (
+    CAME,
+    LABELLED,
+    PEOPLE,
+    LabelledScores,
+    Method,
+    NotRandom,
+    is_rate,
+    not_random,
+)
+from .people_scores import (
+    METRIC,
+    WEIGHT,
+    Units,
+    answers_of_people,
+    labelled_in_part,
+    people_scores,
+    units_of,
+    weights_of,
+)
+
+SHOWN = 5
+
+NO_LABELS = "{}"
+"""What an example without labels has in the table of examples."""
+
+
+class LabelledRun:
+    """The scores of a run with people's beside them.
+
+    Args:
+        run: A finished run.
+        labels: People's labels, see ``labels_for``.
+        metrics: Only these metrics of the run; empty: all.
+        by: Fields to group by, in addition to the system.
+        cluster: Field whose rows are not independent; by default the run's own.
+        method: How rates are corrected.
+        assume_random: Correct even with labels that are clearly not a random sample.
+        anytime: The labels are looked at repeatedly while they arrive.
+
+    Raises:
+        InputError: No label is for an example of the run.
+        UnknownName: A metric that the run does not have.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        labels: LabelTable,
+        *,
+        metrics: Sequence[str] = (),
+        by: Sequence[str] = (),
+        cluster: str | None = None,
+        method: Method = "by_design",
+        assume_random: bool = False,
+        anytime: bool = False,
+    ) -> None:
+        # Overrules are chosen by looking, so they measure no judge.
+        run = run.without_overrules()
+        self.run, self.method = run, method
+        self.assume_random, self.anytime = assume_random, anytime
+        self.scored = Scored(run, cluster=cluster, by=by)
+        self.given = labels.known_as(self.scored.facets.select("example_id", "system").iter_rows())
+        self.names = self._named(metrics)
+        if not self.examples:
+            some = ", ".join(sorted(set(labels.frame["example_id"]))[:SHOWN])
+            raise InputError(
+                f"{labels.source}: none of the labels is for an example of {run.path}. They name "
+                f"{some}; "
+                f"the run has {', '.join(self.scored.facets['example_id'][:SHOWN])}."
+            )
+
+    @cached_property
+    def examples(self) -> list[Example]:
+        """The examples of the run that people labelled."""
+        wanted = self.given.frame["example_id"].unique()
+        return from_frame(self.run.examples(where=pl.col("id").is_in(wanted.to_list())))
+
+    @cached_property
+    def judged(self) -> Excerpt:
+        """What the run's judges said of these examples."""
+        return self.run.excerpt([one.id for one in self.examples])
+
+    @cached_property
+    def labels(self) -> LabelTable:
+        """The labels, with contexts named by their rank."""
+        return self.given.on(self.examples)
+
+    @cached_property
+    def metrics(self) -> list[Metric | str]:
+        """The run's metrics; only the name if one is not loaded."""
+        return [self.scored.metric(name) or name for name in self.names]
+
+    @cached_property
+    def units(self) -> Units:
+        """How many claims and statements the run's judges found in each of them."""
+        return units_of(self.judged)
+
+    @cached_property
+    def scores(self) -> dict[str, pl.DataFrame]:
+        """By metric: the run's scores together with people's, if there are any."""
+        values = people_scores(self.examples, self.labels, self.metrics, self.units)
+        weights = weights_of(self.labels)
+        came = self.labels.used.select("example_id").unique(maintain_order=True)
+        weights = weights.join(came.with_row_index(CAME), on="example_id", how="left")
+        fields, ids = self._slices(), self.scored.facets.select("example_id")
+        found = {}
+        for metric in self.metrics:
+            own = values.filter(pl.col("metric") == str(metric)).select(
+                "example_id", people="value"
+            )
+            if isinstance(metric, Metric):
+                own = own.filter(~pl.col("example_id").is_in(self._by_people(metric).implode()))
+            if own.height:
+                asked = self._asked(metric)
+                said = own.join(weights, on="example_id", how="full", coalesce=True)
+                beside = ids.join(said, on="example_id", how="left", maintain_order="left")
+                found[str(metric)] = self.scored.of(str(metric)).with_columns(
+                    *beside.drop("example_id"),
+                    *fields,
+                    (beside[PEOPLE].is_not_null() | beside["example_id"].is_in(asked.implode()))
+                    .alias(LABELLED),
+                )  # fmt: skip
+        return found
+
+    def _asked(self, metric: Metric | str) -> pl.Series:
+        """Examples with labels that the metric depends on."""
+        rows = self.labels.counted
+        valued = (pl.col("kind") == METRIC) & (pl.col("column") == str(metric))
+        asks = needed_asks([metric]) if isinstance(metric, Metric) else ()
+        kinds = {ask.partition("/")[0] for ask in asks}
+        return rows.filter(valued | pl.col("kind").is_in(kinds))["example_id"].unique()
+
+    def _slices(self) -> list[pl.Series]:
+        """The fields in the examples' slices, ``slice FIELD`` each, in the order of the scores."""
+        ids = self.scored.facets.select("example_id")
+        given = self.run.examples(["id", "slices"])
+        # Many examples have the same.
+        slices = {text: json.loads(text) for text in given["slices"].unique(maintain_order=True)}
+        names = dict.fromkeys(name for one in slices.values() for name in one)
+        rows = given.select(
+            pl.col("id").alias("example_id"),
+            *(
+                pl.col("slices")
+                .replace_strict(
+                    {
+                        text: None if one.get(name) is None else str(one[name])
+                        for text, one in slices.items()
+                    },
+                    return_dtype=pl.String,
+                )
+                .alias(f"slice {name}")
+                for name in names
+                if name not in self.scored.by
+            ),
+        )
+        return ids.join(rows, on="example_id", how="left", maintain_order="left").get_columns()[1:]
+
+    def labelled(
+        self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
+    ) -> LabelledScores:
+        """One group's part of a metric's scores."""
+        for name, value in group.items():
+            column = "system" if name == "system" else f"by {name}"
+            scores = scores.filter(pl.col(column) == value)
+        scale = self.scored.scale(metric)
+        rate = is_rate(self.scores[metric], scale)
+        unlike = self._not_random(metric, group, scores)
+        return LabelledScores(
+            metric,
+            group,
+            scores,
+            scale,
+            rate,
+            self.method,
+            unlike,
+            self.assume_random,
+            self.anytime,
+        )
+
+    def _not_random(
+        self, metric: str, group: Mapping[str, str], scores: pl.DataFrame
+    ) -> NotRandom | None:
+        """Evidence against a random sample, if sampling probabilities are not known."""
+        judged = scores.filter(pl.col("status") == "value")
+        if judged.filter(LABELLED)[WEIGHT].count() or not judged[LABELLED].any():
+            return None
+        return not_random(metric, group, judged, groups=len(list(self.groups())))
+
+    def groups(self) -> Iterator[Mapping[str, str]]:
+        """All rows, each system if there are several, and each value of each field."""
+        yield {}
+        if len(self.scored.systems) > 1:
+            yield from ({"system": name} for name in self.scored.systems)
+        for name in self.scored.by:
+            for value in self.scored.facets[f"by {name}"].unique().sort():
+                yield {name: value}
+
+    def facts(self) -> pl.DataFrame:
+        """Covariates of bias: cluster, system, fields, and the length of the answer."""
+        words = pl.col("answer").str.count_matches(r"\S+")
+        lengths = self.run.examples([pl.col("id").alias("example_id"), words.alias("length")])
+        return self.scored.facets.drop("question_id").join(lengths, on="example_id")
+
+    def notes(self) -> Iterator[str]:
+        """What the reader should know of the labels, as reasons."""
+        yield from self.scored.remarks
+        yield from self.labels.notes
+        if broken := len(self.labels.broken_rules()):
+            yield reason("labels_break_rules", n=broken)
+        if decided := self.labels.adjudication.n:
+            yield reason("labels_adjudicated", n=decided)
+        if ties := int(self.labels.adjudicated()["tie"].sum()):
+            yield reason("label_ties", n=ties)
+        if discarded := self.labels.n_discarded:
+            yield reason("labels_discarded", n=discarded)
+        partly = [labelled_in_part(self.labels.join(one), self.units) for one in self.examples]
+        if count := sum(map(bool, partly)):
+            yield reason("labelled_in_part", n=count, examples=len(partly))
+        yield from self._own_words()
+        if not self.anytime:
+            yield "looked_at_once"
+        for metric, scores in self.scores.items():
+            lost = scores.filter((pl.col("status") != "value") & pl.col(PEOPLE).is_not_null())
+            if lost.height:
+                yield reason("labelled_without_score", of=metric, n=lost.height)
+
+    def _own_words(self) -> Iterator[str]:
+        """Metrics that the labels are about, and for which people are the run's own judge."""
+        labelled = {one.id for one in self.examples}
+        about = {column if kind == METRIC else kind for kind, column in self.labels.columns}
+        for metric in (one for one in self.metrics if isinstance(one, Metric)):
+            kinds = {ask.partition("/")[0] for ask in needed_asks([metric])}
+            if about.isdisjoint({str(metric), *kinds}):
+                continue
+            if mine := labelled.intersection(self._by_people(metric)):
+                yield reason("people_are_the_judge", of=str(metric), n=len(mine))
+
+    @cached_property
+    def _people(self) -> pl.DataFrame:
+        return answers_of_people(self.judged)
+
+    def _by_people(self, metric: Metric) -> pl.Series:
+        """Those of them for which people gave what the metric needs."""
+        asks = needed_asks([metric])
+        return self._people.filter(pl.col("ask").is_in(asks))["example_id"].unique()
+
+    def nothing_in_common(self) -> InputError:
+        """The error if no label is about anything that the run's judges judged."""
+        source, run = self.labels.source, self.run.path
+        valued = [column for kind, column in self.labels.columns if kind == METRIC]
+        left_out = [one for one in valued if one in self.scored.metrics and one not in self.names]
+        if left_out:
+            asked = ", ".join(self.names)
+            return InputError(
+                f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
+            )
+        if own := list(self._own_words()):
+            return InputError(f"{source} tells nothing of a judge of {run}.", notes=own[:1])
+        there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
+        return InputError(
+            f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "
+            f"{run} answers. Name the metric that a column is the value of: "
+            f"{argument('columns', {'METRIC': 'COLUMN'})}.",
+            notes=self.labels.notes,
+        )
+
+    def _named(self, metrics: Sequence[str]) -> list[str]:
+        chosen = dict.fromkeys(known_metric(self.scored, text) for text in metrics)
+        return list(chosen or self.scored.metrics)
+
+
+def people_of(run: Run, labels: Sequence[str | Path], metric: str) -> pl.DataFrame:
+    """People's scores of a metric: ``example_id``, ``people``, ``weight``; one row per label.
+
+    Raises:
+        DataError: Label files that cannot be read, with every fault.
+        InputError: No label is of the metric, or of an example of the run.
+        UnknownName: A metric that the run does not have.
+    """
+    of = LabelledRun(run, labels_for(labels, run, None), metrics=[metric])
+    if not of.scores:
+        raise of.nothing_in_common()
+    (scores,) = of.scores.values()
+    return scores.select("example_id", PEOPLE, "weight").filter(pl.col(PEOPLE).is_not_null())
+
+
+def labels_for(
+    labels: LabelTable | str | Path | Sequence[str | Path],
+    run: Run,
+    columns: Mapping[str, str] | None,
+    scales: Mapping[str, Ends] | None = None,
+) -> LabelTable:
+    """The labels in these files, or else in the run's examples, with ratings as values.
+
+    Raises:
+        DataError: Files that cannot be read, with every fault.
+        InputError: Neither files nor labels in the data.
+    """
+    if isinstance(labels, LabelTable):
+        return labels
+    paths = [labels] if isinstance(labels, str | Path) else list(labels)
+    if paths:
+        return read_label_table(paths, columns=columns, scales=scales or {})
+    labelled = from_frame(run.examples(where=pl.col("labels") != NO_LABELS))
+    if not labelled:
+        raise InputError(
+            f"The examples of {run.path} carry no labels. Name a file of them: "
+            f"{argument('labels', 'FILE')}. {call('draw_sample', argument('scored', run.path))} "
+            "draws what to fill in."
+        )
+    return labels_of(
+        labelled, columns=columns, scales=scales or {}, source=f"the data of {run.path}"
+    )

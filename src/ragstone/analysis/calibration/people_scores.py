@@ -1,0 +1,256 @@
+"""People's scores: metrics computed from people's labels, and judges' verdicts in label form."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.annotation.adjudication import SAID
+from ragstone.annotation.label_table import LabelTable
+from ragstone.core.errors import InputError
+from ragstone.data import Example
+from ragstone.data.record_labels import FIELDS
+from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Kind, kind_of
+from ragstone.judges.judge import HumanJudge
+from ragstone.judges.rules import RulesJudge
+from ragstone.metrics import Metric, needed_asks, score
+from ragstone.run.judging import judge_block
+
+UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
+"""As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""
+
+KEYS = ["example_id", "kind", "column", "unit"]
+BY_PEOPLE = pl.col("judge").str.split(":").list.first() == HumanJudge.name
+"""Whether the judge is a person: ``human``, ``human:ann``, and no model such as ``humanlike``."""
+
+ABOUT: Mapping[About, pl.Expr] = {
+    "answer": pl.lit(None, pl.String),
+    "context": pl.col("rank").cast(pl.String),
+    "proposition": pl.format("{} {}", pl.col("origin").cast(pl.String), pl.col("index") + 1),
+}
+"""The unit of a label, from the rows of a kind. Nobody labels pairs one by one."""
+
+
+class JudgedRows(Protocol):
+    """A run, or some of its examples."""
+
+    def ledger(self) -> pl.DataFrame: ...
+    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+
+
+def judged_units(run: JudgedRows) -> pl.DataFrame:
+    """One row per unit and column with a verdict by a judge that is not a person; of ``SCHEMA``.
+
+    For a panel it is the panel's verdict, for a critique the majority vote. A yes or no,
+    a grade or a rating also has a ``number``.
+    """
+    said = (
+        run.ledger()
+        .filter((pl.col("status") == "ok") & ~BY_PEOPLE)
+        .select("example_id", "judge", "subject")
+        .unique()
+    )
+    found = [pl.DataFrame(schema=UNIT_SCHEMA)]
+    for kind in KINDS.values():
+        columns = _labelled(kind)
+        if columns:
+            rows = run.judgements(kind.name).join(
+                said, on=["example_id", "judge", "subject"], how="semi"
+            )
+            rows = _nameable(_one_word_a_unit(rows, kind, columns), kind)
+            found += [_shaped(rows, kind, column) for column in columns]
+    return pl.concat(found).unique(KEYS, keep="first", maintain_order=True)
+
+
+def _labelled(kind: type[Kind]) -> list[str]:
+    """The columns that people label too; one for each topic, such as a criterion."""
+    if kind.about not in ABOUT:
+        return []
+    return list(kind.labels()) or (kind.having("verdict", "number") if kind.having("topic") else [])
+
+
+def _nameable(rows: pl.DataFrame, kind: type[Kind]) -> pl.DataFrame:
+    """Only the units that label files can name: claims, and statements of the first reference."""
+    if kind.about != "proposition":
+        return rows
+    return rows.filter(pl.col("origin").cast(pl.String) != "evidence", pl.col("reference") == 0)
+
+
+def _one_word_a_unit(rows: pl.DataFrame, kind: type[Kind], columns: Sequence[str]) -> pl.DataFrame:
+    """The majority vote of a judge that voted several times; none if it is a tie."""
+    if not kind.having("vote"):
+        return rows
+    unit = ["example_id", "judge", *kind.having("unit", "topic")]
+    shares = rows.group_by(unit, maintain_order=True).agg(
+        pl.col(name).cast(pl.Float64).mean() for name in columns
+    )
+    return shares.with_columns(
+        pl.when(pl.col(name) != 0.5).then(pl.col(name) > 0.5).alias(name) for name in columns
+    )
+
+
+def _shaped(rows: pl.DataFrame, kind: type[Kind], column: str) -> pl.DataFrame:
+    nothing = pl.lit(None, pl.Float64)
+    topic = next((pl.col(name) for name in kind.having("topic")), pl.lit(column))
+    words = kind.columns[column].dtype in (pl.Enum, pl.String)
+    chance = next((name for name, of in kind.probabilities().items() if of == column), None)
+    expressions: Mapping[str, pl.Expr] = {
+        "example_id": pl.col("example_id"),
+        "kind": pl.lit(kind.name),
+        "column": topic,
+        "unit": ABOUT[kind.about],
+        "value": pl.col(column),
+        "number": nothing if words else pl.col(column),
+        "probability": nothing if chance is None else pl.col(chance),
+        "judge": pl.col("judge"),
+    }
+    shaped = rows.select(
+        expressions[name].cast(UNIT_SCHEMA[name]).alias(name) for name in UNIT_SCHEMA
+    )
+    return shaped.filter(pl.col("value").is_not_null())
+
+
+WEIGHT = "weight"
+
+Units = Mapping[str, Mapping[str, int]]
+"""``claim`` and ``statement``: how many each example has, by its id."""
+NOTHING_KNOWN: Units = {}
+
+METRIC = "metric"
+"""The kind of labels that are the value of a metric themselves."""
+
+SCHEMA = {"example_id": pl.String, "metric": pl.String, "value": pl.Float64}
+
+
+def people_scores(
+    examples: Sequence[Example],
+    labels: LabelTable,
+    metrics: Sequence[Metric | str],
+    units: Units = NOTHING_KNOWN,
+) -> pl.DataFrame:
+    """The value of each metric by people's labels; one row per example and metric with a value.
+
+    A value that a person gave of the metric itself goes first. Else the metric's own rule is
+    evaluated over people's combined judgements, of which it needs at least one; what
+    follows from these by logic is derived as in any run.
+
+    Args:
+        examples: The labelled examples.
+        labels: People's labels.
+        metrics: Metrics; the name alone of one that is not loaded, which has only values given.
+        units: How many claims and statements each example has, where people were asked about
+            the judge's. An example labelled in part has no value by rule: what is known of it
+            might settle the one outcome and never the other.
+    """
+    names = [str(metric) for metric in metrics]
+    given = (
+        labels.adjudicated()
+        .filter((pl.col("kind") == METRIC) & pl.col("column").is_in(names))
+        .filter(pl.col("number").is_not_null())
+        .select("example_id", metric="column", value="number")
+    )
+    ruled = [one for one in metrics if isinstance(one, Metric) and not _over_means(one)]
+    joined = [labels.join(example) for example in examples]
+    frames = [pl.DataFrame(schema=SCHEMA), given]
+    if joined and ruled:
+        frames += _by_rule(joined, ruled, units)
+    return pl.concat(frames).unique(["example_id", "metric"], keep="first", maintain_order=True)
+
+
+def labelled_in_part(example: Example, units: Units = NOTHING_KNOWN) -> frozenset[str]:
+    """The asks for which people labelled some units of an example and left others open."""
+    found = set()
+    for ask in ASKS.values():
+        if "people" not in ask.by or ask.over is None or ask.over.unit not in FIELDS:
+            continue
+        unit = ask.over.unit
+        given = example.labels.get(FIELDS[unit]) or ()
+        known = units.get(unit, {}).get(example.id, 0)
+        if unit == "context":
+            known = len(example.contexts or ())
+        for label in _labels(ask):
+            said = sum((one or {}).get(label) is not None for one in given)
+            if 0 < said < max(len(given), known):
+                found.add(ask.name)
+    return frozenset(found)
+
+
+def _labels(ask: Ask) -> list[str]:
+    """The labels that decide: the verdict, or the grade if there is no verdict."""
+    columns = [column for column in kind_of(ask.name).filled_by(ask) if column.label]
+    verdicts = [column.label for column in columns if column.role == "verdict"]
+    return verdicts or [column.label for column in columns]
+
+
+def units_of(run: JudgedRows) -> Units:
+    """The number of claims and statements that the judges found in each example."""
+    makers = {
+        ask.origin: maker
+        for ask in ASKS.values()
+        if ask.origin and ask.over is not None
+        for maker in ask.over.made_by
+    }
+    found: dict[str, Mapping[str, int]] = {}
+    for unit, maker in makers.items():
+        rows = run.judgements(ASKS[maker].kind)
+        counts = rows.group_by("example_id").agg(pl.col("index").max() + 1)
+        found[unit] = dict(counts.iter_rows())
+    return found
+
+
+def _by_rule(
+    examples: Sequence[Example], metrics: Sequence[Metric], units: Units
+) -> list[pl.DataFrame]:
+    judged = judge_block(examples, [HumanJudge(), RulesJudge()], needed_asks(metrics))
+    scores = score(judged.tables, metrics)
+    ids = judged.tables.examples.select(
+        row=pl.int_range(pl.len(), dtype=pl.UInt32), example_id="id"
+    )
+    human = judged.ledger.filter((pl.col("judge") == "human") & (pl.col("status") == "ok"))
+    partly = [labelled_in_part(example, units) for example in examples]
+    frames = []
+    for metric in metrics:
+        needed = needed_asks([metric])
+        whole = [row for row, asks in enumerate(partly) if asks.isdisjoint(needed)]
+        answered = human.filter(pl.col("ask").is_in(needed) & pl.col("row").is_in(whole))
+        rows = answered["row"].unique()
+        found = pl.concat([ids, scores[str(metric)]], how="horizontal").filter(
+            pl.col("row").is_in(rows.implode()) & (pl.col("status") == VALUE)
+        )
+        frames.append(found.select("example_id", pl.lit(str(metric)).alias("metric"), "value"))
+    return frames
+
+
+def weights_of(labels: LabelTable) -> pl.DataFrame:
+    """``weight`` of each labelled example: its inverse sampling probability; null if unknown."""
+    chance = pl.col("inclusion_probability").drop_nulls().first()
+    return labels.counted.group_by("example_id").agg((1 / chance).alias(WEIGHT))
+
+
+def known_weights(rows: pl.DataFrame) -> NDArray[np.float64] | None:
+    """The weights of labelled rows; None if no sampling probability is known.
+
+    Raises:
+        InputError: It is known for some rows and not for others.
+    """
+    unknown = rows[WEIGHT].null_count()
+    if unknown == rows.height:
+        return None
+    if unknown:
+        raise InputError(
+            f"{unknown} of {rows.height} labelled examples have no inclusion_probability, the "
+            "others do. Give it for all of them, as ragstone sample writes it, or for none."
+        )
+    return rows[WEIGHT].to_numpy().astype(np.float64)
+
+
+def answers_of_people(run: JudgedRows) -> pl.DataFrame:
+    """``example_id`` and ``ask`` of what people, not a judge, answered in a run."""
+    said = (pl.col("status") == "ok") & BY_PEOPLE
+    return run.ledger().filter(said).select("example_id", "ask")
+
+
+def _over_means(metric: Metric) -> bool:
+    return bool(getattr(metric, "over_means", False))

@@ -1,0 +1,300 @@
+"""Comparison: is system a better than system b, worse, equivalent, or undecided?"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from ragstone.analysis.scored_run import NO_VALUE, Scored, metric_among
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
+from ragstone.run import Run
+from ragstone.run.arguments import checked
+from ragstone.stats.comparison.differences import benjamini_hochberg, holm
+
+from .comparability import (
+    SameInputs,
+    SelfReference,
+    check_same,
+    only_one_has,
+    other_texts,
+    version_note,
+)
+from .compared_systems import (
+    NO_PLACE,
+    Bools,
+    Match,
+    matches_between,
+    matches_within,
+    runs_of,
+    unpaired,
+    values_of,
+)
+from .comparison_result import Adjust, Comparison, Comparisons, Met, Ranked, ranking, verdict_of
+from .paired_scores import About, ComparisonSettings, Pairs, compare_pairs, outcomes, same_pairs
+
+SEED = 20_240_601
+RESAMPLES = 10_000
+RESAMPLES_A_TEST = 100
+"""For each test of the family, so that its adjusted p can be far below .05."""
+
+MOST_SLICES = 200
+
+Slice = Mapping[str, str] | None
+
+
+@checked
+def compare(
+    run: str | Path | Run,
+    other: str | Path | Run | None = None,
+    *,
+    baseline: str | None = None,
+    metrics: Sequence[str] | None = None,
+    by: str | Sequence[str] = (),
+    cluster: str | None = None,
+    margin: float | None = None,
+    adjust: Adjust = "holm",
+    level: float = 0.95,
+    force: bool = False,
+    seed: int = SEED,
+) -> Comparisons:
+    """Compare the systems of a run, or of two runs, on the questions both answered.
+
+    Rows of one system on one question are averaged first. Each comparison has a difference
+    with an interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the
+    p-value of a distribution-free test (McNemar's exact test, or sign flips by cluster),
+    adjusted for all p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If
+    both were judged on the same inputs by the same judge, nothing is tested: ``same``.
+
+    Composites that leave out components without a value are compared over the components that
+    both sides of a pair have. A composite of dataset means is left out. A system whose answers
+    are the references is not compared by metrics that set answers beside references.
+
+    Args:
+        run: A finished run.
+        other: A second run: its systems are b, those of ``run`` are a. None: compare
+            the systems of ``run``.
+        baseline: Within one run, the only system to be b; None: every pair.
+        metrics: Metrics to compare; None: all, or with two runs all that both have.
+        by: Fields to compare by, value by value, in addition to the whole.
+        cluster: Field that groups dependent rows; None: as in ``run``.
+        margin: Differences up to this size are too small to matter, in the metric's
+            unit, above 0.
+        adjust: ``holm`` keeps the chance of any false finding at 5 %; ``bh`` keeps the
+            expected share of false findings at 5 %.
+        level: Confidence level of the intervals, in (.5, 1). ``better`` and ``worse`` need an
+            adjusted p-value of at most 1 - level, and so does ``equivalent``, in two
+            one-sided tests.
+        force: Also compare metrics that the two runs judged or defined differently.
+        seed: Seed of the sign flips.
+
+    Raises:
+        InputError: A run is not finished, there is nothing to pair, a metric differs
+            between the runs, or an option is out of range.
+        UnknownName: There is no such metric or system.
+    """
+    _check(margin, adjust, level, other, baseline)
+    fields = [by] if isinstance(by, str) else list(by)
+    first = Scored(Run.of(run), cluster=cluster, by=fields)
+    second = None
+    notes: list[str] = []
+    if other is None:
+        matches = matches_within(first, baseline)
+        chosen = _chosen(metrics, first.metrics, first)
+    else:
+        second = Scored(Run.of(other), cluster="question_id", by=fields)
+        matches, notes = matches_between(first, second)
+        shared = [name for name in first.metrics if name in second.metrics]
+        chosen = _chosen(metrics, shared, first)
+        notes += [] if metrics else only_one_has(first, second)
+        notes += check_same(first, second, chosen, force=force) + version_note(first, second)
+        notes += other_texts(first, second)
+    notes += unpaired(matches)
+    questions = matches[0][0].questions
+    if questions.several:
+        notes.append(reason("in_several_clusters", n=questions.several, cluster=first.cluster))
+    return _compared(_Plan(matches, chosen, first.by, adjust, margin, level, seed), first, notes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What is compared, and how."""
+
+    matches: Sequence[Match]
+    metrics: Sequence[str]
+    by: Sequence[str]
+    adjust: Adjust
+    margin: float | None
+    level: float
+    seed: int
+    notes: list[str] = field(default_factory=list)
+
+
+def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
+    slices = [list(_slices(match, plan.by, plan.notes)) for match in plan.matches]
+    tests = len(plan.metrics) * sum(map(len, slices))
+    asked = ComparisonSettings(
+        plan.level, plan.margin, plan.seed, max(RESAMPLES, RESAMPLES_A_TEST * tests)
+    )
+    systems = {side.name for match in plan.matches for side in match}
+    everyone = len(plan.matches) == len(systems) * (len(systems) - 1) / 2
+    own = {id(run): SelfReference(run.run) for run in runs_of(plan.matches)}
+    left_out: dict[str, list[str]] = {}
+    found: list[tuple[int, Comparison]] = []
+    ranked: list[Ranked] = []
+    same = SameInputs()
+    for metric in plan.metrics:
+        scale = first.scale(metric)
+        made = first.metric(metric)
+        met = []
+        for place, (match, values) in enumerate(values_of(plan.matches, metric, plan.notes)):
+            a, b = match
+            if itself := [side for side in match if side.system in own[id(side.scored)].on(made)]:
+                for side in itself:
+                    left_out.setdefault(side.name, []).append(metric)
+                continue
+            clusters = a.questions.clusters
+            alike = same.where(match, metric)
+            for group, where in slices[place]:
+                pairs = Pairs.of(*values, where, clusters)
+                about = About(metric, _family(first, metric), a.name, b.name, group)
+                identical = bool(where.any()) and bool(alike[where].all())
+                compared = same_pairs if identical else compare_pairs
+                found.append((place, compared(about, pairs, scale, asked)))
+                if group is None:
+                    met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
+                if identical and group is None:
+                    break
+        rivals = {name for one in met for name in (one.first, one.second)}
+        if everyone and len(rivals) > 2 and scale.better != "0":
+            ranked += ranking(metric, met, level=plan.level)
+    found.sort(key=lambda item: item[0])
+    comparisons = _judged([one for _, one in found], plan.adjust, asked)
+    notes += [
+        reason(ANSWERS_ARE_REFERENCES, system=name, metrics="\n".join(dict.fromkeys(metrics)))
+        for name, metrics in left_out.items()
+    ]
+    runs = dict.fromkeys(str(side.scored.run.path) for match in plan.matches for side in match)
+    return Comparisons(
+        comparisons=tuple(comparisons),
+        ranking=tuple(ranked),
+        notes=tuple(dict.fromkeys([*first.remarks, *notes, *plan.notes])),
+        runs=tuple(runs),
+        cluster=first.cluster,
+        adjust=plan.adjust,
+        family=sum(one.p is not None for one in comparisons),
+        equivalence_family=sum(one.p_equivalence is not None for one in comparisons),
+        level=plan.level,
+        margin=plan.margin,
+        seed=plan.seed,
+        resamples=asked.resamples,
+    )
+
+
+def _judged(
+    found: Sequence[Comparison], adjust: Adjust, asked: ComparisonSettings
+) -> list[Comparison]:
+    """The comparisons with adjusted p-values and verdicts."""
+    adjusted = holm if adjust == "holm" else benjamini_hochberg
+    ps = adjusted([one.p for one in found])
+    within = holm([one.p_equivalence for one in found])
+    return [
+        one if one.verdict == "same" else _with_verdict(one, p, inside, asked)
+        for one, p, inside in zip(found, ps, within, strict=True)
+    ]
+
+
+def _with_verdict(
+    one: Comparison, p: float | None, p_equivalence: float | None, asked: ComparisonSettings
+) -> Comparison:
+    verdict = verdict_of(
+        one.difference, p_equivalence=p_equivalence, p=p, better=one.better, alpha=asked.alpha
+    )
+    open_ = verdict == "cannot_tell"
+    apart = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
+    said = list(one.reasons)
+    if open_ and apart and one.p is not None and one.better != "0":
+        said.append(AFTER if one.p <= asked.alpha else STRICTER)
+    return replace(
+        one,
+        p_adjusted=p,
+        p_equivalence_adjusted=p_equivalence,
+        verdict=verdict,
+        n_needed=one.n_needed if open_ else None,
+        n_needed_reason=one.n_needed_reason if open_ else "decided",
+        reasons=tuple(said),
+    )
+
+
+AFTER = "not_after_correction"
+STRICTER = "test_is_stricter"
+ANSWERS_ARE_REFERENCES = "answers_are_references"
+"""The code of the note on a system that metrics would compare with itself."""
+
+
+def _slices(match: Match, by: Sequence[str], notes: list[str]) -> Iterator[tuple[Slice, Bools]]:
+    """All shared questions, and those of each value of each field."""
+    a, b = match
+    both = a.there & b.there
+    yield None, both
+    for name in by:
+        known: dict[str, int] = {}
+        of_a, of_b = a.slices(name, known), b.slices(name, known)
+        same = both & (of_a == of_b) & (of_a != NO_PLACE)
+        apart = int(np.count_nonzero(both & ~same))
+        if apart:
+            notes.append(reason("in_no_slice", n=apart, a=a.name, b=b.name, field=name))
+        if len(known) > MOST_SLICES:
+            raise InputError(
+                f"{name}: {len(known)} values are too many to compare by. Choose a field with "
+                f"at most {MOST_SLICES}."
+            )
+        for value in sorted(known, key=lambda value: (value == NO_VALUE, value)):
+            yield {name: value}, same & (of_a == known[value])
+
+
+def check_margin(margin: float) -> None:
+    """Refuse what is no margin.
+
+    Raises:
+        InputError: It is not a finite number above 0.
+    """
+    if not 0 < margin < float("inf"):
+        raise InputError(f"A margin is a number above 0 in the metric's unit, got {margin}.")
+
+
+def _check(
+    margin: float | None, adjust: str, level: float, other: object, baseline: str | None
+) -> None:
+    if margin is not None:
+        check_margin(margin)
+    if adjust not in ("holm", "bh"):
+        raise UnknownName("adjustment", adjust, ["holm", "bh"], hint="There are holm and bh.")
+    if not 0.5 < level < 1:
+        raise InputError(f"The level of a comparison lies inside (.5, 1), got {level}.")
+    if other is not None and baseline is not None:
+        raise InputError(
+            "A baseline can only be used with one run; with two, systems of the same name are "
+            "compared."
+        )
+
+
+def _chosen(metrics: Sequence[str] | None, there: Sequence[str], first: Scored) -> list[str]:
+    """The metrics by the names that the runs have for them.
+
+    Raises:
+        UnknownName: The runs do not have it.
+        InputError: They have none at all.
+    """
+    if not there:
+        raise InputError("The runs have no metric in common.")
+    if not metrics:
+        return list(there)
+    noun = "metric of these runs"
+    run = first.run.path
+    return list(dict.fromkeys(metric_among(text, there, noun, run=run) for text in metrics))
+
+
+def _family(scored: Scored, metric: str) -> str:
+    return next(one.family for one in scored.run.estimate_list if one.metric == metric)

@@ -1,0 +1,409 @@
+"""Compared systems: pairs of systems, with the values of both sides for each question and metric.
+
+A composite is compared over the components for which both systems have a value.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from textwrap import shorten
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
+from ragstone.metrics import Composite, score
+
+Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+NO_PLACE = -1
+
+HASHED = re.compile("[0-9a-f]{16}")
+"""What stands for a question that the data gave no id."""
+
+QUESTION = 60
+"""Letters that are shown of one."""
+
+
+@dataclass(frozen=True, eq=False)
+class ComparedQuestions:
+    """The questions of all runs that are compared.
+
+    Attributes:
+        ids: Each once, in the order of the data.
+        clusters: For each its cluster, numbered from 0.
+        several: How many stand in several clusters, and are counted in their first.
+    """
+
+    ids: pl.Series
+    clusters: NDArray[np.int64]
+    several: int
+
+    @classmethod
+    def of(cls, runs: Sequence[Scored]) -> "ComparedQuestions":
+        """The questions; the first run that has one says which cluster it is in."""
+        rows = pl.concat([one.facets.select("question_id", "cluster") for one in runs])
+        first = rows.unique("question_id", keep="first", maintain_order=True)
+        named = runs[0].facets.filter(pl.col("cluster").str.starts_with("\0").not_())
+        counts = named.group_by("question_id").agg(pl.col("cluster").n_unique())
+        several = int((counts["cluster"] > 1).sum())
+        clusters = first["cluster"].rank("dense").cast(pl.Int64).to_numpy() - 1
+        return cls(first["question_id"], clusters, several)
+
+    def places(self, ids: pl.Series) -> NDArray[np.int64]:
+        """Where each id stands."""
+        numbered = pl.DataFrame({"id": self.ids}).with_row_index("place")
+        joined = pl.DataFrame({"id": ids}).join(
+            numbered, on="id", how="left", maintain_order="left"
+        )
+        return joined["place"].cast(pl.Int64).to_numpy()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Values:
+    """A side's scores of one metric, one entry per question.
+
+    ``value`` is the mean of the question's rows that have one, and means nothing
+    where ``valued`` is false; ``missing`` says that a judge owes all of it, ``owed`` how many of
+    ``rows`` rows it owes. A question with a value may owe some too.
+    """
+
+    value: Floats
+    valued: Bools
+    missing: Bools
+    owed: Floats
+    rows: Floats
+
+    def filled(self, to: float) -> "Values":
+        """The values with every missing row set to a given value."""
+        scored = self.rows - self.owed
+        total = np.where(self.valued, self.value * scored, 0.0) + self.owed * to
+        known = self.valued | (self.owed > 0)
+        value = np.divide(total, self.rows, out=np.zeros_like(total), where=known)
+        nothing = np.zeros_like(self.owed)
+        return Values(value, known, np.zeros_like(self.missing), nothing, self.rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One system of one run.
+
+    Attributes:
+        name: What it is called in the comparison; with two runs ``RUN/system``.
+        scored: The run's scores.
+        system: Its name in the run.
+        questions: Those of all sides.
+    """
+
+    name: str
+    scored: Scored
+    system: str
+    questions: ComparedQuestions
+
+    @cached_property
+    def rows(self) -> NDArray[np.int64]:
+        """Which examples of the run are the system's."""
+        return (self.scored.facets["system"] == self.system).arg_true().cast(pl.Int64).to_numpy()
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """The question of each of its rows."""
+        return self.questions.places(self.scored.facets["question_id"].gather(self.rows))
+
+    @cached_property
+    def there(self) -> Bools:
+        """Which questions it has."""
+        return np.bincount(self.places, minlength=len(self.questions.ids)) > 0
+
+    def values(self, scores: pl.DataFrame) -> Values:
+        """What it scored on each question.
+
+        Args:
+            scores: ``value`` and ``status`` of each example of its run, in order.
+        """
+        size = len(self.questions.ids)
+        own = scores.select("value", "status")[self.rows]
+        value = own["value"].fill_null(0).to_numpy()
+        valued = (own["status"] == "value").fill_null(value=False).to_numpy()
+        missing = (own["status"] == "missing").fill_null(value=True).to_numpy()
+        counts = np.bincount(self.places[valued], minlength=size)
+        sums = np.bincount(self.places[valued], value[valued], minlength=size)
+        owed = np.bincount(self.places[missing], minlength=size).astype(np.float64)
+        return Values(
+            sums / np.maximum(counts, 1),
+            counts > 0,
+            (owed > 0) & (counts == 0),
+            owed,
+            counts + owed,
+        )
+
+    def slices(self, name: str, known: dict[str, int]) -> NDArray[np.int64]:
+        """The number of each question's value of a field, that of its first row.
+
+        Args:
+            name: The field.
+            known: The number of each value so far; new ones are added.
+        """
+        found = np.full(len(self.questions.ids), NO_PLACE)
+        column = self.scored.facets[f"by {name}"].gather(self.rows)
+        for value in column.unique(maintain_order=True):
+            known.setdefault(value, len(known))
+        numbers = column.replace_strict(known, return_dtype=pl.Int64).to_numpy()
+        found[self.places[::-1]] = numbers[::-1]
+        return found
+
+
+Match = tuple[Side, Side]
+"""The systems a and b."""
+
+
+def matches_within(scored: Scored, baseline: str | None) -> list[Match]:
+    """Every pair of systems of a run, or each against the baseline.
+
+    Raises:
+        InputError: One system alone.
+        UnknownName: No system is called like the baseline.
+    """
+    systems = scored.systems
+    if len(systems) < 2:
+        raise InputError(
+            f"{scored.run.path} holds one system, {systems[0] if systems else 'none'}. Name a "
+            "second run to compare it with."
+        )
+    if baseline is not None and baseline not in systems:
+        raise UnknownName(
+            "system of this run", baseline, systems, hint=f"It has {', '.join(systems)}."
+        )
+    questions = ComparedQuestions.of([scored])
+    sides = [Side(name, scored, name, questions) for name in systems]
+    if baseline is not None:
+        against = next(side for side in sides if side.system == baseline)
+        return [(side, against) for side in sides if side is not against]
+    return [(a, b) for place, a in enumerate(sides) for b in sides[place + 1 :]]
+
+
+def matches_between(first: Scored, second: Scored) -> tuple[list[Match], list[str]]:
+    """Equally named systems of two runs; if each run has only one system, these two.
+
+    Returns:
+        The pairs, and which systems have none, in words.
+
+    Raises:
+        InputError: No system has one to be compared with.
+    """
+    labels = run_labels(first.run.path, second.run.path)
+    questions = ComparedQuestions.of([first, second])
+    shared = [name for name in first.systems if name in second.systems]
+    if len(first.systems) == len(second.systems) == 1:
+        named = [(first.systems[0], second.systems[0])]
+    else:
+        named = [(name, name) for name in shared]
+    if not named:
+        raise InputError(
+            f"{labels[0]} and {labels[1]} have no system of the same name.\n"
+            f"  {labels[0]}: {', '.join(first.systems)}\n  {labels[1]}: {', '.join(second.systems)}"
+        )
+    notes = []
+    for label, scored, own in (
+        (labels[0], first, [a for a, _ in named]),
+        (labels[1], second, [b for _, b in named]),
+    ):
+        alone = [name for name in scored.systems if name not in own]
+        if alone:
+            notes.append(reason("systems_not_compared", run=label, systems="\n".join(alone)))
+    matches = [
+        (
+            Side(f"{labels[0]}/{a}", first, a, questions),
+            Side(f"{labels[1]}/{b}", second, b, questions),
+        )
+        for a, b in named
+    ]
+    return matches, notes
+
+
+def run_labels(first: Path, second: Path) -> tuple[str, str]:
+    """Labels of two runs: the names of their folders, if these differ."""
+    if first.name != second.name and first.name and second.name:
+        return first.name, second.name
+    if str(first) != str(second):
+        return str(first), str(second)
+    return str(first), f"{second} again"
+
+
+def unpaired(matches: Sequence[Match]) -> list[str]:
+    """Which questions only one side of a pair has, as notes.
+
+    Raises:
+        InputError: No pair of systems shares a question.
+    """
+    if not any((a.there & b.there).any() for a, b in matches):
+        a, b = matches[0]
+        raise InputError(
+            f"{a.name} and {b.name} share no question, so nothing can be paired. "
+            "Questions are paired by question_id; evaluate takes it from another column with "
+            f"{argument('columns', {'question_id': 'COLUMN'})}.",
+            notes=[_named(one, one.there, "questions_of") for one in (a, b)],
+        )
+    notes = {
+        _named(one, one.there & ~other.there, "questions_not_paired"): None
+        for match in matches
+        for one, other in (match, match[::-1])
+        if (one.there & ~other.there).any()
+    }
+    return list(notes)
+
+
+def _named(side: Side, chosen: Bools, code: str, shown: int = 5) -> str:
+    found = side.questions.ids.filter(pl.Series(chosen))
+    some, more = _words(side, found.head(shown).to_list()), max(0, len(found) - shown)
+    return reason(code, side=side.name, n=len(found), questions="\n".join(some), more=more)
+
+
+def _words(side: Side, ids: Sequence[str]) -> list[str]:
+    """The ids as they stand; in place of a hash, which nobody knows, the question's words."""
+    if not any(HASHED.fullmatch(one) for one in ids):
+        return list(ids)
+    asking = pl.col("question_id").is_in(ids)
+    there = side.scored.run.examples(["question_id", "question"], asking).drop_nulls()
+    asked = dict(there.unique("question_id", keep="first").iter_rows())
+    return [
+        f"“{shorten(asked[one], QUESTION, placeholder=' …')}”"
+        if HASHED.fullmatch(one) and one in asked
+        else one
+        for one in ids
+    ]
+
+
+NAMES = {0: "value", 1: "undefined", 2: "missing"}
+"""How an outcome is called in a run's scores."""
+
+
+def has_gaps(scores: pl.DataFrame) -> bool:
+    """Whether a composite's score anywhere lacks a component and is made of the rest.
+
+    Args:
+        scores: Of ``Scored.outcomes``.
+    """
+    return bool(scores["partly"].any())
+
+
+def component_scores(scored: Scored, composite: Composite) -> dict[str, pl.DataFrame]:
+    """The scores of its components, by the names in its weights, in the order of the examples.
+
+    Those of the run; where it did not keep one, the stored judgements are scored
+    again, in memory.
+
+    Raises:
+        InputError: The stored judgements are gone or damaged.
+    """
+    components = composite.components()
+    kept = {name: scored.outcomes(str(one)) for name, one in components.items()
+            if str(one) in scored.metrics}  # fmt: skip
+    lacking = {name: one for name, one in components.items() if name not in kept}
+    if not lacking:
+        return kept
+    blocks: dict[str, list[pl.DataFrame]] = {name: [] for name in lacking}
+    for tables in scored.run.tables():
+        found = score(tables, lacking.values())
+        for name, one in lacking.items():
+            blocks[name].append(found[str(one)].select("value", "status"))
+    named = pl.col("status").replace_strict(NAMES, return_dtype=pl.String)
+    return kept | {
+        name: pl.concat(parts).with_columns(status=named) for name, parts in blocks.items()
+    }
+
+
+def over_common(
+    composite: Composite,
+    a: Mapping[str, Values],
+    b: Mapping[str, Values],
+    whole: tuple[Values, Values],
+) -> tuple[Values, Values, Bools]:
+    """Both sides' composites, question by question over the components that both have.
+
+    Args:
+        composite: One that leaves components without a value out.
+        a: The first side's components.
+        b: The second's.
+        whole: The sides' composites as scored, which say what is missing.
+
+    Returns:
+        The composites, and on which questions a component was left out that one side has.
+    """
+    columns: dict[str, Floats] = {}
+    uneven = np.zeros(len(whole[0].valued), dtype=bool)
+    for place, (name, _) in enumerate(composite.terms):
+        common = a[name].valued & b[name].valued
+        uneven |= a[name].valued ^ b[name].valued
+        columns[f"a{place}"] = np.where(common, a[name].value, np.nan)
+        columns[f"b{place}"] = np.where(common, b[name].value, np.nan)
+    frame = pl.DataFrame(columns).fill_nan(None)
+    sides = []
+    for side, before in zip("ab", whole, strict=True):
+        names = {name: pl.col(f"{side}{place}") for place, (name, _) in enumerate(composite.terms)}
+        value = frame.select(composite.of(names)[0]).to_series()
+        valued = value.is_not_null().to_numpy()
+        owed = np.where(valued, 0.0, before.owed)
+        made = value.fill_null(0.0).to_numpy()
+        sides.append(Values(made, valued, before.missing & ~valued, owed, before.rows))
+    return sides[0], sides[1], uneven & sides[0].valued
+
+
+def components_of(side: Side, scores: Mapping[str, pl.DataFrame]) -> dict[str, Values]:
+    """A side's components, one value a question."""
+    return {name: side.values(frame) for name, frame in scores.items()}
+
+
+def values_of(
+    matches: Sequence[Match], metric: str, notes: list[str]
+) -> Iterator[tuple[Match, tuple[Values, Values]]]:
+    """The values of a metric for each pair of systems; none for pairs that are not compared.
+
+    Of a composite that leaves out components without a value, over those that both sides have.
+
+    Args:
+        matches: The pairs.
+        metric: Its text form.
+        notes: Takes what was left out, and why.
+    """
+    runs = runs_of(matches)
+    composite = runs[0].metric(metric)
+    scores = {id(run): run.outcomes(metric) for run in runs}
+    sides = {id(side): side for match in matches for side in match}
+    values = {key: side.values(scores[id(side.scored)]) for key, side in sides.items()}
+    if isinstance(composite, Composite) and composite.over_means:
+        notes.append(reason("no_score_a_question", metric=metric))
+        return
+    whole = [(match, (values[id(match[0])], values[id(match[1])])) for match in matches]
+    if (
+        not isinstance(composite, Composite)
+        or composite.missing == "propagate"
+        or not any(has_gaps(frame) for frame in scores.values())
+    ):
+        yield from whole
+        return
+    try:
+        parts = {id(run): component_scores(run, composite) for run in runs}
+    except InputError as error:
+        notes.append(reason("components_not_there", metric=metric, said=error.text))
+        return
+    components = {key: components_of(side, parts[id(side.scored)]) for key, side in sides.items()}
+    uneven, total = 0, 0
+    for (a, b), before in whole:
+        one, other, left_out = over_common(composite, components[id(a)], components[id(b)], before)
+        uneven += int(np.count_nonzero(left_out & a.there & b.there))
+        total += int(np.count_nonzero(one.valued & a.there & b.there))
+        yield (a, b), (one, other)
+    if uneven:
+        notes.append(reason("over_common_components", metric=metric, n=uneven, pairs=total))
+
+
+def runs_of(matches: Sequence[Match]) -> list[Scored]:
+    """The runs that are compared, each once."""
+    return list({id(side.scored): side.scored for match in matches for side in match}.values())

@@ -1,0 +1,429 @@
+"""Paired scores: statistics of the difference of two systems, and the change on each question."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored, ValueRange
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
+from ragstone.run import Run
+from ragstone.stats import Interval, mean_interval
+from ragstone.stats.comparison.differences import (
+    mcnemar_exact,
+    relative_change,
+    standardised_difference,
+)
+from ragstone.stats.comparison.paired import (
+    PairedDifference,
+    needed_pairs,
+    paired_difference,
+    sign_flip_test,
+)
+from ragstone.stats.distributions import one_sided_p
+
+from .comparability import same_inputs_reason
+from .compared_systems import (
+    Bools,
+    Floats,
+    Match,
+    Side,
+    Values,
+    matches_between,
+    matches_within,
+    values_of,
+)
+from .comparison_result import NARROW, TIE, Comparison, PairedWinRate
+
+Ints = NDArray[np.int64]
+Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
+
+ALL_ALIKE = "all_alike_without_a_range"
+"""All pairs differ alike, and the metric has no range to argue from."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """The questions for which both systems have a value.
+
+    Attributes:
+        a: Shape (n,). Of the first system.
+        b: Of the second.
+        cluster: Whole numbers from 0.
+        undefined: Questions that both answered and of which one has no value by definition.
+        partly: Pairs that rest on a part of a side's rows, for a judge owes the others.
+        missing: Those of which a judge owes one.
+    """
+
+    a: Floats
+    b: Floats
+    cluster: Ints
+    undefined: int
+    missing: int
+    partly: int = 0
+
+    @classmethod
+    def of(cls, a: Values, b: Values, both: Bools, clusters: Ints) -> "Pairs":
+        """The pairs among the questions that both systems answered."""
+        valued = both & a.valued & b.valued
+        owed = both & ~valued & (a.missing | b.missing)
+        missing = int(np.count_nonzero(owed))
+        undefined = int(np.count_nonzero(both)) - int(np.count_nonzero(valued)) - missing
+        partly = int(np.count_nonzero(valued & ((a.owed > 0) | (b.owed > 0))))
+        return cls(a.value[valued], b.value[valued], clusters[valued], undefined, missing, partly)
+
+    @property
+    def differences(self) -> Floats:
+        """a - b."""
+        return differences(self.a, self.b)
+
+
+def differences(a: Floats, b: Floats) -> Floats:
+    """a - b, value by value; exactly 0 if they differ only by rounding."""
+    difference = a - b
+    slack = TIE * np.maximum(np.abs(a), np.abs(b))
+    return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSettings:
+    """How the numbers are made."""
+
+    level: float
+    margin: float | None
+    seed: int
+    resamples: int
+
+    @property
+    def alpha(self) -> float:
+        """The significance level."""
+        return round(1 - self.level, 12)
+
+    @property
+    def equivalence_level(self) -> float:
+        """Of the interval that has to lie inside the margin: both its ends are a test at alpha."""
+        return 1 - 2 * self.alpha
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What is compared with what."""
+
+    metric: str
+    family: str
+    a: str
+    b: str
+    slice: Mapping[str, str] | None
+
+
+def compare_pairs(
+    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+) -> Comparison:
+    """All statistics of the pairs, except the adjusted p-value and the verdict."""
+    d = pairs.differences
+    by = _ByCluster.of(pairs, d)
+    rate = scale.rate and bool(np.isin(pairs.a, (0, 1)).all() and np.isin(pairs.b, (0, 1)).all())
+
+    def difference(level: float) -> PairedDifference:
+        return paired_difference(
+            by.a, by.b, by.counts, rate=rate, low=scale.low, high=scale.high, level=level
+        )
+
+    found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
+    p, test = _tested(d, by, rate, asked)
+    needed, why_none = _needed(by, rate, scale, asked)
+    ahead = -d if scale.better == "-" else d
+    wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
+    mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
+    return Comparison(
+        metric=about.metric,
+        family=about.family,
+        better=scale.better,
+        a=about.a,
+        b=about.b,
+        slice=about.slice,
+        value_a=mean_a,
+        value_b=mean_b,
+        difference=float(d.mean()) if len(d) else None,
+        low=None if found is None else found.low,
+        high=None if found is None else found.high,
+        level=asked.level,
+        method=None if found is None else found.method,
+        equivalence_low=None if narrow is None else narrow.low,
+        equivalence_high=None if narrow is None else narrow.high,
+        p_equivalence=_equivalent(difference, asked.margin),
+        p_equivalence_adjusted=None,
+        p=p,
+        p_adjusted=None,
+        test=test,
+        verdict="cannot_tell",
+        margin=asked.margin,
+        n_pairs=len(d),
+        clusters=len(by.counts),
+        n_undefined=pairs.undefined,
+        n_missing=pairs.missing,
+        wins=wins,
+        ties=len(d) - wins - losses,
+        losses=losses,
+        win_rate=_win_rate(by, ahead, asked.level),
+        effect_size=standardised_difference(d),
+        relative_change=None
+        if mean_a is None or mean_b is None
+        else relative_change(mean_a, mean_b),
+        n_needed=needed,
+        n_needed_reason=why_none,
+        reasons=_reasons(pairs, d, by, scale, asked, interval=found is not None),
+    )
+
+
+def same_pairs(
+    about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
+) -> Comparison:
+    """The comparison of pairs with identical inputs: values only, because nothing was sampled."""
+    d = pairs.differences
+    differing = int(np.count_nonzero(d))
+    nothing: dict[str, Any] = dict.fromkeys(
+        ("low", "high", "method", "equivalence_low", "equivalence_high", "p", "test", "win_rate",
+         "effect_size")
+    )  # fmt: skip
+    found = compare_pairs(about, pairs, scale, replace(asked, margin=None, resamples=1))
+    said = replace(
+        found,
+        margin=asked.margin,
+        verdict="same",
+        reasons=(same_inputs_reason(differing, len(d)),),
+        n_needed_reason="nothing_is_estimated",
+    )
+    return replace(said, **nothing)
+
+
+def _equivalent(
+    difference: Callable[[float], PairedDifference], margin: float | None
+) -> float | None:
+    """The larger p of two one-sided tests that the difference lies within the margin.
+
+    Source: Schuirmann (1987), "A comparison of the two one-sided tests procedure and the power
+    approach for assessing the equivalence of average bioavailability".
+    """
+    value = difference(0.5).value
+    if margin is None or value is None:
+        return None
+
+    def at(level: float) -> Interval | None:
+        return difference(level).interval
+
+    above = one_sided_p(at, value, -margin, beyond="above")
+    below = one_sided_p(at, value, margin, beyond="below")
+    return None if above is None or below is None else max(above, below)
+
+
+def outcomes(pairs: Pairs, scale: ValueRange) -> Floats:
+    """1 where a is ahead, 0 where b is, .5 for a tie."""
+    d = pairs.differences
+    return np.asarray((np.sign(-d if scale.better == "-" else d) + 1) / 2)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _ByCluster:
+    """Sums over the pairs of each cluster that has any."""
+
+    a: Floats
+    b: Floats
+    counts: Floats
+    number: Ints | None
+    """The cluster of each pair; None where each is one of its own."""
+
+    @classmethod
+    def of(cls, pairs: Pairs, d: Floats) -> "_ByCluster":
+        found, number = np.unique(pairs.cluster, return_inverse=True)
+        if len(found) == len(d):
+            return cls(pairs.a, pairs.a - d, np.ones(len(d)), None)
+        whole = cls(pairs.a, pairs.b, np.ones(len(d)), number)
+        return cls(whole.sums(pairs.a), whole.sums(pairs.a - d), whole.sums(whole.counts), number)
+
+    @property
+    def noun(self) -> str:
+        """The name of the independent units."""
+        return "pair" if self.number is None else "cluster"
+
+    def sums(self, values: Floats) -> Floats:
+        """Of values of the pairs, by cluster."""
+        if self.number is None:
+            return values
+        return np.bincount(self.number, values).astype(np.float64)
+
+
+def _needed(
+    by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings
+) -> tuple[int | None, str | None]:
+    """The number of pairs needed, or why there is none."""
+    if asked.margin is None:
+        return None, "no_margin"
+    if len(by.counts) < 2:
+        return None, reason("fewer_than_two", noun=by.noun)
+    needed = needed_pairs(
+        by.a,
+        by.b,
+        by.counts,
+        margin=asked.margin,
+        rate=rate,
+        low=scale.low,
+        high=scale.high,
+        level=asked.level,
+    )
+    if needed is None:
+        return None, ALL_ALIKE
+    return (None, NARROW) if needed <= by.counts.sum() else (needed, None)
+
+
+def _tested(
+    d: Floats, by: _ByCluster, rate: bool, asked: ComparisonSettings
+) -> tuple[float | None, Test | None]:
+    """The p-value of the appropriate test; none if no pair differs, because nothing is tested then.
+
+    Given how far the systems lie apart on each question, such a test could not
+    come out otherwise, so it does not count in a family either.
+
+    Source: Tarone (1990), "A modified Bonferroni method for discrete data".
+    """
+    if not d.any():
+        return None, None
+    if rate and by.number is None:
+        ahead, behind = int(np.count_nonzero(d > 0)), int(np.count_nonzero(d < 0))
+        return mcnemar_exact(ahead, behind), "mcnemar_exact"
+    found = sign_flip_test(by.sums(d), seed=asked.seed, resamples=asked.resamples)
+    return found.p, "sign_flip_exact" if found.exact else "sign_flip"
+
+
+def _win_rate(by: _ByCluster, ahead: Floats, level: float) -> PairedWinRate | None:
+    won = (np.sign(ahead) + 1) / 2
+    found = mean_interval(
+        by.sums(won), by.counts, by.sums(won * won), rate=False, low=0.0, high=1.0, level=level
+    )
+    if found.value is None:
+        return None
+    interval = found.interval
+    return PairedWinRate(
+        found.value,
+        None if interval is None else interval.low,
+        None if interval is None else interval.high,
+    )
+
+
+def _reasons(
+    pairs: Pairs,
+    d: Floats,
+    by: _ByCluster,
+    scale: ValueRange,
+    asked: ComparisonSettings,
+    *,
+    interval: bool,
+) -> tuple[str, ...]:
+    """The reasons for what cannot be computed."""
+    if not len(d):
+        undefined, missing = pairs.undefined or None, pairs.missing or None
+        return (reason("no_pair_has_both", undefined=undefined, missing=missing),)
+    said = []
+    if len(by.counts) == 1:
+        said.append(reason("one_cluster", noun=by.noun))
+    elif not interval:
+        said.append(ALL_ALIKE)
+    differing = int(np.count_nonzero(by.sums(d)))
+    least = 2.0 ** (1 - max(1, differing))
+    if not d.any():
+        said.append("no_pair_differs")
+    elif least > asked.alpha:
+        said.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
+    if pairs.partly:
+        said.append(reason("pairs_in_part", n=pairs.partly))
+    if scale.better == "0":
+        said.append("no_direction")
+    return tuple(said)
+
+
+Outcome = Literal["worse", "same", "better", "failed"]
+OUTCOMES: tuple[Outcome, ...] = ("worse", "same", "better", "failed")
+
+
+def question_changes(
+    run: Run, other: Run | None = None, *, a: str, b: str, metric: str
+) -> pl.DataFrame:
+    """A row for each question that both systems answered, those where a is worst against b first.
+
+    ``question_id``; ``a`` and ``b``, what each scored, null if nothing; ``a_is`` and ``b_is``:
+    value, undefined or missing, with ``a_why`` and ``b_why``; ``change``, a - b; and ``outcome``:
+    better, worse, same, or failed where one of them has no value. They are the pairs that
+    ``compare`` counts as wins, ties and losses, so of a metric without a better end, better is
+    higher.
+
+    Args:
+        run: That of system a, and of b unless there is another run.
+        other: That of system b.
+        a: As a comparison of these runs calls it.
+        b: Likewise.
+        metric: Its text form.
+
+    Raises:
+        InputError: There is nothing to pair, or the metric has no score a question.
+        UnknownName: No such systems are compared, or there is no such metric.
+    """
+    match = _match(run, other, a, b)
+    notes: list[str] = []
+    found = next(values_of([match], metric, notes), None)
+    if found is None:
+        raise InputError(f"{metric} has no score a question.", notes=notes)
+    one, rest = found[1]
+    valued = pl.Series(one.valued & rest.valued)
+    change = pl.Series(differences(one.value, rest.value)).set(~valued, None)
+    ahead = -change if match[0].scored.scale(metric).better == "-" else change
+    outcome = [
+        "failed" if way is None else OUTCOMES[1 + int(way)] for way in ahead.sign().to_list()
+    ]
+    return (
+        pl.DataFrame({
+            "question_id": match[0].questions.ids,
+            **_said("a", match[0], one, metric),
+            **_said("b", match[1], rest, metric),
+            "change": change,
+            "outcome": outcome,
+            "ahead": ahead,
+        })
+        .filter(pl.Series(match[0].there & match[1].there))
+        .sort("ahead", nulls_last=True, maintain_order=True)
+        .drop("ahead")
+    )  # fmt: skip
+
+
+def _said(name: str, side: Side, values: Values, metric: str) -> dict[str, pl.Series]:
+    """What a side scored on each question, whether it did, and why not.
+
+    Of several answers to a question a missing one says why, otherwise the first without a value.
+    """
+    valued, missing = pl.Series(values.valued), pl.Series(values.missing)
+    status = pl.Series(np.where(missing, "missing", np.where(valued, "value", "undefined")))
+    rows = side.scored.of(metric)[side.rows].with_columns(place=side.places)
+    owed = pl.col("status").fill_null("missing") == "missing"
+    said = rows.sort(~owed, pl.col("reason").is_null(), maintain_order=True)
+    reasons = dict(said.unique("place", keep="first").select("place", "reason").iter_rows())
+    why = pl.Series(map(reasons.get, range(len(valued))), dtype=pl.String).set(valued, None)
+    value = pl.Series(values.value).set(~valued, None)
+    return {name: value, f"{name}_is": status, f"{name}_why": why}
+
+
+def _match(run: Run, other: Run | None, a: str, b: str) -> Match:
+    if other is None:
+        matches = matches_within(Scored(run), b)
+    else:
+        matches, _ = matches_between(Scored(run), Scored(other, cluster="question_id"))
+    for match in matches:
+        if (match[0].name, match[1].name) == (a, b):
+            return match
+    raise UnknownName("system to compare", a, [_pair(*match) for match in matches])
+
+
+def _pair(a: Side, b: Side) -> str:
+    return f"{a.name} with {b.name}"

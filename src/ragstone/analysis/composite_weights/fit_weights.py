@@ -1,0 +1,381 @@
+"""Weights: a composite's weights fitted to what people prefer, kept only if they prove better."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, argument, reason
+from ragstone.metrics import Composite, parse_metric
+from ragstone.stats import Interval, mean_interval
+from ragstone.stats.comparison.preference_models import (
+    Coefficients,
+    log_loss,
+    nonnegative_least_squares,
+    nonnegative_logistic,
+)
+
+from .preferences import (
+    MOST,
+    Opinions,
+    Sort,
+    WeighingTable,
+    composite_terms,
+    concordance,
+    judged_of,
+    reasons,
+    score_table,
+    weighable,
+)
+
+Floats = NDArray[np.float64]
+Kept = Literal["fitted", "start"]
+
+EQUAL = "equal"
+PLACES = 2
+
+
+FEWEST = 2
+"""The smallest number of questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Weight:
+    """The weight of one metric; ``least`` and ``most`` are its range over the folds."""
+
+    metric: str
+    start: float
+    fitted: float
+    least: float
+    most: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """How well some weights predict people, on questions they were not fitted on.
+
+    ``loss`` is the mean log loss of a pair in nats, or the mean squared error of a rating.
+    ``concordance`` is the share of pairs that the composite puts in people's order, where a tie
+    of the composite counts half; None if people rank no pair.
+    """
+
+    composite: str | None
+    loss: float
+    concordance: float | None
+    low: float | None
+    high: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "composite": self.composite,
+            "loss": self.loss,
+            "concordance": {"value": self.concordance, "low": self.low, "high": self.high},
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FittedWeights(HasPage):
+    """Fitted and starting weights, and which of them to keep.
+
+    ``gain`` is the mean reduction in loss by the fitted weights, for a pair or a rating, with an
+    interval over questions. ``kept`` is ``fitted`` only if the interval lies above 0.
+    """
+
+    sort: Sort
+    run: str
+    source: str
+    start_name: str
+    weights: tuple[Weight, ...]
+    start: Fit
+    fitted: Fit
+    gain: float
+    gain_low: float | None
+    gain_high: float | None
+    kept: Kept
+    why: str
+    n: int
+    n_questions: int
+    n_annotators: int
+    n_ties: int
+    left_out: Mapping[str, int]
+    n_left_out: int
+    excluded: Mapping[str, str]
+    folds: int
+    seed: int
+    level: float
+
+    @property
+    def composite(self) -> str:
+        """The text form of the composite to use: ``composite(weights="faithfulness:0.41 …")``."""
+        chosen = self.fitted if self.kept == "fitted" else self.start
+        return str(chosen.composite)
+
+    def __repr__(self) -> str:
+        return f"FittedWeights({self.run!r}, {len(self.weights)} weights, kept: {self.kept})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "run": self.run,
+            "people": self.source,
+            "sort": self.sort,
+            "composite": self.composite,
+            "kept": self.kept,
+            "why": self.why,
+            "start_name": self.start_name,
+            "weights": [
+                {"metric": one.metric, "start": one.start, "fitted": one.fitted,
+                 "least": one.least, "most": one.most}
+                for one in self.weights
+            ],
+            "start": self.start.to_dict(),
+            "fitted": self.fitted.to_dict(),
+            "gain": {"value": self.gain, "low": self.gain_low, "high": self.gain_high,
+                     "level": self.level},
+            "n": self.n,
+            "n_questions": self.n_questions,
+            "n_annotators": self.n_annotators,
+            "n_ties": self.n_ties,
+            "n_left_out": self.n_left_out,
+            "left_out": dict(self.left_out),
+            "excluded": dict(self.excluded),
+            "folds": self.folds,
+            "seed": self.seed,
+        }  # fmt: skip
+
+
+def fit_weights(
+    scored: Scored,
+    opinions: Opinions,
+    *,
+    metrics: Sequence[str] = (),
+    start: str = EQUAL,
+    folds: int = 5,
+    seed: int = 0,
+    level: float = 0.95,
+) -> FittedWeights:
+    """Fit a composite's weights to people's preferences or ratings, and say whether to use them.
+
+    Preferences: P(b is preferred) = 1 / (1 + exp(-sum of β_j (x_bj - x_aj))), β_j at least 0, with
+    the strength of preference for b as the target. Ratings: least squares with an intercept. The
+    weights are β divided by its sum. Both sets of weights, each with a scale fitted to the other
+    folds, predict the questions of each fold; folds are of whole questions (the run's clusters).
+
+    Args:
+        scored: The run.
+        opinions: People's opinions of its examples.
+        metrics: Metrics of the run. None: those of ``start``; if that is ``equal``, all metrics
+            that can be in one composite and have a score for nearly every pair.
+        start: ``equal``, or a composite: ``ragas_score``, ``composite(weights="…")``.
+        folds: Number of folds, at least 2.
+        seed: Random seed of the folds.
+        level: Confidence level of the gain's interval.
+
+    Raises:
+        InputError: There is no metric to weight, no pair with all scores, a ``start`` that is not
+            an arithmetic composite, or too few folds.
+        UnknownName: The run does not have such a metric.
+        DataError: Opinions of examples that the run does not have.
+    """
+    if folds < 2:
+        raise InputError(
+            f"Cross-validation needs at least two folds, got {argument('folds', folds)}."
+        )
+    scored = scored.without_overrules()
+    begin = None if start == EQUAL else composite_terms(start)
+    pairs = judged_of(opinions, scored)
+    names, excluded, turn = weighable(scored, metrics, begin, pairs)
+    table, left_out, n_left_out = score_table(scored, names, pairs, turn)
+    if not table.size:
+        raise InputError(
+            f"No {opinions.sort} is left for which all of {', '.join(names)} have scores: "
+            f"{_lacking(left_out)}. Name fewer metrics with {argument('metrics', 'METRIC')}."
+        )
+    same = np.ptp(table.x, axis=0) if opinions.sort == Sort.RATING else np.abs(table.x).max(axis=0)
+    varies = np.asarray(same > 0)
+    if begin is None:
+        of_pairs = opinions.sort == Sort.PREFERENCE
+        why = "same_for_both_answers" if of_pairs else "same_for_every_example"
+        excluded |= {name: why for name, one in zip(names, varies, strict=True) if not one}
+        names = [name for name, one in zip(names, varies, strict=True) if one]
+        if names and not varies.all():
+            table, left_out, n_left_out = score_table(scored, names, pairs, turn)
+    if not names:
+        raise InputError("No metric is left to weight.", notes=reasons(excluded))
+    if len(np.unique(table.cluster)) < FEWEST:
+        raise InputError(
+            "All opinions are about one question, so none can be held out to test whether the "
+            "weights predict people: opinions on more questions are needed."
+        )
+    first = np.array([1.0 if begin is None else begin.get(name, 0.0) for name in names])
+    first /= first.sum()
+    return _validated(
+        scored, opinions, names, first, start, table, folds, seed, level,
+        left_out=left_out, n_left_out=n_left_out, excluded=excluded,
+    )  # fmt: skip
+
+
+def _validated(
+    scored: Scored,
+    opinions: Opinions,
+    names: list[str],
+    first: Floats,
+    start: str,
+    table: WeighingTable,
+    folds: int,
+    seed: int,
+    level: float,
+    *,
+    left_out: Mapping[str, int],
+    n_left_out: int,
+    excluded: Mapping[str, str],
+) -> FittedWeights:
+    """Cross-validate the weights, and decide which to keep."""
+    sort = opinions.sort
+    held = _held_out(sort, table, first, folds, seed)
+    whole = _fitted(sort, table.x, table.said)
+    gain, interval = _gain(held.losses[0] - held.losses[1], held.cluster, level)
+    rounded = _rounded(whole.weights)
+    kept, why = _verdict(sort, rounded, interval, start)
+    spread = np.array(held.by_fold) if held.by_fold else first[None, :] * 0
+    shown = first * 0 if whole.weights is None else whole.weights
+    order = np.argsort(-shown, kind="stable")
+    fits = [
+        Fit(text, float(held.losses[side].mean()),
+            *concordance(sort, held.placed[side], table.said, held.cluster, level,
+                         np.random.default_rng(seed)))
+        for side, text in enumerate((
+            _composite(names, first) if start == EQUAL else str(parse_metric(start)),
+            None if rounded is None else _composite(names, rounded),
+        ))
+    ]  # fmt: skip
+    return FittedWeights(
+        sort=sort,
+        run=str(scored.run.path),
+        source=opinions.source,
+        start_name=start,
+        weights=tuple(
+            Weight(names[at], float(first[at]), float(shown[at]), float(spread[:, at].min()),
+                   float(spread[:, at].max()))
+            for at in order
+        ),
+        start=fits[0],
+        fitted=fits[1],
+        gain=gain,
+        gain_low=None if interval is None else interval.low,
+        gain_high=None if interval is None else interval.high,
+        kept=kept,
+        why=why,
+        n=table.size,
+        n_questions=held.questions,
+        n_annotators=len({one.annotator for one in opinions.rows}),
+        n_ties=int((table.said == 0).sum()) if sort == Sort.PREFERENCE else 0,
+        left_out=left_out,
+        n_left_out=n_left_out,
+        excluded=dict(excluded),
+        folds=held.folds,
+        seed=seed,
+        level=level,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldOut:
+    """Predictions for held-out opinions: by the starting weights, then by the fitted ones."""
+
+    losses: Floats
+    placed: Floats
+    by_fold: list[Floats]
+    cluster: NDArray[np.int64]
+    questions: int
+    folds: int
+
+
+def _held_out(sort: Sort, table: WeighingTable, first: Floats, folds: int, seed: int) -> _HeldOut:
+    """Cross-validate over whole questions, so that no question is in the fit that it tests."""
+    _, cluster = np.unique(table.cluster, return_inverse=True)
+    questions = int(cluster.max()) + 1
+    folds = min(folds, questions)
+    losses = np.zeros((2, table.size))
+    placed = np.zeros((2, table.size))
+    by_fold = []
+    fold = np.random.default_rng(seed).permutation(np.arange(questions) % folds)[cluster]
+    for one in range(folds):
+        test, train = fold == one, fold != one
+        fit = _fitted(sort, table.x[train], table.said[train])
+        weights = fit.weights
+        if weights is not None:
+            by_fold.append(weights)
+        # The starting weights get their own scale, so that only the proportions are compared.
+        scale = _fitted(sort, (table.x[train] @ first)[:, None], table.said[train])
+        for side, (of, found) in enumerate(((table.x @ first[:, None], scale), (table.x, fit))):
+            predicted = of[test] @ found.values + found.intercept
+            losses[side, test] = _loss(sort, predicted, table.said[test])
+        placed[0, test] = table.x[test] @ first
+        placed[1, test] = table.x[test] @ (first * 0 if weights is None else weights)
+    return _HeldOut(losses, placed, by_fold, cluster, questions, folds)
+
+
+def _fitted(sort: Sort, x: Floats, said: Floats) -> Coefficients:
+    if sort == Sort.RATING:
+        return nonnegative_least_squares(x, said)
+    return nonnegative_logistic(x, 0.5 + said / (2 * MOST))
+
+
+def _loss(sort: Sort, predicted: Floats, said: Floats) -> Floats:
+    if sort == Sort.RATING:
+        return (predicted - said) ** 2
+    return log_loss(predicted, 0.5 + said / (2 * MOST))
+
+
+def _gain(gains: Floats, cluster: NDArray[np.int64], level: float) -> tuple[float, Interval | None]:
+    sums, counts = np.bincount(cluster, weights=gains), np.bincount(cluster)
+    found = mean_interval(sums, counts, rate=False, low=None, high=None, level=level)
+    return float(gains.mean()), found.interval
+
+
+def _verdict(
+    sort: Sort, rounded: Floats | None, interval: Interval | None, start: str
+) -> tuple[Kept, str]:
+    of = None if start == EQUAL else start
+    if rounded is None:
+        return "start", reason("nothing_goes_with_people", sort=sort, start=of)
+    if interval is None:
+        return "start", reason("never_predicted_otherwise", start=of)
+    if interval.low > 0:
+        return "fitted", reason("gain_clears_zero", start=of)
+    if interval.high < 0:
+        return "start", reason("worse_when_held_out", start=of)
+    return "start", reason("gain_holds_zero", start=of)
+
+
+def _rounded(weights: Floats | None) -> Floats | None:
+    """The weights rounded to two decimals so that they sum to 1, by largest remainder."""
+    if weights is None:
+        return None
+    parts = weights * 10**PLACES
+    found = np.floor(parts)
+    short = round(10**PLACES - float(found.sum()))
+    found[np.argsort(-(parts - found), kind="stable")[:short]] += 1
+    return np.asarray(found / 10**PLACES)
+
+
+def _composite(names: Sequence[str], weights: Floats) -> str:
+    """The text form of the composite; equal weights are written as 1, zero weights are left out."""
+    used = [(name, weight) for name, weight in zip(names, weights, strict=True) if weight > 0]
+    equal = all(abs(a - b) < 1e-12 for (_, a), (_, b) in pairwise(used))
+    terms = [
+        f"{name}:{1 if equal else weight:g}"
+        for name, weight in sorted(used, key=lambda one: -one[1])
+    ]
+    return str(Composite(weights=" ".join(terms)))
+
+
+def _lacking(left_out: Mapping[str, int]) -> str:
+    return "; ".join(f"{name} lacks {count:,}" for name, count in left_out.items()) or "none given"

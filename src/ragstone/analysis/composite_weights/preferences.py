@@ -1,0 +1,481 @@
+"""Preferences: people's choices or ratings of answers, and how far a composite agrees with them.
+
+Each row of the file comes from an annotator. A preference names two examples, by their ids or by
+question and systems, with a value from -2 (a is much better) to 2 (b is much better), or ``a``,
+``b``, ``tie``::
+
+    question_id,system_a,system_b,preference,annotator
+    q1,bm25,dense,2,ann
+    q1,bm25,dense,1,ben
+
+A rating names an example with any number; higher is better::
+
+    id,rating,annotator
+    q1-bm25,4,ann
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import compress
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored, known_metric
+from ragstone.annotation.adjudication import Word, that_count
+from ragstone.annotation.read_labels import source_of
+from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.core.messages import Reason, argument, reason
+from ragstone.data.fields import squash
+from ragstone.data.json_text import BadRow, Problem, shown
+from ragstone.data.sources import on_disk
+from ragstone.data.text_files import Meter
+from ragstone.metrics import AspectVerdict, Composite, parse_metric
+from ragstone.stats import mean_interval
+
+
+class Sort(StrEnum):
+    """The sort of opinions in a file, by the name of their column."""
+
+    PREFERENCE = "preference"
+    RATING = "rating"
+
+
+MOST = 2.0
+WORDS = {"a": -MOST, "b": MOST, "tie": 0.0}
+PLACES = ("id_a", "id_b", "question_id", "system_a", "system_b")
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """The opinion of one annotator, as in the file."""
+
+    line: int | None
+    annotator: str
+    value: float
+    id: str | None = None
+    id_a: str | None = None
+    id_b: str | None = None
+    question_id: str | None = None
+    system_a: str | None = None
+    system_b: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opinions:
+    """A file of preferences, or of ratings."""
+
+    source: str
+    sort: Sort
+    rows: tuple[Opinion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JointOpinion:
+    """People's combined opinion of a pair of examples, or of one example.
+
+    ``a`` and ``b`` are row indexes in ``Scored.facets``, several if a system answered a question
+    several times; ``a`` is empty for a rating. ``value`` is the mean over the annotators, or over
+    those of them who are adjudicators, if any.
+    """
+
+    a: tuple[int, ...]
+    b: tuple[int, ...]
+    value: float
+    annotators: int
+
+
+def read_opinions(path: str | Path) -> Opinions:
+    """Read preferences or ratings from .jsonl or .csv, each optionally .gz.
+
+    Raises:
+        DataError: Lists every fault: the file does not exist, a row is neither a preference nor
+            a rating, a value is out of range, a row names no pair and no example, or one file
+            mixes both.
+    """
+    place, name = on_disk(path), str(path)
+    if not place.is_file():
+        raise DataError([Fault(name, None, "", "a file of preferences", "none of this name")])
+    rows: list[Opinion] = []
+    faults: list[Fault] = []
+    sorts: dict[Sort, int | None] = {}
+    for line, record in source_of(place, name).rows(Meter(windows=None)):
+        problems: list[Problem] = []
+        if isinstance(record, BadRow):
+            problems.extend(record.problems)
+        elif isinstance(record, Mapping):
+            by_name = {squash(str(key)): value for key, value in record.items()}
+            sort = Sort.PREFERENCE if by_name.get(Sort.RATING) is None else Sort.RATING
+            row = _opinion(by_name, sort, line, problems)
+            if not problems:
+                sorts.setdefault(sort, line)
+                rows.append(row)
+        faults += [Fault(name, line, *problem) for problem in problems]
+    if len(sorts) > 1:
+        faults.append(
+            Fault(
+                name,
+                max(line or 0 for line in sorts.values()),
+                "",
+                "preferences or ratings",
+                "both",
+            )
+        )
+    if not rows and not faults:
+        faults.append(Fault(name, None, "", "a row with a preference or a rating", "no row"))
+    if faults:
+        raise DataError(faults)
+    return Opinions(name, next(iter(sorts)), tuple(rows))
+
+
+def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
+    """One entry for each pair, or example, of a run: the mean over its annotators.
+
+    A pair that one annotator saw as a, b and another as b, a is one pair.
+
+    Raises:
+        DataError: Lists every row about an example that the run does not have, and every
+            annotator with two opinions of the same pair or example.
+    """
+    facets = scored.facets
+    ids = {id: (row,) for row, id in enumerate(facets["example_id"])}
+    questions = facets["question_id"].to_list()
+    answers: dict[tuple[str, str], tuple[int, ...]] = {}
+    for row, key in enumerate(facets.select("question_id", "system").iter_rows()):
+        answers[key] = (*answers.get(key, ()), row)
+    faults: list[Fault] = []
+    said: dict[tuple[tuple[int, ...], tuple[int, ...]], dict[str, float]] = {}
+    for one in opinions.rows:
+        problems: list[Problem] = []
+        a, b = _places(one, ids, answers, questions, problems)
+        if not problems:
+            turn = (b, a) in said
+            votes = said.setdefault((b, a) if turn else (a, b), {})
+            if one.annotator in votes:
+                who = one.annotator or "an annotator without a name"
+                problems.append(Problem("annotator", "one row an annotator", f"{who} twice"))
+            votes[one.annotator] = -one.value if turn else one.value
+        faults += [Fault(opinions.source, one.line, *problem) for problem in problems]
+    if faults:
+        raise DataError(faults, hint=f"The run is {scored.run.path}.")
+    found = []
+    for (a, b), votes in said.items():
+        words = (Word(None, None, annotator, discarded=False) for annotator in votes)
+        values = list(compress(votes.values(), that_count(words)))
+        found.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
+    return found
+
+
+def _opinion(
+    record: Mapping[str, Any], sort: Sort, line: int | None, problems: list[Problem]
+) -> Opinion:
+    value = _value(record.get(sort), sort, problems)
+    texts = {
+        name: _text(record.get(squash(name)), name, problems)
+        for name in ("id", "annotator", *PLACES)
+    }
+    annotator = texts.pop("annotator") or ""
+    named = [name for name in texts if texts[name] is not None]
+    if sort == Sort.RATING:
+        if texts["id"] is None:
+            problems.append(Problem("id", "the id of an example", "null"))
+    elif not ({"id_a", "id_b"} <= set(named) or set(PLACES[2:]) <= set(named)):
+        expected = "id_a and id_b, or question_id, system_a and system_b"
+        problems.append(Problem("", expected, ", ".join(named) or "none of them"))
+    return Opinion(line, annotator, value, **texts)
+
+
+def _value(value: object, sort: Sort, problems: list[Problem]) -> float:
+    number = _number(value)
+    if sort == Sort.RATING:
+        if number is None:
+            problems.append(Problem(sort, "a number", shown(value)))
+        return number or 0.0
+    if isinstance(value, str) and value.strip().lower() in WORDS:
+        return WORDS[value.strip().lower()]
+    if number is None or abs(number) > MOST:
+        expected = "-2 (a is much better) to 2 (b is much better), or a, b or tie"
+        problems.append(Problem(sort, expected, shown(value)))
+    return number or 0.0
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if isfinite(number) else None
+
+
+def _text(value: object, field: str, problems: list[Problem]) -> str | None:
+    if value is None or (isinstance(value, str) and value):
+        return value
+    if type(value) is int:
+        return str(value)
+    problems.append(Problem(field, "text or a whole number", shown(value)))
+    return None
+
+
+def _places(
+    one: Opinion,
+    ids: Mapping[str, tuple[int, ...]],
+    answers: Mapping[tuple[str, str], tuple[int, ...]],
+    questions: Sequence[str],
+    problems: list[Problem],
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    found = list(_found(one, ids, answers, problems))
+    if not problems and len(found) == 2:
+        if found[0] == found[1]:
+            problems.append(Problem("", "two answers", "one and the same"))
+        elif questions[found[0][0]] != questions[found[1][0]]:
+            asked = " and ".join(repr(questions[one[0]]) for one in found)
+            problems.append(Problem("", "two answers to one question", f"answers to {asked}"))
+    if problems:
+        return (), ()
+    return ((), found[0]) if len(found) == 1 else (found[0], found[1])
+
+
+def _found(
+    one: Opinion,
+    ids: Mapping[str, tuple[int, ...]],
+    answers: Mapping[tuple[str, str], tuple[int, ...]],
+    problems: list[Problem],
+) -> Iterator[tuple[int, ...]]:
+    named = {"id": one.id} if one.id_a is None and one.system_a is None else {
+        "id_a": one.id_a, "id_b": one.id_b
+    }  # fmt: skip
+    if one.id_a is not None or one.system_a is None:
+        for field, id in named.items():
+            if id is not None and id in ids:
+                yield ids[id]
+            else:
+                problems.append(Problem(field, "the id of an example of the run", repr(id)))
+        return
+    for field, system in (("system_a", one.system_a), ("system_b", one.system_b)):
+        key = (str(one.question_id), str(system))
+        if key in answers:
+            yield answers[key]
+        else:
+            expected = "a question and system of the run"
+            problems.append(Problem(field, expected, f"{one.question_id!r} by {system!r}"))
+
+
+Floats = NDArray[np.float64]
+Whole = NDArray[np.int64]
+
+FILLED = 0.9
+"""A metric is chosen by default only if it has scores for at least this share of the pairs."""
+
+
+@dataclass(frozen=True, eq=False)
+class WeighingTable:
+    """The pairs or ratings for which all scores exist, one row for each.
+
+    Attributes:
+        x: Shape (n, m). Scores of b minus those of a, or of the rated example; the sign is reversed
+            if less is better.
+        said: Shape (n,). People's mean preference or rating.
+        cluster: Shape (n,). The index of the question, from 0.
+        annotators: Shape (n,). The number of annotators.
+    """
+
+    x: Floats
+    said: Floats
+    cluster: Whole
+    annotators: Whole
+
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return len(self.said)
+
+
+def composite_terms(start: str) -> dict[str, float]:
+    """The metrics of a composite and their weights.
+
+    Raises:
+        InputError: It is not a composite, or not a weighted mean of an example's scores.
+    """
+    metric = parse_metric(start)
+    if not isinstance(metric, Composite) or metric.kind != "arithmetic" or metric.over_means:
+        raise InputError(
+            f"{argument('start', start)}: it takes equal, or a composite that is a weighted mean, "
+            'such as ragas_score or composite(weights="faithfulness:2 context_recall:1").'
+        )
+    return {str(metric.components()[name]): weight for name, weight in metric.terms}
+
+
+def weighable(
+    scored: Scored,
+    asked: Sequence[str],
+    begin: Mapping[str, float] | None,
+    pairs: Sequence[JointOpinion],
+) -> tuple[list[str], dict[str, str], int]:
+    """The metrics to weight, why others are excluded, and a sign: -1 if less is better in all.
+
+    Args:
+        scored: The run.
+        asked: Metrics that the user named.
+        begin: Metrics and weights of the starting composite; None for equal weights.
+        pairs: People's opinions.
+
+    Raises:
+        UnknownName: The run does not have such a metric.
+        InputError: No metric is left, or the starting composite has one that cannot be weighted.
+    """
+    named = [known_metric(scored, name) for name in dict.fromkeys([*(begin or {}), *asked])]
+    excluded: dict[str, str] = {}
+    fitting = []
+    for name in named or scored.metrics:
+        if why := _unfit(scored, name):
+            excluded[name] = why
+        elif not named and (share := _filled(scored, name, pairs)) < FILLED:
+            excluded[name] = reason("few_scores", share=f"{share:.2f}")
+        else:
+            fitting.append(name)
+    better = {name: scored.scale(name).better for name in fitting}
+    wanted = "+" if "+" in better.values() else "-"
+    for name in fitting:
+        if better[name] != wanted:
+            excluded[name] = "less_is_better" if better[name] == "-" else "neither_is_better"
+    kept = [name for name in fitting if better[name] == wanted]
+    if begin and (lost := [name for name in begin if name in excluded]):
+        why_lost = reasons({name: excluded[name] for name in lost})
+        raise InputError("The starting weights cannot be fitted.", notes=why_lost)
+    if not kept:
+        raise InputError("No metric is left to weight.", notes=reasons(excluded))
+    return kept, excluded, 1 if wanted == "+" else -1
+
+
+def _unfit(scored: Scored, name: str) -> str | None:
+    metric = scored.metric(name)
+    if metric is None:
+        return "not_loaded"
+    if isinstance(metric, Composite):
+        return "composite_in_composite"
+    if isinstance(metric, AspectVerdict):
+        return "critique_in_composite"
+    if not scored.of(name)["value"].count():
+        return "no_score_in_run"
+    return None
+
+
+def _filled(scored: Scored, name: str, pairs: Sequence[JointOpinion]) -> float:
+    there = scored.of(name)["value"].is_not_null().to_numpy()
+    full = [
+        all(any(there[row] for row in side) for side in (one.a, one.b) if side) for one in pairs
+    ]
+    return sum(full) / len(full) if full else 0.0
+
+
+def score_table(
+    scored: Scored, names: Sequence[str], pairs: Sequence[JointOpinion], turn: int
+) -> tuple[WeighingTable, dict[str, int], int]:
+    """The rows with all scores, the rows without a score by metric, and the rows left out in total.
+
+    Args:
+        scored: The run.
+        names: Metrics of the run.
+        pairs: People's opinions.
+        turn: -1 if less is better, otherwise 1.
+    """
+    values = np.column_stack([scored.of(name)["value"].cast(float).to_numpy() for name in names])
+
+    def mean(rows: Sequence[int]) -> Floats:
+        there = values[list(rows)]
+        known = np.isfinite(there)
+        sums = np.where(known, there, 0).sum(axis=0)
+        return np.where(known.any(axis=0), sums / np.maximum(known.sum(axis=0), 1), np.nan)
+
+    x = np.array([mean(one.b) - (mean(one.a) if one.a else 0.0) for one in pairs])
+    x = turn * x.reshape(len(pairs), len(names))
+    full = np.isfinite(x).all(axis=1)
+    clusters = scored.facets["cluster"].to_list()
+    codes = {name: code for code, name in enumerate(dict.fromkeys(clusters))}
+    table = WeighingTable(
+        x[full],
+        np.array([one.value for one in pairs])[full],
+        np.array([codes[clusters[one.b[0]]] for one in pairs], dtype=np.int64)[full],
+        np.array([one.annotators for one in pairs], dtype=np.int64)[full],
+    )
+    lacking = {name: int(count) for name, count in
+               zip(names, (~np.isfinite(x)).sum(axis=0), strict=True) if count}  # fmt: skip
+    return table, lacking, int((~full).sum())
+
+
+def reasons(excluded: Mapping[str, str]) -> list[str]:
+    """The reasons why metrics are excluded, one for each."""
+    return [str(Reason.read(why).about(name)) for name, why in excluded.items()]
+
+
+MOST_RATED = 2000
+"""If there are more ratings, a random subset of this size is used to form pairs."""
+
+
+def concordance(
+    sort: Sort,
+    placed: Floats,
+    said: Floats,
+    cluster: NDArray[np.int64],
+    level: float,
+    rng: np.random.Generator,
+) -> tuple[float | None, float | None, float | None]:
+    """Share of pairs put in people's order, with its interval; the composite's ties count half.
+
+    Args:
+        sort: Whether people gave preferences or ratings.
+        placed: Shape (n,). The composite's difference for a pair, or its value for a rating.
+        said: Shape (n,). People's preference or rating.
+        cluster: Shape (n,). The question of each row.
+        level: Confidence level of the interval.
+        rng: Draws a subset of many ratings.
+
+    Every rating is compared with every other: a U-statistic, whose standard error is twice that
+    of the mean over its rows (Hoeffding, 1948).
+    """
+    if sort == Sort.PREFERENCE:
+        ordered = said != 0
+        right = (np.sign(placed[ordered]) * np.sign(said[ordered]) + 1) / 2
+        if not len(right):
+            return None, None, None
+        _, place = np.unique(cluster[ordered], return_inverse=True)
+        sums, squares = (np.bincount(place, weights=one) for one in (right, right**2))
+        found = mean_interval(sums, np.bincount(place), squares, rate=False, low=0, high=1,
+                              level=level)  # fmt: skip
+        ends = found.interval
+        if ends is None:
+            return found.value, None, None
+        return found.value, ends.low, ends.high
+    right, counts, of = _against_each_other(placed, said, cluster, rng)
+    if not len(right):
+        return None, None, None
+    _, place = np.unique(of, return_inverse=True)
+    sums, totals = np.bincount(place, weights=right), np.bincount(place, weights=counts)
+    found = mean_interval(sums, totals, rate=False, low=None, high=None, level=level)
+    value, ends = float(right.sum() / counts.sum()), found.interval
+    if ends is None:
+        return value, None, None
+    half = ends.high - ends.low
+    return value, max(0.0, value - half), min(1.0, value + half)
+
+
+def _against_each_other(
+    placed: Floats, said: Floats, cluster: NDArray[np.int64], rng: np.random.Generator
+) -> tuple[Floats, Floats, NDArray[np.int64]]:
+    """For each rated example: its correctly ordered pairs, its pairs in all, its question."""
+    if len(said) > MOST_RATED:
+        rows = rng.choice(len(said), MOST_RATED, replace=False)
+        placed, said, cluster = placed[rows], said[rows], cluster[rows]
+    right, counts = np.zeros(len(said)), np.zeros(len(said))
+    for row in range(len(said)):
+        above = np.sign(said[row] - said)
+        right[row] = ((np.sign(placed[row] - placed) * above + 1) / 2)[above != 0].sum()
+        counts[row] = np.count_nonzero(above)
+    used = counts > 0
+    return right[used], counts[used], cluster[used]

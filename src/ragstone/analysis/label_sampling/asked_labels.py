@@ -1,0 +1,408 @@
+"""Asked labels: what annotators are asked and shown, who labels what, expected widths."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import sqrt
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import ArrayLike, NDArray
+
+from ragstone.analysis.scored_run import Scored
+from ragstone.annotation.queue import form as pairs
+from ragstone.annotation.queue.form import YES_NO as YES_OR_NO
+from ragstone.annotation.queue.form import AskedLabel
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
+from ragstone.data.record_labels import LABELS, YES_NO, Unit
+from ragstone.judgements import (
+    ASKS,
+    KINDS,
+    Agreement,
+    Claim,
+    Column,
+    Critique,
+    Grounding,
+    Kind,
+    Preference,
+    Quality,
+    Rating,
+    Relevance,
+    Response,
+    Statement,
+    Support,
+    answered_by,
+    instructions_for_people,
+    is_in,
+    kind_of,
+    languages,
+)
+from ragstone.judges.judge import HumanJudge
+from ragstone.metrics import AnswerOutcome, AspectVerdict, Metric, RubricScore
+from ragstone.stats.correction.corrected import joined_strata
+from ragstone.stats.distributions import upper_quantile
+
+Floats = NDArray[np.float64]
+
+LEVEL = 0.95
+PEOPLE = "people"
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectedWidth:
+    """Of the 95 % interval of a metric's mean, from as many labels drawn in one way."""
+
+    by: str
+    width: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"by": self.by, "width": self.width}
+
+
+def expected_errors(scored: Scored, metric: str, people: pl.DataFrame | None) -> Floats:
+    """How far people's score may lie from what the judge's verdict leads to expect, by example.
+
+    With labels: the standard deviation of people's scores among what the judge calls alike, in
+    the strata of ``joined_strata``, moved to that of all labels as by one label more. Without,
+    nobody knows where the judge errs, and it counts as erring everywhere alike: as far as its
+    own scores vary, m (1 - m) of a rate. Where it has no score either, nothing is known: 0.
+
+    Args:
+        scored: The run.
+        metric: Of the run.
+        people: ``example_id``, ``people`` and ``weight`` (one over the chance of being drawn, null
+            for equal ones) of those that are labelled already.
+
+    Returns:
+        Shape (examples,), above 0 but where nothing varies.
+    """
+    rows = scored.of(metric)
+    values = rows["value"].cast(pl.Float64)
+    known = values.fill_null(values.mean() or 0.0).to_numpy()
+    if people is None or people.is_empty():
+        scale = scored.scale(metric)
+        mean = float(known.mean())
+        bounded = (scale.low, scale.high) == (0, 1)
+        deviation = sqrt(mean * (1 - mean)) if bounded else float(known.std())
+        return np.full(len(known), deviation)
+    said = rows.join(people, on="example_id", how="left", maintain_order="left")
+    there = said[PEOPLE].is_not_null().to_numpy()
+    labels = said[PEOPLE].drop_nulls().to_numpy()
+    mass = said["weight"].fill_null(1.0).to_numpy()[there]
+    strata = joined_strata(known, len(labels))
+    overall = _variance(labels, mass)
+    own = strata[there]
+    found = np.array([
+        _moved(labels[own == one], mass[own == one], overall) for one in range(strata.max() + 1)
+    ])  # fmt: skip
+    return np.asarray(np.sqrt(found)[strata])
+
+
+def expected_width(errors: Floats, probability: ArrayLike, *, level: float = LEVEL) -> float:
+    """Width of the interval of the mean that ``calibrate`` will give.
+
+        2 z · sqrt(the larger of  sum of e² / π / N²  and  mean of e² / n*)
+
+    n* is Kish's number of the labels: its intervals never take labels of unequal weight to tell
+    more than as many of equal weight.
+
+    Args:
+        errors: Shape (N,). e, how far people's score may lie from what is expected of it.
+        probability: Shape (N,). π, in (0, 1]: how likely each example is to be drawn.
+        level: Of the interval, in (0, 1).
+
+    Source: Särndal, Swensson & Wretman (1992), "Model Assisted Survey Sampling", section 6.4, for
+    draws that hardly depend on each other.
+    """
+    z = NormalDist().inv_cdf(upper_quantile(level))
+    chance = np.asarray(probability, dtype=np.float64)
+    rows = len(errors)
+    kish = rows**2 / float((1 / chance).sum())
+    variance = float((errors**2 / chance).sum()) / rows**2
+    return 2 * z * sqrt(max(variance, float((errors**2).mean()) / kish))
+
+
+def expected_widths(errors: Floats, designs: Mapping[str, Floats]) -> tuple[ExpectedWidth, ...]:
+    """Of each design, by the chances that it gives the examples."""
+    return tuple(ExpectedWidth(by, expected_width(errors, own)) for by, own in designs.items())
+
+
+def _variance(labels: Floats, mass: Floats) -> float:
+    return float(np.average((labels - np.average(labels, weights=mass)) ** 2, weights=mass))
+
+
+def _moved(labels: Floats, mass: Floats, overall: float) -> float:
+    """Variance of a stratum's labels and of one more that varies as all of them do."""
+    n = len(labels)
+    own = _variance(labels, mass) if n else 0.0
+    return (n * own + overall) / (n + 1)
+
+
+def shared_out(
+    units: int, annotators: Sequence[str], overlap: float, rng: np.random.Generator
+) -> list[tuple[str, ...]]:
+    """The annotators of each unit.
+
+    A random share of the units goes to everybody, so that agreement can be
+    measured; each of the others goes to one annotator, as evenly as possible.
+
+    Args:
+        units: How many.
+        annotators: Their names; of nobody named, everything is one annotator's without a name.
+        overlap: Share in [0, 1]; above 0 it is one unit at least.
+        rng: Seeded by the caller.
+
+    Raises:
+        InputError: A share out of its range, a name that is empty or occurs twice, an overlap
+            without several annotators.
+    """
+    faults = []
+    if not 0 <= overlap <= 1:
+        faults.append(f"the overlap is a share in [0, 1], got {overlap}")
+    if overlap > 0 and len(annotators) < 2:
+        faults.append(f"an overlap needs several annotators, which {argument('annotators')} names")
+    if any(not name.strip() for name in annotators):
+        faults.append("an annotator needs a name")
+    twice = sorted({name for name in annotators if annotators.count(name) > 1})
+    if twice:
+        faults.append(f"{', '.join(twice)} occurs twice")
+    if faults:
+        raise InputError(f"The sample cannot be shared out: {'; '.join(faults)}.")
+    if len(annotators) < 2:
+        return [tuple(annotators) or ("",)] * units
+    everybody = min(units, max(1, round(overlap * units))) if overlap > 0 else 0
+    order = rng.permutation(units)
+    found = [tuple(annotators)] * units
+    first = int(rng.integers(len(annotators)))
+    for turn, unit in enumerate(order[everybody:], start=first):
+        found[unit] = (annotators[turn % len(annotators)],)
+    return found
+
+
+UNITS: tuple[Unit, ...] = ("answer", "context", "claim", "statement")
+
+HEAD = ("id", "annotator", "inclusion_probability", "stratum")
+TEXTS = ("text", "question", "history", "policy", "answer", "contexts", "reference")
+TAIL = ("note", "discard")
+
+
+TOPICS: Mapping[str, tuple[str, ...]] = {
+    Rating.name: ("1", "2", "3", "4", "5"),
+    Critique.name: YES_OR_NO,
+}
+"""What is said of a criterion or an aspect, which the label names behind a point."""
+
+
+def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:
+    """The labels to ask for, with their units.
+
+    Without any named, those from which the metric can be computed: labels of the taxonomy,
+    verdicts on its claims or statements, and where there are none the metric's own value.
+
+    Args:
+        labels: Names of labels: of the taxonomy, ``support`` and ``agreement`` (of claims, or of
+            what the metric needs), a metric, or a word of one's own.
+        metric: What the sample was drawn for; its name alone where it is not loaded.
+
+    Raises:
+        InputError: Neither labels nor a metric, or a name that a column of the sheet has.
+    """
+    needed = labels_settling(metric) if isinstance(metric, Metric) else []
+    if not labels:
+        if metric is None:
+            raise InputError(
+                f"A label sheet needs to know what to ask: {argument('asked', 'NAME')}, such as "
+                f"{argument('asked', 'helpful')}, or {argument('metric', 'NAME')}."
+            )
+        return tuple(needed) or (AskedLabel(str(metric), "answer"),)
+    if any(not label.strip() for label in labels):
+        raise InputError(f"{argument('asked', '')} is empty. Name a label, such as helpful.")
+    taken = sorted({*HEAD, *UNITS, *TEXTS, *TAIL} & set(labels))
+    if taken:
+        raise InputError(f"A label cannot be called {', '.join(taken)}: the sheet has that column.")
+    asked = []
+    for label in dict.fromkeys(labels):
+        units = [one.unit for one in needed if one.label == label]
+        asked += [AskedLabel(label, unit) for unit in units or [_usual_unit(label)]]
+    return tuple(asked)
+
+
+def labels_settling(metric: Metric) -> list[AskedLabel]:
+    """What people must say for the metric's rule; nothing where it needs more than people's word.
+
+    The outcome of an answer is one word, which is asked for itself.
+
+    Args:
+        metric: Any.
+
+    Returns:
+        The labels, by what of an example they are about.
+    """
+    if isinstance(metric, RubricScore):
+        return [AskedLabel(f"rating.{metric.criterion}", "answer")]
+    if isinstance(metric, AspectVerdict):
+        return [AskedLabel(f"critique.{metric.aspect}", "answer")]
+    by_people = HumanJudge().asks | answered_by("counting")
+    if metric.name == AnswerOutcome.name or not metric.asks <= by_people:
+        return []
+    facts = {(part.over, name) for part in metric.parts().values() for name in part.columns}
+    facts |= {(over, name) for over, fact in facts for name in over.columns[fact].made_of}
+    found = []
+    for name in (name for name in ASKS if name in metric.asks):
+        ask, kind = ASKS[name], kind_of(name)
+        for column in kind.filled_by(ask):
+            if ask.over is not None and column.label:
+                fact = column.fact or column.name
+                if kind.about == "proposition" or (ask.over, fact) in facts:
+                    found.append(AskedLabel(column.label, ask.over.unit))
+    return sorted(dict.fromkeys(found), key=lambda one: UNITS.index(one.unit))
+
+
+def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
+    """The labels of tasks.
+
+    Args:
+        tasks: ``retrieval``, ``grounding``, ``generation``, ``claims``, ``statements``, or a kind
+            of judgements that people label, such as ``preference`` or one of the user's own.
+
+    Raises:
+        UnknownName: There is no such task.
+    """
+    known = tasks_known()
+    for one in tasks:
+        if one not in known:
+            hint = f"There are {', '.join(known)}."
+            raise UnknownName("task", one, tuple(known), hint=hint)
+    return tuple(dict.fromkeys(label for one in tasks for label in known[one]))
+
+
+def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
+    """The labels of each task."""
+    families: dict[str, tuple[type[Kind], ...]] = {
+        "retrieval": (Relevance,),
+        Grounding.name: (Grounding,),
+        "generation": (Response, Quality),
+    }
+    found = {
+        name: tuple(
+            AskedLabel(label, _usual_unit(label))
+            for kind in kinds
+            for column, label in kind.labels().items()
+            # A grade says what the three labels of a passage say, in another way.
+            if kind.columns[column].role != "grade"
+        )
+        for name, kinds in families.items()
+    }
+    found[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
+    found[Statement.name] = tuple(
+        AskedLabel(label, "statement") for label in Agreement.labels().values()
+    )
+    for name, kind in KINDS.items():
+        own = tuple(AskedLabel(label, _usual_unit(label)) for label in kind.labels().values())
+        found |= {name: own} if own and name not in found else {}
+    return found
+
+
+def instructions_of(
+    asked: Sequence[AskedLabel], language: str, folder: Path | None = None
+) -> tuple[str, tuple[str, ...]]:
+    """What is asked, in Markdown, for the people who say it; and remarks on it.
+
+    Empty where that is a word of the user's own.
+
+    Args:
+        asked: From ``labels_asked``.
+        language: A kind without a guideline in this language has its English one.
+        folder: With translations of the user's own.
+
+    Raises:
+        UnknownName: No guideline is in this language.
+    """
+    language, there = language.capitalize(), languages(folder)
+    if language not in there:
+        raise UnknownName("language", language, there, hint=f"There are {', '.join(there)}.")
+    kinds = kinds_asked(asked)
+    left = [kind.name for kind in kinds if not is_in(kind, language, folder)]
+    notes = [reason("no_translation", language=language, kinds="\n".join(left))] if left else []
+    parts = [
+        instructions_for_people(kind, columns, language, folder) for kind, columns in kinds.items()
+    ]
+    return "\n".join(parts), tuple(notes)
+
+
+def _usual_unit(label: str) -> Unit:
+    """Of the first ask that people can answer with it; the answer for a word of one's own."""
+    units = [
+        ask.over.unit
+        for name, ask in ASKS.items()
+        for column in kind_of(name).filled_by(ask)
+        if ask.over is not None and column.label == label
+    ]
+    return next(iter(units), "answer")
+
+
+def kinds_asked(asked: Sequence[AskedLabel]) -> dict[type[Kind], list[str]]:
+    """The kinds that are asked about, with the columns that are; none for the user's own words."""
+    labels = {one.label for one in asked}
+    topics = {label.partition(".")[0] for label in labels}
+    return {
+        kind: columns
+        for name, kind in KINDS.items()
+        if (columns := [column for column, label in kind.labels().items() if label in labels])
+        or (name in topics and kind.having("topic"))
+    }
+
+
+def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
+    """What is to be read: what the judges of these kinds read, all of it for a user's own word."""
+    kinds = kinds_asked(asked)
+    known = {label for kind in kinds for label in kind.labels().values()}
+    if not all(one.label in known for one in asked):
+        return {*TEXTS}
+    shown = {text for kind in kinds for text in kind.shows}
+    shown |= {"answer"} & {one.unit for one in asked}
+    return shown | ({"answer"} if "sentences" in shown else set())
+
+
+def with_choices(asked: Sequence[AskedLabel]) -> tuple[AskedLabel, ...]:
+    """The labels with what can be said of each, and when; own words have neither."""
+    return tuple(_with_choices(one) for one in asked)
+
+
+def _with_choices(asked: AskedLabel) -> AskedLabel:
+    topic = asked.label.partition(".")[0]
+    if topic in TOPICS:
+        return replace(asked, choices=TOPICS[topic])
+    if asked.label == pairs.LABEL:
+        tie = dict(Preference.columns["verdict"].values.items()).get(pairs.TIE, "")
+        means = {pairs.A: "", pairs.B: "", pairs.TIE: str(tie)}
+        return replace(asked, choices=tuple(means), help=means)
+    places: tuple[Unit, ...] = (asked.unit, "record") if asked.unit == "answer" else (asked.unit,)
+    known = next((LABELS[unit] for unit in places if asked.label in LABELS.get(unit, {})), None)
+    if known is None:
+        return asked
+    kind, column = next(
+        (kind, kind.columns[name])
+        for kind in KINDS.values()
+        for name, label in kind.labels().items()
+        if label == asked.label
+    )
+    values = known[asked.label]
+    if values == YES_NO:
+        return replace(asked, choices=YES_OR_NO, help={"yes": _when_yes(kind, column)})
+    meant = {str(value): means for value, means in column.values.items()}
+    choices = tuple(map(str, values))
+    return replace(asked, choices=choices, help={one: meant.get(one, "") for one in choices})
+
+
+def _when_yes(kind: type[Kind], column: Column) -> str:
+    """When a label is yes: what it says, or, if that follows from a grade, what the grades mean."""
+    grades = [one.values for one in kind.columns.values() if one.role == "grade"]
+    if not (least := column.at_least) or not grades:
+        return column.doc
+    means = [str(text).rstrip(".") for grade, text in grades[0].items() if int(grade) >= least]
+    return "; or ".join(means) + "."

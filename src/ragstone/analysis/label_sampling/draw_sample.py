@@ -1,0 +1,259 @@
+"""Sampling: which examples of a run people should label, and how likely each was to be drawn."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored, known_metric
+from ragstone.core.messages import reason
+from ragstone.stats.planning.sampling import Allocation
+
+from .asked_labels import ExpectedWidth, shared_out
+from .sample_designs import (
+    By,
+    DrawnUnits,
+    RunUnits,
+    SampleDesign,
+    SampleStratum,
+    check_design,
+    draw_units,
+    units_of,
+    widths_of,
+    without_undefined,
+)
+
+GAIN = 0.98
+"""Widths that are nearer to each other than this are as good as the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class SampleSettings:
+    """How a sample is drawn: the same settings give the same sample.
+
+    What a way of drawing does not go by is None or empty.
+    """
+
+    run: str
+    by: By
+    metric: str | None
+    threshold: float | None
+    strata_of: tuple[str, ...]
+    allocation: Allocation | None
+    others: tuple[str, ...]
+    cluster: str | None
+    annotators: tuple[str, ...]
+    overlap: float
+    seed: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in asdict(self).items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Examples drawn from a run.
+
+    Attributes:
+        rows: In random order, with whole questions together: ``example_id``, ``question_id``,
+            ``system``, ``stratum``, ``inclusion_probability`` and ``annotators``, who are to
+            label it.
+        strata: Empty unless stratified.
+        settings: The arguments and the seed; the same settings give the same sample.
+        examples: Number of examples in the run.
+        questions: Number of whole questions, or values of the cluster field, drawn; None if
+            examples were drawn.
+        unit: What was drawn, in words: examples, questions, values of document_id.
+        chances: Smallest and largest inclusion probability of any unit.
+        widths: Expected widths of the interval of the metric's mean from as many labels, by
+            design, the one used first. Empty without a metric, and for whole questions, because
+            their examples may err together.
+        notes: Remarks for the user.
+    """
+
+    rows: pl.DataFrame
+    strata: tuple[SampleStratum, ...]
+    settings: SampleSettings
+    examples: int
+    questions: int | None
+    unit: str
+    chances: tuple[float, float]
+    widths: tuple[ExpectedWidth, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def effective(self) -> float:
+        """The size of a simple random sample that is as informative (Kish)."""
+        weights = 1 / self.rows["inclusion_probability"].to_numpy()
+        return float(weights.sum() ** 2 / (weights @ weights))
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        strata = [
+            {"name": one.name, "there": one.there, "drawn": one.drawn,
+             "inclusion_probability": one.probability}
+            for one in self.strata
+        ]  # fmt: skip
+        return {
+            **self.settings.to_dict(),
+            "examples": self.examples,
+            "n": self.rows.height,
+            "questions": self.questions,
+            "effective": self.effective,
+            "chances": list(self.chances),
+            "strata": strata,
+            "expected_widths": [one.to_dict() for one in self.widths],
+            "items": self.rows.to_dicts(),
+            "notes": list(self.notes),
+        }
+
+
+def draw_sample(
+    scored: Scored,
+    n: int,
+    *,
+    by: By = "random",
+    metric: str | None = None,
+    threshold: float = 0.5,
+    strata: Sequence[str] = (),
+    allocation: Allocation = "proportional",
+    others: Sequence[Scored] = (),
+    people: pl.DataFrame | None = None,
+    whole_questions: bool = False,
+    annotators: Sequence[str] = (),
+    overlap: float = 0.0,
+    seed: int = 0,
+) -> Sample:
+    """Draw examples of a run for people to label, each with a known probability above 0.
+
+    Args:
+        scored: The run, made with ``by=`` the fields in ``strata``.
+        n: Number of examples, or with ``whole_questions`` of questions.
+        by: ``random``: all with the same probability. ``stratified``: a set number from each
+            stratum. ``near-threshold``: an example whose score is at the threshold is ten
+            times as likely as the one farthest from it. ``disagreement``: an example on which
+            runs or votes disagree most is ten times as likely as one on which they agree.
+            ``error``: in proportion to how far people are expected to be from the judge's
+            verdict, up to ten times. Ratios are smaller if the likeliest is certain to be drawn.
+        metric: A metric of the run; needed except for random and for strata of fields. Examples
+            for which it is undefined are not drawn.
+        threshold: Score at which the metric turns from no to yes.
+        strata: Fields, and ``verdict`` for the judge's verdict on the metric.
+        allocation: How many examples each stratum gets.
+        others: Runs of the same examples, for disagreement on the metric; without any, the
+            votes within the run.
+        people: Human labels so far: ``example_id``, ``people`` (their score) and ``weight``.
+        whole_questions: Draw questions (the run's clusters) with all their examples.
+        annotators: Names of the annotators; if empty, one annotator without a name.
+        overlap: Share of the sample that goes to every annotator, in [0, 1]; the rest is
+            divided evenly.
+        seed: Random seed; the same seed draws the same sample.
+
+    Raises:
+        InputError: The arguments do not fit together, or do not fit the run.
+        UnknownName: The run does not have such a metric.
+    """
+    # Overrules are chosen by looking: a draw, and its probabilities, must not follow them.
+    scored, others = scored.without_overrules(), [one.without_overrules() for one in others]
+    metric = None if metric is None else known_metric(scored, metric)
+    asked = SampleDesign(
+        scored, n, by, metric, threshold, strata, allocation, others, people, whole_questions
+    )
+    check_design(asked)
+    design, undefined = without_undefined(asked)
+    units = units_of(design)
+    rng = np.random.default_rng(seed)
+    found = draw_units(design, units, rng)
+    widths = widths_of(design, found.drawn)
+    picked = rng.permutation(found.drawn.picked)
+    who = shared_out(len(picked), annotators, overlap, rng)
+    chances = found.drawn.probability
+    return Sample(
+        rows=_rows(design.scored.facets, units, found, picked, who),
+        strata=found.strata,
+        settings=_settings(design, annotators, overlap, seed),
+        examples=len(design.scored.facets),
+        questions=len(picked) if whole_questions else None,
+        unit=units.noun,
+        chances=(float(chances.min()), float(chances.max())),
+        widths=widths,
+        notes=tuple(_notes(design, undefined, found, widths)),
+    )
+
+
+def _settings(
+    design: SampleDesign, annotators: Sequence[str], overlap: float, seed: int
+) -> SampleSettings:
+    stratified = design.by == "stratified"
+    by_score = design.metric is not None and design.by != "random"
+    return SampleSettings(
+        run=str(design.scored.run.path),
+        by=design.by,
+        metric=design.metric,
+        threshold=design.threshold if by_score else None,
+        strata_of=tuple(design.strata) if stratified else (),
+        allocation=design.allocation if stratified else None,
+        others=tuple(str(one.run.path) for one in design.others),
+        cluster=design.scored.cluster if design.whole_questions else None,
+        annotators=tuple(annotators),
+        overlap=overlap if len(annotators) > 1 else 0.0,
+        seed=seed,
+    )
+
+
+def _notes(
+    design: SampleDesign, undefined: int, found: DrawnUnits, widths: Sequence[ExpectedWidth]
+) -> Iterator[str]:
+    if undefined:
+        yield reason("undefined_not_drawn", n=undefined, metric=design.metric)
+    yield from found.notes
+    if widths:
+        yield from _advice(widths, known=design.people is not None)
+    if any(one.drawn == 1 < one.there for one in found.strata):
+        yield "stratum_of_one"
+
+
+def _advice(widths: Sequence[ExpectedWidth], *, known: bool) -> Iterator[str]:
+    """Which design would give a narrower interval of the mean."""
+    of = {one.by: one.width for one in widths}
+    taken = widths[0]
+    best = min(of, key=lambda by: of[by])
+    if not known:
+        yield "errors_not_known"
+    if of[best] < GAIN * taken.width:
+        yield reason("narrower_design", by=best, less=f"{1 - of[best] / taken.width:.2f}")
+
+
+def _rows(
+    frame: pl.DataFrame,
+    units: RunUnits,
+    found: DrawnUnits,
+    picked: NDArray[np.int64],
+    who: Sequence[Sequence[str]],
+) -> pl.DataFrame:
+    names = found.names or [None] * len(frame)
+    order = np.full(units.size, -1)
+    order[picked] = np.arange(len(picked))
+    turn = order[units.place]
+    return (
+        frame.select("example_id", "question_id", "system")
+        .with_columns(
+            pl.Series("stratum", names, pl.String),
+            pl.Series("inclusion_probability", found.drawn.probability[units.place]),
+            pl.Series("turn", turn),
+        )
+        .filter(pl.col("turn") >= 0)
+        .sort("turn", maintain_order=True)
+        .with_columns(
+            pl.Series("annotators", [list(who[at]) for at in np.sort(turn[turn >= 0])],
+                      pl.List(pl.String))
+        )
+        .drop("turn")
+    )  # fmt: skip

@@ -1,0 +1,440 @@
+"""Label queues: made or extended from a run, from data or from a label sheet."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from ragstone.analysis.scored_run import Scored, known_metric
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.queue.assignment import Route, random_places, route_weight
+from ragstone.annotation.queue.form import (
+    LABEL,
+    AskedLabel,
+    Order,
+    PlacedItem,
+    QueueForm,
+    QueueItem,
+)
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from ragstone.annotation.queue.queue import Queue, queues
+from ragstone.annotation.queue.queue_results import take_over
+from ragstone.annotation.read_labels import read_label_table
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
+from ragstone.data import from_frame, read
+from ragstone.judgements import Grounding, languages
+from ragstone.metrics import Metric
+from ragstone.run import Run
+from ragstone.run.places import MANIFEST
+
+from .asked_labels import instructions_of, labels_asked, task_labels, with_choices
+from .queue_items import (
+    data_items,
+    is_sheet,
+    pair_items,
+    run_items,
+    sheet_items,
+    sheet_labels,
+    sheet_rows,
+)
+from .sample_designs import closeness
+
+NOTHING: Mapping[str, float] = {}
+
+
+def make_queue(
+    database: LabelDatabase,
+    form: QueueForm,
+    items: Sequence[QueueItem],
+    *,
+    risk: Mapping[str, float] = NOTHING,
+    doubt: Mapping[str, float] = NOTHING,
+) -> Queue:
+    """Make a queue of items.
+
+    Args:
+        database: The store.
+        form: What is asked, of how many people, in which order.
+        items: Those without a part to label are left out. Unless the form puts them together, each
+            part of an example becomes an item of its own.
+        risk: By example, for the order of that name: the riskiest come first.
+        doubt: By example, how much the judge is in doubt, from 0 to 1, for the route of that name.
+
+    Raises:
+        InputError: Nothing can be labelled, a share out of its range, or a name that is taken.
+    """
+    kept = labelled_items(form, items, risk, doubt)
+    return Queue.make(database, form, placed(form, kept, risk, doubt))
+
+
+def labelled_items(
+    form: QueueForm,
+    items: Sequence[QueueItem],
+    risk: Mapping[str, float] = NOTHING,
+    doubt: Mapping[str, float] = NOTHING,
+) -> list[QueueItem]:
+    """The items with a part to label, if a queue can be made of them.
+
+    Raises:
+        InputError: All that is wrong with it.
+    """
+    faults = []
+    kept = [one for one in items if one.parts]
+    if not kept:
+        units = ", ".join(dict.fromkeys(one.unit for one in form.asked))
+        faults.append(f"no example has what is to be labelled: {units}")
+    if form.per_item < 1:
+        faults.append(f"an item needs 1 person or more, got {form.per_item}")
+    if not 0 <= form.overlap <= 1:
+        faults.append(f"{argument('overlap', form.overlap)} is not from 0 to 1")
+    if form.most is not None and form.most < 1:
+        faults.append(f"{argument('n', form.most)} is not 1 or more")
+    if form.order == "risk" and not risk:
+        faults.append(f"the order by risk needs {argument('metric', 'METRIC')} of a run")
+    if form.route == "doubt" and not doubt:
+        faults.append(f"routing by doubt needs {argument('metric', 'METRIC')} of a run")
+    if form.route == "doubt" and form.order == "risk":
+        faults.append("items are given out by risk or by doubt, not by both")
+    if faults:
+        raise InputError(f"The queue cannot be made: {'; '.join(faults)}.")
+    return kept
+
+
+def placed(
+    form: QueueForm,
+    items: Sequence[QueueItem],
+    risk: Mapping[str, float] = NOTHING,
+    doubt: Mapping[str, float] = NOTHING,
+) -> Iterator[PlacedItem]:
+    """Each item with its place, and how many people it wants; the items of an example together."""
+    rng = np.random.default_rng(form.seed)
+    ids = list(dict.fromkeys(one.id for one in items))
+    weights = {id: route_weight(form.route, doubt.get(id)) for id in ids}
+    places = dict(zip(ids, random_places([weights[id] for id in ids], rng), strict=True))
+    order = sorted(ids, key=places.__getitem__)
+    if form.order == "risk":
+        order.sort(key=lambda id: -risk.get(id, 0.0))
+        places = {id: float(at) for at, id in enumerate(order)}
+    several = set(rng.permutation(len(ids))[: round(form.overlap * len(ids))].tolist())
+    of_example: dict[str, list[QueueItem]] = {}
+    for one in items:
+        of_example.setdefault(one.id, []).append(one)
+    number = 0
+    for at, id in enumerate(order):
+        for one in of_example[id]:
+            for item in [one] if form.together else list(_alone(one)):
+                number += 1
+                yield PlacedItem(
+                    replace(item, item=number),
+                    places[id],
+                    form.per_item if at in several else 1,
+                    weights[id],
+                    doubt.get(id),
+                    form.most is None or at < form.most,
+                )
+
+
+def _alone(item: QueueItem) -> Iterator[QueueItem]:
+    """An item for each part; a passage is read beside what is asked of it, and not among all."""
+    for part in item.parts:
+        left_out = {"contexts"} if part.unit == "context" else set()
+        shown = {name: text for name, text in item.shown.items() if name not in left_out}
+        yield replace(item, shown=shown, parts=(part,))
+
+
+AS_MADE = ("per_item", "overlap", "order", "chosen", "together", "seed")
+"""What of a form never changes once its queue is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueSource:
+    """What a queue is made of.
+
+    Attributes:
+        items: What can be labelled.
+        said: The labels that a sheet has already.
+        risk: By example, how bad its score is, from 0 to 1; 1 where the judge failed.
+        doubt: By example, how near its score is to where yes becomes no, from 0 to 1.
+    """
+
+    items: Sequence[QueueItem]
+    asked: tuple[AskedLabel, ...]
+    said: LabelTable | None = None
+    risk: Mapping[str, float] | None = None
+    doubt: Mapping[str, float] | None = None
+
+
+def annotate(
+    source: str | PathLike[str],
+    labels: LabelDatabase | str | PathLike[str],
+    *,
+    name: str = "",
+    tasks: Sequence[str] = (),
+    asked: Sequence[str] = (),
+    optional: Sequence[str] = (),
+    metric: str | None = None,
+    threshold: float = 0.5,
+    n: int | None = None,
+    examples: Collection[str] | None = None,
+    chosen: str = "",
+    per_item: int | None = None,
+    overlap: float | None = None,
+    order: Order = "random",
+    route: Route = "random",
+    together: bool = False,
+    instructions: str = "",
+    guidelines: Path | None = None,
+    seed: int = 0,
+) -> Queue:
+    """Make a queue of the examples of a run, of data, or of a label sheet.
+
+    A queue of this name that was made in the same way is gone on with.
+
+    Args:
+        source: A run folder, a dataset, or a sheet written by ``ragstone sample``.
+        labels: The store to keep it in: a folder, a file, or an address ``postgresql://…``.
+        name: Of the queue; by default the source and what is asked.
+        tasks: What to ask, see ``task_labels``.
+        asked: Single labels, see ``labels_asked``.
+        optional: Labels without which an item can be saved.
+        metric: Of a run: without tasks and labels, those from which it can be computed are asked;
+            its scores say where the judge is in doubt, and what is at risk.
+        threshold: Score at which the metric turns from no to yes.
+        n: How many examples are given out; None: all.
+        examples: Ids of those to choose from; None: all.
+        chosen: By what these were chosen, in words, where that was not chance.
+        per_item: How many people label an item; by default 1, or 2 where an overlap is given.
+        overlap: The share of examples that several people label; by default all of them.
+        order: ``random``, or ``risk``: the worst scores first.
+        route: In random order, which are likelier to come first: all the same (``random``), or
+            those on which the judge is in doubt (``doubt``).
+        together: Whether all parts of an example are labelled on one screen.
+        instructions: The queue's own, in Markdown.
+        guidelines: A folder with translations of guidelines, such as ``grounding.french.md``.
+        seed: Of the order and of the overlap.
+
+    Raises:
+        InputError: There is no such source, or nothing to ask or to label.
+        UnknownName: There is no such task or metric.
+    """
+    path = Path(source)
+    _check_guidelines(guidelines)
+    found = _source(path, tasks, asked, metric, threshold, examples, seed)
+    questions = tuple(
+        replace(one, required=one.label not in optional) for one in with_choices(found.asked)
+    )
+    known = [one.label for one in questions]
+    for one in optional:
+        if one not in known:
+            raise UnknownName("label of this queue", one, known)
+    several = 1 if overlap is None else 2
+    form = QueueForm(
+        name or _name(path, tasks, known),
+        questions,
+        str(path),
+        per_item if per_item is not None else several,
+        1.0 if overlap is None else overlap,
+        order,
+        route,
+        n,
+        chosen,
+        together,
+        instructions,
+        {
+            language: text
+            for language in languages(guidelines)
+            if (text := instructions_of(questions, language, guidelines)[0])
+        },
+        seed=seed,
+    )
+    risk, doubt = found.risk or {}, found.doubt or {}
+    # Before there is a store: wrong input leaves none behind.
+    items = labelled_items(form, found.items, risk, doubt)
+    store = open_labels(fspath(labels)) if isinstance(labels, (str, PathLike)) else labels
+    same = next((one for one in queues(store) if one.name == form.name), None)
+    if same is not None and _is_same(same, form):
+        return Queue(store, form.name)
+    queue = make_queue(store, form, items, risk=risk, doubt=doubt)
+    if found.said is not None:
+        take_over(queue, found.said)
+    return queue
+
+
+def more_examples(queue: Queue, source: str | PathLike[str], by: str = "") -> int:
+    """Add the examples of a source that a queue does not have yet; returns how many items.
+
+    Raises:
+        InputError: There is no such source, or nothing of it to label.
+    """
+    form = queue.form
+    asked = tuple(dict.fromkeys(one.label for one in form.asked))
+    found = _source(Path(source), (), asked, None, 0.5, None, form.seed)
+    return queue.extend(placed(form, found.items), by)
+
+
+def _source(
+    path: Path,
+    tasks: Sequence[str],
+    asked: Sequence[str],
+    metric: str | None,
+    threshold: float,
+    examples: Collection[str] | None,
+    seed: int,
+) -> QueueSource:
+    if not path.exists():
+        raise InputError(
+            f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
+        )
+    if path.is_dir() and (path / MANIFEST).is_file():
+        return _of_run(Run.open(path), tasks, asked, metric, threshold, examples, seed)
+    if metric is not None:
+        raise InputError(
+            f"{argument('metric', metric)} needs a run with its scores, and {path} is none: "
+            f"name what to ask with {argument('tasks', 'NAME')}."
+        )
+    if is_sheet(path):
+        return _of_sheet(path, tasks, asked, examples)
+    there = [one for one in read(path) if examples is None or one.id in examples]
+    questions = _questions(tasks, asked, None)
+    if _of_pairs(questions):
+        return QueueSource(pair_items(there, seed=seed), questions)
+    return QueueSource(data_items(there, questions), questions)
+
+
+def _of_run(
+    run: Run,
+    tasks: Sequence[str],
+    asked: Sequence[str],
+    metric: str | None,
+    threshold: float,
+    examples: Collection[str] | None,
+    seed: int,
+) -> QueueSource:
+    scored = None if metric is None else Scored(run).without_overrules()
+    name = None if scored is None or metric is None else known_metric(scored, metric)
+    measured = None if scored is None or name is None else scored.metric(name) or name
+    questions = _questions(tasks, asked, measured)
+    if _of_pairs(questions):
+        items = pair_items(from_frame(run.examples()), ids=examples, seed=seed)
+    else:
+        items = run_items(run, questions, examples)
+    if scored is None or name is None:
+        return QueueSource(items, questions)
+    return QueueSource(items, questions, None, _risk(scored, name), _doubt(scored, name, threshold))
+
+
+def _of_sheet(
+    path: Path, tasks: Sequence[str], asked: Sequence[str], examples: Collection[str] | None
+) -> QueueSource:
+    rows = sheet_rows(path)
+    items = [one for one in sheet_items(rows, str(path)) if examples is None or one.id in examples]
+    columns = sheet_labels(rows)
+    if tasks or asked:
+        questions = _questions(tasks, asked, None)
+    else:
+        units = dict.fromkeys(part.unit for one in items for part in one.parts)
+        questions = labels_asked(columns, None)
+        # A label of one's own is asked of what the rows are about.
+        questions = tuple(
+            one if one.unit in units or not units else replace(one, unit=next(iter(units)))
+            for one in questions
+        )
+    has_labels = any(str(row.get(name) or "").strip() for row in rows for name in columns)
+    return QueueSource(items, questions, read_label_table(path) if has_labels else None)
+
+
+def _questions(
+    tasks: Sequence[str], asked: Sequence[str], metric: Metric | str | None
+) -> tuple[AskedLabel, ...]:
+    """The labels of tasks and those that are named, or that the metric needs.
+
+    Raises:
+        InputError: Nothing is asked, or pairs are to be labelled with something else.
+    """
+    found = task_labels(tasks)
+    if asked or not found:
+        if not asked and metric is None:
+            raise InputError(
+                f"A queue needs to know what to ask: {argument('tasks', Grounding.name)}, "
+                f"{argument('asked', 'helpful')}, or {argument('metric', 'METRIC')} of a run."
+            )
+        found = tuple(dict.fromkeys((*found, *labels_asked(asked, metric))))
+    if _of_pairs(found) and len(found) > 1:
+        raise InputError(
+            f"Which of two answers is better is asked alone: make another queue for "
+            f"{', '.join(one.label for one in found if one.label != LABEL)}."
+        )
+    return found
+
+
+def _of_pairs(asked: Sequence[AskedLabel]) -> bool:
+    return any(one.label == LABEL for one in asked)
+
+
+def _is_same(there: QueueForm, wanted: QueueForm) -> bool:
+    """Whether a queue was made as it is wanted now; what was changed in it since does not count."""
+    as_made = {one: getattr(wanted, one) for one in AS_MADE}
+    first = there.asked[: len(wanted.asked)]
+    return (
+        {one: getattr(there, one) for one in AS_MADE} == as_made
+        and [(one.label, one.unit) for one in first]
+        == [(one.label, one.unit) for one in wanted.asked]
+        and Path(there.source).resolve() == Path(wanted.source).resolve()
+        and wanted.most in (None, there.most)
+    )
+
+
+def _check_guidelines(folder: Path | None) -> None:
+    """Refuse a folder of translations that is not there or cannot be read.
+
+    Raises:
+        InputError: Which file.
+    """
+    if folder is None:
+        return
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {argument('guidelines', folder)}.")
+    there = sorted(folder.glob("*.*.md"))
+    if not there:
+        raise InputError(
+            f"{folder} has no translation, such as {Grounding.name}.french.md: the kind, and the "
+            "language."
+        )
+    for file in there:
+        try:
+            file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InputError(f"{file} cannot be read as UTF-8: save it so. ({error})") from error
+
+
+def _name(path: Path, tasks: Sequence[str], labels: Sequence[str]) -> str:
+    """A name that fits into an address: the source and what is asked.
+
+    >>> _name(Path("runs/mtrag"), ["grounding"], [])
+    'mtrag-grounding'
+    """
+    words = [path.resolve().name.partition(".")[0], *(tasks or labels[:2])]
+    return "-".join("".join(one if one.isalnum() else "-" for one in word) for word in words)[:80]
+
+
+def _risk(scored: Scored, metric: str) -> dict[str, float]:
+    """How bad each score is, from 0 to 1; where the judge failed nobody knows, which is 1."""
+    scores, scale = scored.of(metric), scored.scale(metric)
+    value = pl.col("value")
+    low, high = value.min(), value.max()
+    share = (value - low) / pl.when(high > low).then(high - low).otherwise(1.0)
+    bad = share if scale.better == "-" else 1 - share
+    rows = scores.select(
+        "example_id",
+        pl.when(pl.col("status") == "missing").then(1.0).otherwise(bad.fill_null(0.0)),
+    )
+    return dict(rows.iter_rows())
+
+
+def _doubt(scored: Scored, metric: str, threshold: float) -> dict[str, float]:
+    near = closeness(scored, metric, threshold).fill_null(0.0)
+    return dict(zip(scored.of(metric)["example_id"], near, strict=True))

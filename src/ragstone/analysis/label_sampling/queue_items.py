@@ -1,0 +1,448 @@
+"""Queue items and label sheets: what annotators read of a run or of data, and what they label.
+
+A label sheet has a row for each annotator and example; where contexts, claims or statements are
+labelled, a row for each of these. The sheet names no system and no verdict of the judge, so that
+nobody is led. For the same reason two answers to a question are shown as A and B in random order.
+"""
+
+import re
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from ragstone.annotation.queue.form import A, AskedLabel, B, ItemPart, QueueItem
+from ragstone.annotation.raw_rows import row_of
+from ragstone.annotation.read_labels import source_of
+from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.core.escape import csv_table
+from ragstone.core.files import write_result
+from ragstone.core.messages import reason
+from ragstone.core.parquet import as_parquet
+from ragstone.data import Example, from_frame
+from ragstone.data.fields import squash
+from ragstone.data.record_labels import FIELDS, Unit
+from ragstone.data.text_files import Meter
+from ragstone.judgements import ENGLISH
+from ragstone.run import Run
+
+from .asked_labels import HEAD, TAIL, TEXTS, UNITS, instructions_of, texts_shown
+from .draw_sample import Sample
+from .sample_designs import VERDICT
+
+Propositions = Mapping[Unit, Mapping[str, Sequence[tuple[str, str]]]]
+
+
+def sample_items(sample: Sample, run: Run, asked: Sequence[AskedLabel]) -> list[QueueItem]:
+    """The examples of a sample in its order, whose systems and verdicts are not in them.
+
+    Args:
+        sample: Drawn from the run.
+        run: Whose examples, claims and statements are shown.
+        asked: From ``labels_asked``.
+    """
+    drawn = dict(sample.rows.select("example_id", "inclusion_probability").iter_rows())
+    found = {one.id: one for one in run_items(run, asked, drawn, drawn)}
+    return [found[id] for id in drawn]
+
+
+def run_items(
+    run: Run,
+    asked: Sequence[AskedLabel],
+    ids: Collection[str] | None = None,
+    probabilities: Mapping[str, float] | None = None,
+) -> list[QueueItem]:
+    """The examples of a run, in its order.
+
+    Args:
+        run: Whose claims and statements are those of the judge who spoke first.
+        asked: From ``labels_asked``.
+        ids: Of the examples; None: all.
+        probabilities: That a sample contains them.
+    """
+    run = run.without_overrules()
+    where = None if ids is None else pl.col("id").is_in(list(ids))
+    units = {one.unit for one in asked}
+    propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}
+    return list(
+        _items(from_frame(run.examples(where=where)), asked, propositions, probabilities or {})
+    )
+
+
+def data_items(
+    examples: Iterable[Example],
+    asked: Sequence[AskedLabel],
+    probabilities: Mapping[str, float] | None = None,
+    propositions: Propositions | None = None,
+) -> list[QueueItem]:
+    """The examples of data, with their claims and statements.
+
+    Args:
+        examples: In their order.
+        asked: From ``labels_asked``.
+        probabilities: That a sample contains them.
+        propositions: Number and text of the claims and statements of each; None: those that the
+            data list.
+    """
+    there = list(examples)
+    found = propositions or {
+        unit: {one.id: _listed(one.labels.get(FIELDS[unit])) for one in there} for unit in UNITS[2:]
+    }
+    return list(_items(there, asked, found, probabilities or {}))
+
+
+def _listed(given: object) -> list[tuple[str, str]]:
+    rows = given if isinstance(given, list) else []
+    texts = [one.get("text") if isinstance(one, Mapping) else None for one in rows]
+    return [(str(at), text) for at, text in enumerate(texts, start=1) if isinstance(text, str)]
+
+
+def _items(
+    examples: Iterable[Example],
+    asked: Sequence[AskedLabel],
+    propositions: Propositions,
+    probabilities: Mapping[str, float],
+) -> Iterator[QueueItem]:
+    seen = texts_shown(asked)
+    for number, one in enumerate(examples):
+        yield _item(number, one, asked, propositions, seen, probabilities.get(one.id))
+
+
+def _item(
+    number: int,
+    example: Example,
+    asked: Sequence[AskedLabel],
+    propositions: Propositions,
+    seen: set[str],
+    probability: float | None,
+) -> QueueItem:
+    """What a person has to read of an example, and its parts that are labelled."""
+    contexts = example.contexts or ()
+    texts: dict[str, Any] = {
+        "question": example.question,
+        "history": [{"role": turn.role, "text": turn.text} for turn in example.history],
+        "policy": example.policy,
+        "answer": example.answer,
+        "reference": list(example.reference),
+        "contexts": [{"name": str(one.rank), "text": one.text or one.id} for one in contexts],
+    }
+    shown = {
+        name: text
+        for name, text in texts.items()
+        if text and (name in seen or (name == "history" and "question" in seen))
+    }
+    units = {one.unit for one in asked}
+    parts = [ItemPart("answer")] if "answer" in units else []
+    if "context" in units:
+        parts += [ItemPart("context", str(one.rank), one.text or "") for one in contexts]
+    for unit in UNITS[2:]:
+        if unit in units:
+            listed = propositions.get(unit, {}).get(example.id, ())
+            parts += [ItemPart(unit, *one) for one in listed]
+    return QueueItem(
+        number, example.id, shown, tuple(parts), probability, question=example.question_id
+    )
+
+
+def _texts(run: Run, kind: str) -> dict[str, list[tuple[str, str]]]:
+    """Number and text of the claims or statements of each example, of the judge who spoke first."""
+    rows = run.judgements(kind)
+    if "reference" in rows.columns:
+        rows = rows.filter(pl.col("reference") == 0)
+    rows = rows.unique(["example_id", "index"], keep="first", maintain_order=True).sort(
+        "example_id", "index", maintain_order=True
+    )
+    found: dict[str, list[tuple[str, str]]] = {}
+    for id, index, text in rows.select("example_id", "index", "text").iter_rows():
+        found.setdefault(id, []).append((str(index + 1), text))
+    return found
+
+
+def pair_items(
+    examples: Iterable[Example], *, ids: Collection[str] | None = None, seed: int = 0
+) -> list[QueueItem]:
+    """Every two answers of different systems to one question.
+
+    Args:
+        examples: Those without an answer are left out.
+        ids: Only pairs in which one of these examples is; None: all.
+        seed: Of which answer is shown first.
+
+    Raises:
+        InputError: No question has answers of two systems.
+    """
+    rng = np.random.default_rng(seed)
+    questions: dict[str, list[Example]] = {}
+    for one in examples:
+        if one.answer:
+            questions.setdefault(one.question_id, []).append(one)
+    found: list[QueueItem] = []
+    for answers in questions.values():
+        for own, rival in combinations(answers, 2):
+            if own.system != rival.system and (ids is None or {own.id, rival.id} & set(ids)):
+                found.append(_pair(len(found), own, rival, bool(rng.integers(2))))
+    if not found:
+        raise InputError(
+            "Which answer is better can be asked where two systems answer one question; here none "
+            "has two."
+        )
+    return found
+
+
+def _pair(number: int, own: Example, rival: Example, first: bool) -> QueueItem:
+    texts = (own.answer, rival.answer) if first else (rival.answer, own.answer)
+    shown = {
+        "question": own.question,
+        "history": [{"role": turn.role, "text": turn.text} for turn in own.history],
+        "policy": own.policy,
+        "answers": [{"name": name, "text": text} for name, text in zip((A, B), texts, strict=True)],
+        "reference": list(own.reference),
+    }
+    return QueueItem(
+        number,
+        own.id,
+        {name: text for name, text in shown.items() if text},
+        (ItemPart("answer"),),
+        hidden={"rival": rival.system, "first": first},
+        question=own.question_id,
+    )
+
+
+PASSAGE = re.compile(r"^\[([^\]\n]{1,200})\] ", re.MULTILINE)
+TURN = re.compile(r"^([^\s:]{1,40}): ", re.MULTILINE)
+
+
+def is_sheet(path: Path) -> bool:
+    """Whether a file is a label sheet: its rows name an annotator and have room for labels."""
+    if not path.is_file():
+        return False
+    rows = source_of(path, str(path)).rows(Meter())
+    _, first = next(rows, (None, None))
+    if isinstance(rows, Generator):
+        # Else the file stays open.
+        rows.close()
+    return isinstance(first, Mapping) and {"id", "annotator", "inclusion_probability"} <= set(first)
+
+
+def sheet_labels(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The labels that a sheet has room for."""
+    columns = dict.fromkeys(str(name) for row in rows for name in row)
+    known = {squash(name) for name in (*HEAD, *UNITS, *TEXTS, *TAIL)}
+    return [name for name in columns if squash(name) not in known]
+
+
+def sheet_rows(path: Path) -> list[Mapping[str, Any]]:
+    """The rows of a sheet.
+
+    Raises:
+        DataError: Rows that cannot be read.
+    """
+    rows: list[Mapping[str, Any]] = []
+    faults = []
+    for line, row in source_of(path, str(path)).rows(Meter()):
+        if isinstance(row, Mapping):
+            rows.append(row)
+            continue
+        problems = () if not hasattr(row, "problems") else row.problems
+        faults += [Fault(str(path), line, *problem) for problem in problems]
+    if faults:
+        raise DataError(faults)
+    return rows
+
+
+def sheet_items(rows: Iterable[Mapping[str, Any]], source: str) -> list[QueueItem]:
+    """An item for each example, with the parts that the sheet has rows for.
+
+    Raises:
+        DataError: A row without an id, or with a probability that is none.
+    """
+    faults = []
+    found: dict[str, QueueItem] = {}
+    parts: dict[str, dict[ItemPart, None]] = {}
+    for number, record in enumerate(rows, start=1):
+        row, problems = row_of(record, source, number, {})
+        faults += [Fault(source, number, *problem) for problem in problems]
+        if problems:
+            continue
+        own = parts.setdefault(row.id, {})
+        own[_part(record, row.about, row.unit)] = None
+        shown = _shown(record)
+        before = found.get(row.id)
+        texts = shown if before is None else {**shown, **before.shown}
+        # A sheet has no id of its question.
+        asked = [str(record.get(name) or "") for name in ("history", "question")]
+        found[row.id] = QueueItem(
+            len(found), row.id, texts, tuple(own), row.inclusion_probability,
+            question="\n".join(asked) if any(asked) else "",
+        )  # fmt: skip
+    if faults:
+        raise DataError(faults)
+    return list(found.values())
+
+
+def _part(record: Mapping[str, Any], about: str, unit: str | None) -> ItemPart:
+    kind: Unit = next(one for one in UNITS if one == about)
+    if unit is None:
+        return ItemPart("answer")
+    name = unit if kind == "context" else unit.rpartition(" ")[2]
+    return ItemPart(kind, name, str(record.get("text") or ""))
+
+
+def _shown(record: Mapping[str, Any]) -> dict[str, Any]:
+    texts: dict[str, Any] = {
+        name: text
+        for name in TEXTS[1:]
+        if isinstance(text := record.get(name), str) and text.strip()
+    }
+    if "contexts" in texts:
+        texts["contexts"] = _split(PASSAGE, texts["contexts"], "name")
+    if "history" in texts:
+        texts["history"] = _split(TURN, texts["history"], "role")
+    if "reference" in texts:
+        texts["reference"] = texts["reference"].split("\n\n")
+    return texts
+
+
+def _split(head: re.Pattern[str], text: str, name: str) -> list[dict[str, str]]:
+    """A text in the pieces that a sheet joined, each with what stands before it."""
+    before, *rest = head.split(text)
+    pieces = [{name: "", "text": before.strip()}] if before.strip() else []
+    heads, texts = rest[::2], rest[1::2]
+    return pieces + [
+        {name: one, "text": piece.strip()} for one, piece in zip(heads, texts, strict=True)
+    ]
+
+
+WRITTEN = (".csv", ".jsonl", ".parquet")
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSheet:
+    """Rows to be filled in.
+
+    Attributes:
+        frame: The rows.
+        asked: Which of its columns are empty to be filled in.
+        notes: What is not in it.
+        guideline: What is asked, in Markdown, for the people who fill it in; empty where that is a
+            word of the user's own.
+    """
+
+    frame: pl.DataFrame
+    asked: tuple[AskedLabel, ...]
+    notes: tuple[str, ...]
+    guideline: str = ""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The columns to fill."""
+        return tuple(dict.fromkeys(one.label for one in self.asked))
+
+
+def label_sheet(
+    sample: Sample, run: Run, asked: Sequence[AskedLabel], language: str = ENGLISH
+) -> LabelSheet:
+    """The sample's examples with room for the labels.
+
+    Each annotator's rows stand together, examples in the random order of the sample.
+
+    Args:
+        sample: Drawn from the run.
+        run: Whose examples, claims and statements are shown.
+        asked: From ``labels_asked``.
+        language: Of the guideline; a kind without one in this language has its English one.
+
+    Raises:
+        UnknownName: No guideline is in this language.
+    """
+    guideline, remarks = instructions_of(asked, language)
+    items = {one.id: one for one in sample_items(sample, run, asked)}
+    drawn = sample.rows
+    strata = _blind(drawn["stratum"])
+    rows = []
+    bare: dict[str, None] = {}
+    for annotator in sample.settings.annotators or ("",):
+        for one, stratum in zip(drawn.iter_rows(named=True), strata, strict=True):
+            if annotator in one["annotators"]:
+                head = {"id": one["example_id"], "annotator": annotator or None,
+                        "inclusion_probability": one["inclusion_probability"],
+                        "stratum": stratum}  # fmt: skip
+                found = list(_rows(items[one["example_id"]]))
+                rows += [head | unit for unit in found]
+                bare |= {} if found else {one["example_id"]: None}
+    notes = []
+    if bare:
+        lacking = dict.fromkeys(one.unit for one in asked)
+        notes.append(reason("no_row", n=len(bare), units="\n".join(lacking)))
+    units = [unit for unit in UNITS[1:] if any(one.unit == unit for one in asked)]
+    labels = dict.fromkeys(one.label for one in asked)
+    columns = dict.fromkeys([*HEAD, *units, *TEXTS, *labels, *TAIL], pl.String())
+    schema: dict[str, pl.DataType] = {**columns, "inclusion_probability": pl.Float64()}
+    frame = pl.DataFrame(rows, schema=schema)
+    empty = [name for name in ("stratum", *TEXTS) if frame[name].null_count() == len(frame)]
+    return LabelSheet(frame.drop(empty), tuple(asked), (*notes, *remarks), guideline)
+
+
+def write_sheet(sheet: LabelSheet, path: Path) -> None:
+    """Write it as CSV, JSON lines or Parquet, as the name ends, and its guideline beside it.
+
+    Raises:
+        InputError: Another ending, a sheet that is there, for it may hold labels, or another
+            guideline that is there.
+    """
+    if not path.name.endswith(WRITTEN):
+        raise InputError(f"A label sheet is written to {', '.join(WRITTEN)}, not to {path.name!r}.")
+    if path.exists():
+        raise InputError(
+            f"{path} already exists and may hold labels. Choose another name for the sheet."
+        )
+    if sheet.guideline:
+        guideline = guideline_file(path)
+        if guideline.exists() and guideline.read_bytes() != sheet.guideline.encode():
+            raise InputError(
+                f"{guideline} already exists and says something else than the guideline of this "
+                "sheet. Choose another name for the sheet."
+            )
+        write_result(guideline, sheet.guideline)
+    if path.suffix == ".csv":
+        write_result(path, csv_table(sheet.frame).write_csv())
+    elif path.suffix == ".jsonl":
+        write_result(path, sheet.frame.write_ndjson())
+    else:
+        write_result(path, as_parquet(sheet.frame))
+
+
+def guideline_file(path: Path) -> Path:
+    """Where the guideline of a sheet stands: ``labels.csv`` has ``labels.guideline.md``."""
+    return path.with_suffix(".guideline.md")
+
+
+def _rows(item: QueueItem) -> Iterator[dict[str, Any]]:
+    """One row for each part, with what a person has to read."""
+    shown = item.shown
+    texts = {name: shown.get(name) for name in ("question", "policy", "answer")}
+    texts["history"] = "\n".join(
+        f"{one['role']}: {one['text']}" for one in shown.get("history", ())
+    )
+    texts["reference"] = "\n\n".join(shown.get("reference", ()))
+    passages = [f"[{one['name']}] {one['text']}" for one in shown.get("contexts", ())]
+    for part in item.parts:
+        named = {} if part.unit == "answer" else {part.unit: part.name, "text": part.text or None}
+        # The passage itself is read beside a label on it, and not among all.
+        rest = {} if part.unit == "context" else {"contexts": "\n\n".join(passages) or None}
+        yield {name: text or None for name, text in texts.items()} | rest | named
+
+
+def _blind(strata: pl.Series) -> list[str | None]:
+    """Names of strata in which a letter stands for what the judge said."""
+    known = sorted({part for name in strata.drop_nulls() for part in name.split(", ")
+                    if part.startswith(f"{VERDICT}=")})  # fmt: skip
+    letters = {part: f"{VERDICT} {chr(ord('A') + at)}" for at, part in enumerate(known)}
+    return [
+        None if name is None else ", ".join(letters.get(part, part) for part in name.split(", "))
+        for name in strata
+    ]

@@ -1,0 +1,467 @@
+"""Sample designs: the ways to draw examples of a run, with strata and each unit's probability."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import inf, isfinite
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import Scored
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument, reason
+from ragstone.judgements import ASKS, KINDS, Kind
+from ragstone.metrics import needed_asks
+from ragstone.stats.planning.sampling import (
+    Allocation,
+    Drawn,
+    allocate,
+    draw_random,
+    draw_stratified,
+    draw_systematic,
+    inclusion_probabilities,
+)
+
+from .asked_labels import ExpectedWidth, expected_errors, expected_widths
+
+
+def between_runs(scored: Scored, others: Sequence[Scored], metric: str) -> pl.Series:
+    """The range of each example's scores over the runs; null if fewer than two have one.
+
+    Raises:
+        UnknownName: A run lacks the metric.
+        InputError: A run has none of these examples.
+    """
+    wide = scored.of(metric).select("example_id", pl.col("value").alias("0"))
+    for number, other in enumerate(others, start=1):
+        if metric not in other.metrics:
+            raise UnknownName(f"metric of {other.run.path}", metric, other.metrics)
+        theirs = other.of(metric).select("example_id", pl.col("value").alias(str(number)))
+        if wide.join(theirs, on="example_id", how="semi").is_empty():
+            raise InputError(f"{other.run.path} has none of the examples of {scored.run.path}.")
+        wide = wide.join(theirs, on="example_id", how="left", maintain_order="left")
+    values = [pl.col(str(number)) for number in range(len(others) + 1)]
+    said = pl.sum_horizontal(value.is_not_null() for value in values)
+    spread = pl.max_horizontal(values) - pl.min_horizontal(values)
+    return wide.select(pl.when(said > 1).then(spread).alias("spread"))["spread"]
+
+
+def among_votes(scored: Scored, metric: str) -> pl.Series:
+    """The share of minority votes for each example, over the judgements that the metric uses.
+
+    Votes are those of a panel's members, repeats of a critique, both orders of a preference. Of
+    ratings it is the greatest minus the least. Null where nobody voted.
+
+    Raises:
+        InputError: No votes in this run, or a metric that is not loaded.
+    """
+    known = scored.metric(metric)
+    if known is None:
+        other = argument("others", "RUN")
+        raise InputError(
+            f"{metric} is not loaded, so the judgements it needs are not known. Use {other}."
+        )
+    asks = needed_asks([known])
+    kinds = [KINDS[name] for name in dict.fromkeys(ASKS[ask].kind for ask in asks)]
+    parts = [_outvoted(scored, kind, asks) for kind in kinds if _decided(kind)]
+    votes = pl.concat([pl.DataFrame(schema={"example_id": pl.String, "out": pl.Float64}), *parts])
+    if votes.is_empty():
+        raise InputError(
+            f"{scored.run.path} holds no votes on {metric}: it was judged once. Name a run of "
+            f"another judge with {argument('others', 'RUN')}, or judge by a panel "
+            f"({argument('judge', 'openai:A,openai:B')})."
+        )
+    each = votes.group_by("example_id").agg(pl.col("out").mean())
+    return scored.facets.join(each, on="example_id", how="left", maintain_order="left")["out"]
+
+
+def _decided(kind: type[Kind]) -> list[str]:
+    """The columns that are voted on: verdicts, or the numbers of a kind that has none."""
+    return [] if kind.made else kind.having("verdict") or kind.having("number")
+
+
+def _outvoted(scored: Scored, kind: type[Kind], asks: Sequence[str]) -> pl.DataFrame:
+    """One row per unit and column with two votes or more."""
+    unit = kind.having("unit", "topic")
+    one_judge_votes = kind.having("vote")
+    statuses = ["vote", "ok"] if one_judge_votes else ["vote"]
+    voters = scored.run.ledger().filter(
+        pl.col("ask").is_in(list(asks)) & pl.col("status").is_in(statuses)
+    )
+    rows = scored.run.judgements(kind.name).join(
+        voters.select("example_id", "judge", "subject").unique(),
+        on=["example_id", "judge", "subject"],
+        how="semi",
+    )
+    frames = []
+    for column in _decided(kind):
+        said = pl.col(column).drop_nulls()
+        numbers = rows.schema[column].is_float()
+        most = said.value_counts().struct.field("count").max()
+        out = said.max() - said.min() if numbers else 1 - most / said.len()
+        frames.append(
+            rows.filter(pl.col(column).is_not_null())
+            .group_by("example_id", *unit)
+            .agg(out=out.cast(pl.Float64), votes=pl.len())
+            .filter(pl.col("votes") > 1)
+            .select("example_id", "out")
+        )
+    return pl.concat(frames)
+
+
+VERDICT = "verdict"
+NEYMAN = argument("allocation", "neyman")
+
+Whole = NDArray[np.int64]
+
+
+def stratum_names(
+    scored: Scored, metric: str | None, threshold: float, strata: Sequence[str]
+) -> list[str]:
+    """The name of each example's stratum, such as ``system=a, verdict=1``.
+
+    Args:
+        scored: The run, made with ``by=`` the fields.
+        metric: Whose verdict.
+        threshold: Where its scores turn from no to yes.
+        strata: Fields, and ``verdict``.
+    """
+    columns = []
+    for name in dict.fromkeys(strata):
+        if name == VERDICT:
+            assert metric is not None
+            values = verdicts(scored, metric, threshold)
+        elif name == "system":
+            values = scored.facets["system"]
+        else:
+            values = scored.facets[f"by {name}"]
+        columns.append([f"{name}={value}" for value in values])
+    return [", ".join(parts) for parts in zip(*columns, strict=True)]
+
+
+def check_threshold(scored: Scored, metric: str, threshold: float) -> None:
+    """Refuse a threshold that no score can lie on both sides of.
+
+    Raises:
+        InputError: It lies outside of the metric's range, or is no number.
+    """
+    scale = scored.scale(metric)
+    low = -inf if scale.low is None else scale.low
+    high = inf if scale.high is None else scale.high
+    if isfinite(threshold) and low <= threshold <= high:
+        return
+    raise InputError(
+        f"The scores of {metric} lie from {low:g} to {high:g}, so none turns from no to yes at "
+        f"{threshold:g}: {argument('threshold', 'X')} says where they do."
+    )
+
+
+def verdicts(scored: Scored, metric: str, threshold: float) -> pl.Series:
+    """What the judge said of each example, as a word: a label, 0 or 1, or a side of the threshold.
+
+    ``undefined`` and ``missing`` are words of their own.
+
+    Raises:
+        InputError: The threshold is needed and lies outside of the metric's range.
+    """
+    scores, cut = scored.of(metric), f"{threshold:g}"
+    value = pl.col("value")
+    binary = scores.select(value.is_in([0.0, 1.0]).all() | value.is_null().all()).item()
+    side = (
+        pl.when(value == 1).then(pl.lit("1")).otherwise(pl.lit("0"))
+        if binary
+        else pl.when(value >= threshold).then(pl.lit(f"≥{cut}")).otherwise(pl.lit(f"<{cut}"))
+    )
+    if not binary and scores.select((value.is_not_null() & pl.col("label").is_null()).any()).item():
+        check_threshold(scored, metric, threshold)
+    word = pl.when(pl.col("status") == "value").then(pl.coalesce("label", side)).otherwise("status")
+    return scores.select(word.fill_null("missing").alias(VERDICT))[VERDICT]
+
+
+def deviations(
+    scored: Scored, metric: str | None, units: Whole, place: Whole, strata: int
+) -> NDArray[np.float64]:
+    """How much the judge's scores vary in each stratum, between its units.
+
+    Args:
+        scored: The run.
+        metric: Whose scores.
+        units: Shape (rows,). The unit that each example belongs to.
+        place: Shape (units,). The stratum of each unit.
+        strata: How many there are.
+
+    Raises:
+        InputError: No metric, or one that does not vary inside any stratum.
+    """
+    if metric is None:
+        needed = argument("metric", "METRIC")
+        raise InputError(f"{NEYMAN} needs {needed}: whose scores vary how much.")
+    values = scored.of(metric)["value"]
+    known = values.is_not_null().to_numpy()
+    at = units[known]
+    counts = np.bincount(at, minlength=len(place))
+    sums = np.bincount(at, weights=values.drop_nulls().to_numpy(), minlength=len(place))
+    means, there = sums[counts > 0] / counts[counts > 0], place[counts > 0]
+    found = np.array([
+        float(means[there == one].std()) if (there == one).any() else 0.0 for one in range(strata)
+    ])  # fmt: skip
+    if not found.any():
+        raise InputError(
+            f"{metric} does not vary inside the strata, so {NEYMAN} has nothing to go "
+            "by. Take equal, or proportional."
+        )
+    return found
+
+
+By = Literal["random", "stratified", "near-threshold", "disagreement", "error"]
+WAYS: tuple[By, ...] = ("random", "stratified", "near-threshold", "disagreement", "error")
+
+EMPHASIS = 10.0
+"""How much likelier the most telling example is than the least; none has no chance at all."""
+
+SAID = argument("people", "FILE")
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class SampleStratum:
+    """A part of the run that is drawn from by itself; units are examples or whole questions."""
+
+    name: str
+    there: int
+    drawn: int
+
+    @property
+    def probability(self) -> float:
+        """Of each unit."""
+        return self.drawn / self.there
+
+
+@dataclass(frozen=True, eq=False)
+class SampleDesign:
+    """What is drawn from a run, how and by what; see ``draw_sample``."""
+
+    scored: Scored
+    n: int
+    by: By
+    metric: str | None
+    threshold: float
+    strata: Sequence[str]
+    allocation: Allocation
+    others: Sequence[Scored]
+    people: pl.DataFrame | None
+    whole_questions: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RunUnits:
+    """What is drawn: examples, or clusters with all theirs. ``place`` is each example's unit."""
+
+    place: NDArray[np.int64]
+    size: int
+    noun: str
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame, cluster: str | None) -> "RunUnits":
+        """Whole values of the cluster field, or without one examples."""
+        if cluster is None:
+            return cls(np.arange(len(frame)), len(frame), "examples")
+        names = frame["cluster"].unique(maintain_order=True)
+        codes = dict(zip(names, range(len(names)), strict=True))
+        noun = "questions" if cluster == "question_id" else f"values of {cluster}"
+        return cls(np.array([codes[one] for one in frame["cluster"]]), len(names), noun)
+
+    def mean(self, values: Floats) -> Floats:
+        """Of each unit the mean of its examples."""
+        return np.bincount(self.place, weights=values) / np.bincount(self.place)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnUnits:
+    """The units that were drawn, the strata they come from with each example's, and remarks."""
+
+    drawn: Drawn
+    strata: tuple[SampleStratum, ...] = ()
+    names: Sequence[str | None] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def check_design(design: SampleDesign) -> None:
+    """Refuse arguments that do not fit together, all at once.
+
+    Raises:
+        InputError: Which of them.
+        UnknownName: There is no such way of sampling.
+    """
+    by, metric, strata = design.by, design.metric, design.strata
+    if by not in WAYS:
+        raise UnknownName("way of sampling", by, WAYS, hint=f"There are {', '.join(WAYS)}.")
+    if metric is not None and by == "near-threshold":
+        check_threshold(design.scored, metric, design.threshold)
+    faults = []
+    if by == "stratified" and not strata:
+        strata_of = argument("strata", "FIELD"), argument("strata", VERDICT)
+        faults.append(f"{argument('by', by)} needs {' or '.join(strata_of)}")
+    if by != "stratified" and strata:
+        faults.append(f"{argument('strata')} goes with {argument('by', 'stratified')}")
+    if by != "disagreement" and design.others:
+        faults.append(f"{argument('others')} goes with {argument('by', 'disagreement')}")
+    if by == "error" and design.people is None:
+        faults.append(f"{argument('by', by)} goes by what people said of a first sample: {SAID}")
+    if metric is None and (VERDICT in strata or by in ("near-threshold", "disagreement", "error")):
+        what = argument("strata", VERDICT) if VERDICT in strata else argument("by", by)
+        faults.append(f"{what} needs {argument('metric', 'METRIC')}")
+    if faults:
+        raise InputError(f"The sample cannot be drawn: {'; '.join(faults)}.")
+
+
+def without_undefined(design: SampleDesign) -> tuple[SampleDesign, int]:
+    """The same for a run without the examples for which the metric is undefined, and how many.
+
+    Raises:
+        InputError: It is undefined for all.
+    """
+    scored, metric = design.scored, design.metric
+    if metric is None:
+        return design, 0
+    out = scored.of(metric).filter(pl.col("status") == "undefined")["example_id"]
+    if len(out) == len(scored.facets):
+        raise InputError(f"{metric} is undefined for every example of {scored.run.path}.")
+    return replace(design, scored=scored.without(out)), len(out)
+
+
+def units_of(design: SampleDesign) -> RunUnits:
+    """The units to draw from.
+
+    Raises:
+        InputError: There are fewer than are to be drawn, or none is to be.
+    """
+    scored, n = design.scored, design.n
+    if n < 1:
+        raise InputError(f"A sample needs at least one example, got {argument('n', n)}.")
+    units = RunUnits.of(scored.facets, scored.cluster if design.whole_questions else None)
+    if n > units.size:
+        has = f"{units.size:,} {units.noun}"
+        raise InputError(f"{argument('n', n)} is more than {scored.run.path} has: {has}.")
+    return units
+
+
+def draw_units(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
+    """Draw units as the design says.
+
+    Raises:
+        InputError: The run does not have what it goes by.
+    """
+    if design.by == "random":
+        return DrawnUnits(draw_random(units.size, design.n, rng))
+    if design.by == "stratified":
+        return _stratified(design, units, rng)
+    notes: tuple[str, ...] = ()
+    if design.by == "error":
+        assert design.metric is not None
+        errors = expected_errors(design.scored, design.metric, design.people)
+        weights = _floored(units.mean(errors))
+    else:
+        telling, notes = _telling(design)
+        weights = EMPHASIS ** units.mean(telling)
+    drawn = draw_systematic(inclusion_probabilities(weights, design.n), rng)
+    return DrawnUnits(drawn, notes=notes)
+
+
+def widths_of(design: SampleDesign, drawn: Drawn) -> tuple[ExpectedWidth, ...]:
+    """How wide the interval of the metric's mean is going to be, by this design and by others.
+
+    Empty without a metric, where nothing varies, and for whole questions, whose examples may err
+    together.
+    """
+    if design.metric is None or design.whole_questions:
+        return ()
+    errors = expected_errors(design.scored, design.metric, design.people)
+    if not errors.any():
+        return ()
+    chances: dict[str, Floats] = {design.by: drawn.probability}
+    chances |= _plain_designs(design.scored, design.metric, design.threshold, design.n)
+    if design.people is not None:
+        chances["error"] = inclusion_probabilities(_floored(errors), design.n)
+    return expected_widths(errors, chances)
+
+
+def _floored(errors: Floats) -> Floats:
+    """No example less likely than a tenth of the likeliest: an error may be there unseen."""
+    return np.asarray(np.maximum(errors, errors.max() / EMPHASIS))
+
+
+def _plain_designs(scored: Scored, metric: str, threshold: float, n: int) -> dict[str, Floats]:
+    """The chances that other designs of as many examples would give, to compare with."""
+    rows = len(scored.facets)
+    near = closeness(scored, metric, threshold).fill_null(0.0).to_numpy()
+    return {
+        "random": np.full(rows, n / rows),
+        "near-threshold": inclusion_probabilities(EMPHASIS**near, n),
+    }
+
+
+def closeness(scored: Scored, metric: str, threshold: float) -> pl.Series:
+    """1 for scores at the threshold, 0 for the farthest; null where there is no score."""
+    distance = (scored.of(metric)["value"] - threshold).abs()
+    return 1 - distance / (distance.max() or 1.0)
+
+
+def _telling(design: SampleDesign) -> tuple[Floats, tuple[str, ...]]:
+    """How much a label of each example tells, from 0, also where nothing is known, to 1."""
+    assert design.metric is not None
+    scored, metric, others = design.scored, design.metric, design.others
+    notes = []
+    if design.by == "near-threshold":
+        near = closeness(scored, metric, design.threshold)
+        if not near.count():
+            raise InputError(
+                f"{metric} has no value in {scored.run.path}, so no score is near the threshold."
+            )
+    else:
+        spread = between_runs(scored, others, metric) if others else among_votes(scored, metric)
+        most = spread.max()
+        if most is None:
+            raise InputError(
+                f"No example has two verdicts on {metric} to compare, in "
+                f"{', '.join(str(one.run.path) for one in (scored, *others))}."
+            )
+        near = spread / most if most else spread
+        agreeing = int((spread == 0).sum())
+        compared = len(spread) - spread.null_count()
+        notes.append(reason("verdicts_agree", n=agreeing, examples=compared))
+    if unknown := near.null_count():
+        notes.append(reason("no_score_to_go_by", n=unknown))
+    return near.fill_null(0.0).to_numpy().astype(np.float64), tuple(notes)
+
+
+def _stratified(design: SampleDesign, units: RunUnits, rng: np.random.Generator) -> DrawnUnits:
+    scored, metric, n = design.scored, design.metric, design.n
+    names = stratum_names(scored, metric, design.threshold, design.strata)
+    known = sorted(set(names))
+    codes = {name: code for code, name in enumerate(known)}
+    of_rows = np.array([codes[name] for name in names])
+    place = np.zeros(units.size, dtype=np.int64)
+    place[units.place] = of_rows
+    split = len(set(units.place[place[units.place] != of_rows].tolist()))
+    if split:
+        raise InputError(
+            f"{split:,} {units.noun} have examples in several strata, so they cannot be drawn "
+            f"whole. Stratify by a field that all examples of one share, or leave out "
+            f"{argument('whole_questions')}."
+        )
+    sizes = np.bincount(place)
+    if len(known) > n:
+        raise InputError(
+            f"There are {len(known):,} strata, and each needs a draw: "
+            f"{argument('n', len(known))} at least, or fewer strata."
+        )
+    spread = None
+    if design.allocation == "neyman":
+        spread = deviations(scored, metric, units.place, place, len(known))
+    wanted = allocate(sizes, n, design.allocation, deviations=spread)
+    drawn = draw_stratified(place, wanted, rng)
+    strata = zip(known, sizes.tolist(), wanted.tolist(), strict=True)
+    return DrawnUnits(drawn, tuple(SampleStratum(*one) for one in strata), names)

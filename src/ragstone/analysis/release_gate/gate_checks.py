@@ -1,0 +1,311 @@
+"""Gate checks: the state of each requirement on each system, and the effect of missing scores."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+import polars as pl
+
+from ragstone.analysis.comparison.comparability import SameInputs
+from ragstone.analysis.scored_run import End, Quantity, Scored, mean_quantity, owing
+from ragstone.core.errors import InputError, RagstoneError, UnknownName
+from ragstone.core.messages import argument, call, reason
+from ragstone.run import Run
+from ragstone.stats import Interval
+from ragstone.stats.comparison.differences import holm
+from ragstone.stats.distributions import LEAST_P, Side, one_sided_p
+
+from .gate_requirements import (
+    Bound,
+    GateRequirement,
+    NoWorse,
+    gain,
+    lacking,
+    over_means,
+    over_means_quantity,
+    read_no_worse,
+    read_requirement,
+)
+
+T = TypeVar("T")
+
+CorrectedBy = Callable[[str, str], Quantity | None]
+"""The quantity to decide on for a metric and a system instead of the judge's; None: has none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Check:
+    """One requirement on one system."""
+
+    text: str
+    metric: str
+    system: str
+    bar: Bound
+    better: Literal["+", "-", "0"]
+    quantity: Quantity
+    scores: pl.DataFrame
+    """``example_id`` and ``value``: scores, or the differences of pairs."""
+    same: bool = False
+    """Whether both sides were judged on the same: it holds, and no p of it is looked at."""
+
+    def worst(self, most: int) -> tuple[tuple[str, float], ...]:
+        """The worst examples by distance from the bar, ties in the order of the data."""
+        value, at = pl.col("value"), self.bar.at
+        wrong = {">=": value < at, ">": value <= at, "<=": value > at, "<": value >= at}
+        rows = self.scores.filter(wrong[self.bar.op]).sort(
+            "value", descending=self.bar.side == "below", maintain_order=True
+        )
+        return tuple(rows.select("example_id", "value").head(most).iter_rows())
+
+
+def read_checks(
+    run: Run,
+    require: Sequence[str],
+    no_worse_than: Sequence[str],
+    system: Sequence[str],
+    corrected: CorrectedBy | None,
+    *,
+    only: Sequence[str] = (),
+    cluster: str | None = None,
+    faults: Sequence[InputError] = (),
+) -> tuple[list[Check], list[str]]:
+    """The requirements to decide, and notes on them.
+
+    Args:
+        run: A finished run.
+        require: ``METRIC OP BAR``.
+        no_worse_than: ``BASELINE:MARGIN``.
+        system: Only these systems; none for all.
+        corrected: In place of the judge's means.
+        only: Of ``no_worse_than`` only these metrics; none for all.
+        cluster: Field whose rows are not independent; by default the run's own.
+        faults: Further faults, reported together with those found here.
+
+    Raises:
+        InputError: Every fault; a single one as it is, such as ``UnknownName``.
+    """
+    scored = Scored(run, cluster=cluster)
+    unknown = list(_unknown(system, scored.systems))
+    found: list[RagstoneError] = [*faults, *_misfits(require, no_worse_than, only), *unknown]
+    systems = [one for one in scored.systems if one in system or not system or unknown]
+
+    def required(text: str) -> GateRequirement:
+        one = read_requirement(text, scored)
+        _refuse_lacking(one, scored)
+        return one
+
+    requirements: dict[tuple[str, Bound], GateRequirement] = {}
+    for one in _each(require, required, found):
+        requirements.setdefault((one.metric, one.bar), one)
+    baselines = _each(
+        dict.fromkeys(no_worse_than),
+        lambda text: read_no_worse(text, scored, systems, only),
+        found,
+    )
+    if len(found) == 1:
+        raise found[0]
+    if found:
+        lines = "\n".join(f"  {fault.text}" for fault in found)
+        raise InputError(f"{len(found)} problems with the arguments of the gate.\n{lines}")
+    notes = list(scored.remarks)
+    checks = list(_required(scored, requirements.values(), systems, corrected, notes))
+    for baseline in baselines:
+        checks += _no_worse(baseline)
+        notes += baseline.notes
+    if corrected is not None and baselines:
+        notes.append("no_worse_uncorrected")
+    return checks, notes
+
+
+def _misfits(
+    require: Sequence[str], no_worse_than: Sequence[str], only: Sequence[str]
+) -> Iterator[InputError]:
+    """Arguments that do not fit together."""
+    if not require and not no_worse_than:
+        yield InputError(
+            "A gate needs something to decide, such as "
+            f"{argument('require', 'faithfulness >= 0.85')} or "
+            f"{argument('no_worse_than', 'BASELINE:0.02')}."
+        )
+    if only and not no_worse_than:
+        limited = argument("no_worse_than")
+        yield InputError(f"{argument('only')} limits {limited}, and there is none.")
+
+
+def _unknown(system: Sequence[str], known: Sequence[str]) -> Iterator[UnknownName]:
+    for one in system:
+        if one not in known:
+            yield UnknownName("system of this run", one, known, hint=f"It has {', '.join(known)}.")
+
+
+def _each(texts: Iterable[str], read: Callable[[str], T], faults: list[RagstoneError]) -> list[T]:
+    """What the texts say; those that cannot be read are faults."""
+    found = []
+    for text in texts:
+        try:
+            found.append(read(text))
+        except InputError as fault:
+            faults.append(fault)
+    return found
+
+
+def _required(
+    scored: Scored,
+    requirements: Iterable[GateRequirement],
+    systems: Sequence[str],
+    corrected: CorrectedBy | None,
+    notes: list[str],
+) -> Iterator[Check]:
+    for one in requirements:
+        scale, scores = scored.scale(one.metric), scored.of(one.metric)
+        composite = over_means(scored, one.metric)
+        uncorrected = []
+        for system in systems:
+            rows = scores.filter(pl.col("system") == system)
+            quantity = (
+                mean_quantity(rows, scale)
+                if composite is None
+                else over_means_quantity(scored, composite, system)
+            )
+            instead = None if corrected is None else corrected(one.metric, system)
+            if instead is not None:
+                quantity = owing(instead, quantity)
+            elif corrected is not None:
+                uncorrected.append(system)
+            yield Check(one.text, one.metric, system, one.bar, scale.better, quantity, rows)
+        if corrected is not None and uncorrected:
+            notes.append(reason("uncorrected", of=one.metric, systems="\n".join(uncorrected)))
+
+
+def _no_worse(baseline: NoWorse) -> Iterator[Check]:
+    bar = Bound(">=", -baseline.margin)
+    inputs = SameInputs()
+    for metric in baseline.metrics:
+        text = f"{metric} no worse than {baseline.text}"
+        for match in baseline.matches:
+            side, found = match[0], gain(match, metric)
+            better = side.scored.scale(metric).better
+            same = inputs.everywhere(match, metric)
+            yield Check(
+                text, metric, side.system, bar, better, found.quantity, found.differences, same
+            )
+
+
+def _refuse_lacking(one: GateRequirement, scored: Scored) -> None:
+    composite = over_means(scored, one.metric)
+    parts = [] if composite is None else lacking(scored, composite)
+    if parts:
+        adds = call("rescore", argument("run", scored.run.path), argument("metrics", parts[0]))
+        raise InputError(
+            f"{one.text!r}: {one.metric} is made of the means of {', '.join(parts)}, which the "
+            f"run has no scores of. {adds} adds them."
+        )
+
+
+State = Literal["holds", "broken", "open"]
+On = Literal["interval", "point"]
+
+ENDS: tuple[End, ...] = ("low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The state of a requirement, with the interval that decided it and p for the opposite."""
+
+    state: State
+    interval: Interval | None
+    p: float | None
+    p_adjusted: float | None
+
+
+def standings(checks: Sequence[Check], *, level: float, on: On) -> list[Standing]:
+    """Decide all requirements together, because their p-values are adjusted as one family.
+
+    Args:
+        checks: The requirements.
+        level: One-sided, in (0, .5).
+        on: What decides.
+    """
+    quantities = [one.quantity for one in checks]
+    ps = [_p(check, one, on) for check, one in zip(checks, quantities, strict=True)]
+    return _standings(checks, quantities, ps, level, on)
+
+
+def turned_by_missing(
+    checks: Sequence[Check], before: Sequence[Standing], *, level: float, on: On
+) -> list[str]:
+    """How missing scores could change the state of each requirement; empty if they cannot.
+
+    As ``low:open``, the end of the range and the state there, or ``no_end``.
+
+    All its missing scores, and those of the other requirements, at the low end of their range,
+    then all at the high end.
+    """
+    turned = ["" for _ in checks]
+    owing = [place for place, one in enumerate(checks) if one.quantity.n_missing]
+    for end in ENDS if owing else ():
+        quantities = [one.quantity for one in checks]
+        ps = [one.p for one in before]
+        for place in owing:
+            fill = checks[place].quantity.filled
+            filled = None if fill is None else fill(end)
+            if filled is None:
+                turned[place] = "no_end"
+            else:
+                quantities[place] = filled
+                ps[place] = _p(checks[place], filled, on)
+        after = _standings(checks, quantities, ps, level, on)
+        for place in owing:
+            if not turned[place] and after[place].state != before[place].state:
+                turned[place] = f"{end}:{after[place].state}"
+    return turned
+
+
+def p_beyond(quantity: Quantity, bar: Bound, side: Side) -> float | None:
+    """One-sided p-value for the true value lying on one side of the bar; None without an interval.
+
+    From the exact binomial for a rate, otherwise from inverted intervals.
+    """
+    if quantity.value is None:
+        return None
+    if quantity.exact is not None:
+        return quantity.exact.p(bar.at, beyond=side)
+    least = max(LEAST_P, quantity.least_p)
+    return one_sided_p(quantity.at, quantity.value, bar.at, beyond=side, least=least)
+
+
+def _p(check: Check, quantity: Quantity, on: On) -> float | None:
+    return (
+        None if on == "point" or check.same else p_beyond(quantity, check.bar, check.bar.other_side)
+    )
+
+
+def _standings(
+    checks: Sequence[Check],
+    quantities: Sequence[Quantity],
+    ps: Sequence[float | None],
+    level: float,
+    on: On,
+) -> list[Standing]:
+    return [
+        Standing("holds", None, None, None)
+        if check.same
+        else _standing(check.bar, quantity, p, adjusted, level, on)
+        for check, quantity, p, adjusted in zip(checks, quantities, ps, holm(ps), strict=True)
+    ]
+
+
+def _standing(
+    bar: Bound, quantity: Quantity, p: float | None, adjusted: float | None, level: float, on: On
+) -> Standing:
+    if quantity.value is None:
+        return Standing("open", None, None, None)
+    interval = quantity.at(1 - 2 * level)
+    state: State = "open"
+    if on == "point":
+        state = "holds" if bar.met(quantity.value) else "broken"
+    elif interval is not None and bar.cleared(interval):
+        state = "holds"
+    elif adjusted is not None and adjusted <= level:
+        state = "broken"
+    return Standing(state, interval, p, adjusted)

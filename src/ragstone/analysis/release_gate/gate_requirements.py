@@ -1,0 +1,507 @@
+"""Gate requirements: thresholds of metrics and margins against a baseline, read from text.
+
+Thresholds read ``faithfulness >= 0.85`` or ``hit(k=5) >= 80%``. Composites of dataset means are
+decided on these means, not on example scores.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.comparison.comparability import measured_otherwise, other_texts, version_note
+from ragstone.analysis.comparison.compared_systems import (
+    Bools,
+    Match,
+    Side,
+    Values,
+    component_scores,
+    components_of,
+    has_gaps,
+    matches_between,
+    matches_within,
+    over_common,
+    unpaired,
+)
+from ragstone.analysis.comparison.compared_systems import Floats as NoWorseFloats
+from ragstone.analysis.scored_run import (
+    End,
+    Quantity,
+    Scored,
+    ValueRange,
+    known_metric,
+    metric_among,
+    reasons_of,
+    with_missing_at,
+)
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
+from ragstone.metrics import Composite
+from ragstone.run import Run
+from ragstone.run.estimates import SEED, combined, of_means
+from ragstone.stats import Interval, cluster_bootstrap
+from ragstone.stats.bootstrap import totals_of
+from ragstone.stats.cluster_means import clusters_by
+from ragstone.stats.comparison.paired import PairedDifference, paired_difference
+
+Op = Literal[">=", ">", "<=", "<"]
+
+WRITTEN = re.compile(
+    r"^(?P<metric>.+?)(?<!\s)\s*(?P<op>>=|=>|<=|=<|==|≥|≤|>|<)\s*+(?P<bar>[^<>=≥≤]*)$", re.S
+)
+OPS: dict[str, Op] = {
+    ">=": ">=", "=>": ">=", "≥": ">=", "<=": "<=", "=<": "<=", "≤": "<=", ">": ">", "<": "<",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """A threshold, and the side on which the true value must lie."""
+
+    op: Op
+    at: float
+
+    @property
+    def side(self) -> Literal["above", "below"]:
+        """The side on which the true value must lie."""
+        return "above" if self.op in (">=", ">") else "below"
+
+    @property
+    def other_side(self) -> Literal["above", "below"]:
+        """The other side."""
+        return "below" if self.side == "above" else "above"
+
+    def met(self, value: float) -> bool:
+        """Whether a number satisfies it."""
+        match self.op:
+            case ">=":
+                return value >= self.at
+            case ">":
+                return value > self.at
+            case "<=":
+                return value <= self.at
+            case "<":
+                return value < self.at
+
+    def cleared(self, interval: Interval) -> bool:
+        """Whether every number of the interval satisfies it."""
+        return self.met(interval.low if self.side == "above" else interval.high)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRequirement:
+    """A metric of the run, and its bar; ``text`` is as the user wrote it."""
+
+    text: str
+    metric: str
+    bar: Bound
+
+
+def read_requirement(text: str, scored: Scored) -> GateRequirement:
+    """``METRIC OP BAR``: any text form of a metric of the run, >=, >, <= or <, number or percent.
+
+    Raises:
+        UnknownName: The run has no such metric.
+        InputError: The text cannot be read, or the bar lies outside of the metric's range.
+    """
+    written = _written(text)
+    if written["op"] == "==":
+        raise InputError(f"{text!r}: a requirement cannot test for equality. Write >=, >, <= or <.")
+    op, at = OPS[written["op"]], read_number(written["bar"])
+    if at is None:
+        raise InputError(
+            f"{text!r}: {written['bar']!r} is not a number. Write 0.85 or 85% after "
+            f"{written['op']}."
+        )
+    metric, bar = known_metric(scored, written["metric"]), Bound(op, at)
+    if fault := _idle(bar, scored.scale(metric)):
+        raise InputError(f"{text!r}: {metric} {fault}")
+    return GateRequirement(text.strip(), metric, bar)
+
+
+def metric_in(text: str) -> str:
+    """The metric of ``METRIC OP BAR`` as it is written there.
+
+    >>> metric_in('critique(aspect="a >= b") >= 80%')
+    'critique(aspect="a >= b")'
+
+    Raises:
+        InputError: The text cannot be read.
+    """
+    return _written(text)["metric"]
+
+
+def read_number(text: str) -> float | None:
+    """A number, or a percentage as a share; None for anything else.
+
+    >>> read_number("85 %"), read_number(".85"), read_number("0,85"), read_number("nan")
+    (0.85, 0.85, None, None)
+    """
+    written = text.strip()
+    share = written.endswith("%")
+    if "_" in written:
+        return None
+    try:
+        number = float(written.removesuffix("%").strip())
+    except ValueError:
+        return None
+    if not isfinite(number):
+        return None
+    return number / 100 if share else number
+
+
+def _written(text: str) -> re.Match[str]:
+    written = WRITTEN.match(text.strip())
+    if written is None:
+        raise InputError(
+            f"{text!r} is not a requirement. Write METRIC, then >=, >, <= or <, then a number or a "
+            "percentage: 'faithfulness >= 0.85', 'unsafe_content <= 1%'."
+        )
+    return written
+
+
+def _idle(bar: Bound, scale: ValueRange) -> str:
+    """The fault of a bar that is always or never met; empty for any other."""
+    low, high = scale.low, scale.high
+    if low is not None and bar.at < low:
+        return f"is never below {low:g}, so the data cannot decide this."
+    if high is not None and bar.at > high:
+        guess = f" Is {bar.at:g}% meant?" if high == 1 and bar.at <= 100 else ""
+        return f"is never above {high:g}, so the data cannot decide this.{guess}"
+    if (bar.op == ">" and bar.at == high) or (bar.op == "<" and bar.at == low):
+        return f"cannot lie beyond {bar.at:g}, the end of its range."
+    return ""
+
+
+RESAMPLES = 2000
+
+Floats = NDArray[np.float64]
+
+
+def over_means(scored: Scored, name: str) -> Composite | None:
+    """The composite of this name, if it is one of means; None for every other metric."""
+    metric = scored.metric(name)
+    return metric if isinstance(metric, Composite) and metric.over_means else None
+
+
+def lacking(scored: Scored, composite: Composite) -> list[str]:
+    """The components for which the run has no scores."""
+    return [name for name in _components(composite) if name not in scored.metrics]
+
+
+def over_means_quantity(scored: Scored, composite: Composite, system: str) -> Quantity:
+    """The composite of its components' means, with a bootstrap over clusters.
+
+    All components of a cluster are redrawn together, 2,000 times with a fixed seed; an interval
+    of any level is read off the same draws.
+    """
+    parts = [scored.of(name).filter(pl.col("system") == system) for name in _components(composite)]
+    return _quantity(composite, parts)
+
+
+def _quantity(composite: Composite, parts: Sequence[pl.DataFrame]) -> Quantity:
+    clusters = parts[0]["cluster"]
+    codes = clusters.rank("dense").to_numpy().astype(np.int64) - 1
+    keys = clusters.unique().sort().hash(seed=0).to_numpy()
+    columns = [clusters_by(codes, part["value"].to_numpy(), len(keys)) for part in parts]
+    totals = totals_of(keys, columns)
+    drawn: list[Floats] = []
+
+    def combine(means: Floats) -> Floats:
+        drawn.append(combined(composite, means))
+        return drawn[-1]
+
+    value = of_means(composite, totals)
+    interval = None if value is None else cluster_bootstrap(
+        totals.sums, totals.counts, combine, seed=SEED, resamples=RESAMPLES
+    )  # fmt: skip
+
+    def at(level: float) -> Interval | None:
+        if interval is None:
+            return None
+        low, high = np.quantile(drawn[-1], [(1 - level) / 2, (1 + level) / 2])
+        return Interval(float(low), float(high), level, interval.method)
+
+    def filled(end: End) -> Quantity | None:
+        ranges = [metric.range for metric in composite.components().values()]
+        ends = [one.low if end == "low" else one.high for one in ranges]
+        if not np.isfinite(ends).all():
+            return None
+        whole = [with_missing_at(part, to) for part, to in zip(parts, ends, strict=True)]
+        return _quantity(composite, whole)
+
+    n, missing = max((_counts(part) for part in parts), key=_share_missing)
+    return Quantity(
+        value=value,
+        at=at,
+        n=n,
+        n_undefined=len(parts[0]) - n - missing,
+        n_missing=missing,
+        clusters=totals.clusters,
+        low=composite.range.low,
+        high=composite.range.high,
+        filled=filled,
+        least_p=1 / (RESAMPLES + 1),
+        reasons={reason: count for part in parts for reason, count in reasons_of(part).items()},
+    )
+
+
+def _counts(part: pl.DataFrame) -> tuple[int, int]:
+    """Scores that have a value, and that are missing."""
+    return int((part["status"] == "value").sum()), int((part["status"] == "missing").sum())
+
+
+def _share_missing(counts: tuple[int, int]) -> tuple[float, int]:
+    """The sort key for the component with most missing scores; of equals, that with fewest rows."""
+    n, missing = counts
+    return (missing / (n + missing) if n + missing else 0.0), -n
+
+
+def _components(composite: Composite) -> list[str]:
+    return [str(metric) for metric in composite.components().values()]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NoWorse:
+    """A baseline with its margin.
+
+    Attributes:
+        text: As the user wrote it.
+        margin: In the unit of each metric, 0 or more.
+        matches: Each system with its baseline.
+        metrics: Those that both have, with a direction and scores of their own.
+        notes: What is left out.
+    """
+
+    text: str
+    margin: float
+    matches: tuple[Match, ...]
+    metrics: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gain:
+    """The gain of a system over its baseline in one metric.
+
+    Attributes:
+        quantity: The mean difference of the pairs in the metric's direction.
+        differences: That of each pair: ``example_id`` and ``value``.
+    """
+
+    quantity: Quantity
+    differences: pl.DataFrame
+
+
+def read_no_worse(
+    text: str, scored: Scored, systems: Sequence[str], only: Sequence[str] = ()
+) -> NoWorse:
+    """``BASELINE:MARGIN``: a system of the run or a run's folder, and a number or percentage.
+
+    Args:
+        text: As the user wrote it.
+        scored: The run that is decided on.
+        systems: Which of its systems.
+        only: Which metrics; none for all.
+
+    Raises:
+        UnknownName: The baseline is neither a system nor a folder, or it has no such metric.
+        InputError: The text cannot be read, or the baseline cannot stand beside the run: other
+            systems or questions, or metrics that were judged otherwise under the same name.
+    """
+    name, colon, written = text.strip().rpartition(":")
+    margin = read_number(written)
+    if not (colon and name) or margin is None or margin < 0:
+        raise InputError(
+            f"{text!r} is not BASELINE:MARGIN. The margin must be 0 or "
+            "more in the metric's own unit: llama:0.02, runs/main:2%."
+        )
+    notes: list[str] = []
+    if name in scored.systems:
+        other, matches = scored, []
+        if len(scored.systems) > 1:
+            matches = [one for one in matches_within(scored, name) if one[0].system in systems]
+        if not matches:
+            raise InputError(f"{text!r}: there is no other system to compare with {name}.")
+    elif Path(name).is_dir():
+        other = Scored(Run.open(name), cluster="question_id")
+        if not scored.run.sees_overrules:
+            other = other.without_overrules()
+        matches, notes = matches_between(scored, other)
+        matches = [one for one in matches if one[0].system in systems]
+        if not matches:
+            raise InputError(f"{text!r}: {name} has no system called {', '.join(systems)}.")
+    else:
+        known = ", ".join(scored.systems)
+        hint = f"The run has the systems {known}, and there is no folder {name}."
+        raise UnknownName("baseline", name, scored.systems, hint=hint)
+    metrics = _comparable(scored, other)
+    if not metrics:
+        raise InputError(f"{text!r}: the two have no metric in common that has a better direction.")
+    if only:
+        noun = f"metric that {name} and the run have, and that has a direction"
+        metrics = tuple(dict.fromkeys(metric_among(one, metrics, noun) for one in only))
+    if other is not scored:
+        _check_measured_alike(text, scored, other, metrics)
+        notes += [*version_note(scored, other), *other_texts(scored, other)]
+    left = [one for one in scored.metrics if one in other.metrics and over_means(scored, one)]
+    if left:
+        notes.append(reason("made_of_means", of=", ".join(left), baseline=text.strip()))
+    return NoWorse(text.strip(), margin, tuple(matches), metrics, (*notes, *unpaired(matches)))
+
+
+def gain(match: Match, metric: str) -> Gain:
+    """The paired difference of a system and its baseline, above 0 where the system is better.
+
+    Questions that both answered are pairs; of several rows of a question the mean counts. A
+    composite that leaves components out is made of those that both have.
+    """
+    side, baseline = match
+    scale = side.scored.scale(metric)
+    values = _values(match, metric)
+    pairs = _Pairs(values, side.there & baseline.there, side.questions.clusters, scale)
+    valued = pairs.valued
+    worth = pairs.sign * (values[0].value - values[1].value)
+    rows = pl.DataFrame({"example_id": _examples(side).filter(pl.Series(valued)),
+                         "value": worth[valued]})  # fmt: skip
+    return Gain(pairs.quantity(_reasons(match, metric)), rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Pairs:
+    """Two sides' values of one metric on all questions; ``there``: which both have."""
+
+    values: tuple[Values, Values]
+    there: Bools
+    clusters: "np.typing.NDArray[np.int64]"
+    scale: ValueRange
+
+    @property
+    def sign(self) -> float:
+        return -1.0 if self.scale.better == "-" else 1.0
+
+    @property
+    def valued(self) -> Bools:
+        return self.there & self.values[0].valued & self.values[1].valued
+
+    @property
+    def missing(self) -> Bools:
+        """Questions with a missing row whose other side has a value or is missing too."""
+        a, b = self.values
+        owed = (a.owed > 0) | (b.owed > 0)
+        return self.there & owed & (a.valued | a.missing) & (b.valued | b.missing)
+
+    def quantity(self, reasons: dict[str, int]) -> Quantity:
+        n, missing = int(self.valued.sum()), int(self.missing.sum())
+        sums = self._sums()
+        found = self._difference(sums, 0.95)
+        low, high = self.scale.low, self.scale.high
+        span = None if low is None or high is None else high - low
+
+        def at(level: float) -> Interval | None:
+            return self._difference(sums, level).interval
+
+        def filled(end: End) -> Quantity | None:
+            if low is None or high is None:
+                return None
+            up = (end == "high") == (self.sign > 0)
+            return self._filled(high if up else low, low if up else high).quantity({})
+
+        return Quantity(
+            value=found.value,
+            at=at,
+            n=n,
+            n_undefined=int((self.there & ~self.valued & ~self.missing).sum()),
+            n_missing=missing,
+            clusters=found.clusters,
+            low=None if span is None else -span,
+            high=span,
+            filled=filled,
+            counted="pairs",
+            reasons=reasons,
+        )
+
+    def _sums(self) -> tuple[NoWorseFloats, NoWorseFloats, NoWorseFloats]:
+        """Of each cluster with a pair: the sums of both sides, and the pairs."""
+        chosen = self.valued
+        clusters = self.clusters[chosen]
+        counts = np.bincount(clusters)
+        some = counts > 0
+        first, second = (
+            np.bincount(clusters, one.value[chosen])[some].astype(np.float64) for one in self.values
+        )
+        return first, second, counts[some].astype(np.float64)
+
+    def _difference(
+        self, sums: tuple[NoWorseFloats, NoWorseFloats, NoWorseFloats], level: float
+    ) -> PairedDifference:
+        first, second, counts = sums
+        if self.sign < 0:
+            first, second = second, first
+        chosen = self.valued
+        binary = all(np.isin(one.value[chosen], (0.0, 1.0)).all() for one in self.values)
+        return paired_difference(
+            first, second, counts, rate=self.scale.rate and binary,
+            low=self.scale.low, high=self.scale.high, level=level,
+        )  # fmt: skip
+
+    def _filled(self, own: float, others: float) -> "_Pairs":
+        """The values with missing ones set to ``own``, those of the baseline to ``others``."""
+        a, b = self.values
+        return replace(self, values=(a.filled(own), b.filled(others)))
+
+
+def _comparable(scored: Scored, other: Scored) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name in scored.metrics
+        if name in other.metrics
+        and scored.scale(name).better != "0"
+        and over_means(scored, name) is None
+    )
+
+
+def _check_measured_alike(text: str, scored: Scored, other: Scored, metrics: Sequence[str]) -> None:
+    differing = measured_otherwise(other, scored, metrics)
+    if differing:
+        raise InputError(
+            f"{text!r}: metrics of the same name were judged or defined differently in the two "
+            f"runs. Evaluate {other.run.path} again as {scored.run.path} was.",
+            notes=[one.reason() for one in differing],
+        )
+
+
+def _values(match: Match, metric: str) -> tuple[Values, Values]:
+    scores = [one.scored.outcomes(metric) for one in match]
+    whole = match[0].values(scores[0]), match[1].values(scores[1])
+    composite = match[0].scored.metric(metric)
+    if not isinstance(composite, Composite) or not any(map(has_gaps, scores)):
+        return whole
+    parts = [components_of(one, component_scores(one.scored, composite)) for one in match]
+    first, second, _ = over_common(composite, parts[0], parts[1], whole)
+    return first, second
+
+
+def _examples(side: Side) -> pl.Series:
+    """For each question the side's first example of it."""
+    rows = pl.DataFrame(
+        {"place": side.places, "id": side.scored.facets["example_id"].gather(side.rows)}
+    ).unique("place", keep="first")
+    places = pl.DataFrame({"place": range(len(side.questions.ids))}, schema={"place": pl.Int64})
+    return places.join(rows, on="place", how="left", maintain_order="left")["id"]
+
+
+def _reasons(match: Match, metric: str) -> dict[str, int]:
+    """The reasons why rows of either side have no value, the most frequent first."""
+    counts: Counter[str] = Counter()
+    for side in match:
+        rows = side.scored.of(metric)[side.rows].filter(pl.col("status") != "value")
+        counts.update(rows["reason"].drop_nulls())
+    return dict(counts.most_common())

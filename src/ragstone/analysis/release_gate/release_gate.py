@@ -1,0 +1,444 @@
+"""Gate: may this be shipped? Requirements on every system, with the error rate stated."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import ceil
+from pathlib import Path
+from typing import Any, Literal
+
+from ragstone.analysis.calibration.calibrate import corrected_quantities
+from ragstone.analysis.comparison.comparability import same_inputs_reason
+from ragstone.analysis.scored_run import Quantity
+from ragstone.annotation.label_names import Ends
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, reason
+from ragstone.run import Run
+from ragstone.run.arguments import checked
+from ragstone.stats.distributions import Side
+from ragstone.stats.planning.sample_size import NEEDED_N_ROUNDING, needed_n
+
+from .gate_checks import (
+    Check,
+    CorrectedBy,
+    On,
+    Standing,
+    State,
+    p_beyond,
+    read_checks,
+    standings,
+    turned_by_missing,
+)
+from .gate_requirements import Bound
+
+Decision = Literal["pass", "fail", "cannot_tell", "missing"]
+
+EXIT_STATUS: Mapping[Decision, int] = {"pass": 0, "fail": 1, "cannot_tell": 3, "missing": 4}
+"""Of the command; 2 is bad input."""
+
+GRAVEST_FIRST: tuple[Decision, ...] = ("fail", "missing", "cannot_tell", "pass")
+DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": "cannot_tell"}
+ON_THE_BAR = "on_the_bar"
+NO_RANDOM_SAMPLE = "no_random_sample"
+TURNS = "missing_could_turn_it"
+WORST_KEPT = 10
+"""Examples kept a requirement that does not pass."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A requirement, decided for one system.
+
+    Attributes:
+        text: The requirement as it was written.
+        metric: Its metric.
+        group: The system it was decided for.
+        decision: What comes of it.
+        state: What the scores that are there say: ``holds`` if the interval clears the bar,
+            ``broken`` if the opposite is shown, else ``open``. ``decision`` may be ``missing``
+            all the same.
+        op: How the truth must stand to the bar.
+        bar: In the unit of ``value``.
+        better: The metric's direction: ``+``, ``-`` or ``0``.
+        value: The estimate; of ``no worse than`` the difference to the baseline in the
+            metric's direction. None where there is none.
+        low: Of the interval, None where there is none.
+        high: Of the interval.
+        level: Of the interval, 1 - 2 · the gate's.
+        method: Of the interval; exact for a rate, and then not the one of the report.
+        p: One-sided, for the truth being on the wrong side of the bar; small means broken.
+            None where there is no interval, or the value alone decides.
+        p_adjusted: By Holm over all requirements and systems.
+        n_needed: Examples in all that would decide it if the value stayed; None where it is
+            decided, and where no number would.
+        n_needed_reason: Why there is no such number; None where there is.
+        n: Rows with a value: examples, pairs or labels, as ``counted`` says.
+        n_undefined: Rows to which the definition gives none.
+        n_missing: Rows whose value a judge owes.
+        counted: What ``n`` counts.
+        reason: Why it came out like this, see ``ragstone.core.messages``.
+        same: Whether a system and its baseline were judged on the same inputs by the same judge, so
+            that it holds and nothing is estimated.
+        notes: What to know beside.
+        worst: The examples furthest on the wrong side, where it does not pass: id and score.
+    """
+
+    text: str
+    metric: str
+    group: Mapping[str, str]
+    decision: Decision
+    state: State
+    op: str
+    bar: float
+    better: Literal["+", "-", "0"]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    p: float | None
+    p_adjusted: float | None
+    n_needed: int | None
+    n_needed_reason: str | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    counted: str
+    reason: str
+    same: bool
+    notes: tuple[str, ...]
+    worst: tuple[tuple[str, float], ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; what is not there is null."""
+        return {
+            "text": self.text,
+            "group": dict(self.group),
+            "decision": self.decision,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "p": self.p,
+            "n_needed": self.n_needed,
+            "n_needed_reason": self.n_needed_reason,
+            "metric": self.metric,
+            "op": self.op,
+            "bar": self.bar,
+            "better": self.better,
+            "state": self.state,
+            "level": self.level,
+            "method": self.method,
+            "p_adjusted": self.p_adjusted,
+            "n": self.n,
+            "n_undefined": self.n_undefined,
+            "n_missing": self.n_missing,
+            "counted": self.counted,
+            "reason": self.reason,
+            "same": self.same,
+            "notes": list(self.notes),
+            "worst": [{"example_id": name, "value": value} for name, value in self.worst],
+        }
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class GateResult(HasPage):
+    """The decision of a gate: the first that applies of fail, missing, cannot tell, pass.
+
+    Attributes:
+        run: The run that was checked.
+        without_overrules: The decision on the numbers as the judges left them; None where people
+            overruled nothing, or where nothing of it was read.
+    """
+
+    run: Run
+    decision: Decision
+    requirements: tuple[Decided, ...]
+    level: float
+    max_missing: float
+    on: On
+    notes: tuple[str, ...]
+    without_overrules: "GateResult | None" = None
+
+    def __repr__(self) -> str:
+        requirements = len(self.requirements)
+        return f"GateResult({str(self.run.path)!r}, {self.decision}, {requirements} requirements)"
+
+    @property
+    def exit_status(self) -> int:
+        """0 pass, 1 fail, 3 cannot tell, 4 missing."""
+        return EXIT_STATUS[self.decision]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "decision": self.decision,
+            "exit_status": self.exit_status,
+            "level": self.level,
+            "max_missing": self.max_missing,
+            "on": self.on,
+            "adjusted": "holm",
+            "requirements": [one.to_dict() for one in self.requirements],
+            "notes": list(self.notes),
+            "without_overrules": self.without_overrules and self.without_overrules.to_dict(),
+        }
+
+
+@checked
+def gate(
+    run: Run | str | Path,
+    require: str | Sequence[str] = (),
+    *,
+    no_worse_than: str | Sequence[str] = (),
+    system: str | Sequence[str] = (),
+    labels: Sequence[str | Path] = (),
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+    cluster: str | None = None,
+    only: str | Sequence[str] = (),
+    on: On = "interval",
+    level: float = 0.05,
+    max_missing: float = 0.05,
+    corrected: CorrectedBy | None = None,
+    assume_random: bool = False,
+    anytime: bool = False,
+) -> GateResult:
+    """Decide whether every system of a run meets its requirements.
+
+    A requirement is met if its whole interval at level 1 - 2 · ``level`` satisfies it. It
+    is not met if the one-sided p-value for the opposite, adjusted by Holm over requirements
+    and systems, is at most ``level``. Otherwise it is undecided, as it is if the metric is
+    undefined everywhere.
+
+    The gate's decision is the first of these that applies. Fail: a requirement is not met.
+    Missing: more than ``max_missing`` of a requirement's scores are missing, or the missing
+    scores would change the decision if all were at one end of the metric's range. Cannot
+    tell: a requirement is undecided. Pass: all are met; because all must be, nothing is
+    adjusted here.
+
+    Where people overruled judgements of the run or of a baseline, it decides on the numbers with
+    and without that. With ``labels`` it reads what the judges said alone, because overrules were
+    chosen by looking.
+
+    Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although a
+    requirement is not met is at most ``level``, and so is the chance to fail although all are
+    met. So no event in n rows shows a rate below .01 only for n of 299 or more. Means,
+    differences and estimates corrected by labels are decided by their intervals, which have
+    their nominal level on average.
+
+    Args:
+        run: A finished run, or its folder.
+        require: ``METRIC OP BAR``, such as ``faithfulness >= 0.85`` or ``hit(k=5) > 80%``.
+        no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder
+            of another run. For every metric that both have and that has a better direction, the
+            paired difference in that direction must be at least minus the margin. Always met
+            if both were judged on the same inputs by the same judge.
+        only: Apply ``no_worse_than`` to these metrics only.
+        system: Check only these systems.
+        labels: Human label files: decide on estimates corrected by them.
+        columns: Maps a label or metric to its column in the label files.
+        scales: Maps a metric to the first and last point of the scale on which people rated
+            it, such as (1, 5).
+        cluster: Field that groups dependent rows; None: as in the run.
+        on: ``point`` decides by the values alone, for thresholds no interval can clear.
+        level: One-sided error rate, in (0, .5).
+        max_missing: Largest share of a requirement's scores that may be missing, in [0, 1].
+        corrected: Instead of ``labels``: a function that returns the quantity to decide on
+            for a metric and a system, or None if it has none.
+        assume_random: Use labels of unknown sampling probability even if they are clearly not
+            a random sample; otherwise a requirement that depends on them is undecided.
+        anytime: For labels that keep arriving as random draws: decide by their mean alone,
+            with an interval that is valid at every look.
+
+    Raises:
+        UnknownName: There is no such metric or system.
+        InputError: Any other invalid argument; lists every fault.
+    """
+    opened = Run.of(run)
+    correction_notes: tuple[str, ...] = ()
+    if labels or corrected is not None:
+        if opened.n_overruled:
+            correction_notes = (reason("overrules_left_out", n=opened.n_overruled),)
+        opened = opened.without_overrules()
+    if labels and corrected is None:
+        found_by = corrected_quantities(
+            opened,
+            list(labels),
+            cluster=cluster,
+            columns=columns,
+            scales=scales,
+            assume_random=assume_random,
+            anytime=anytime,
+        )
+        corrected, correction_notes = found_by, (*correction_notes, *found_by.notes)
+
+    def on_the_numbers_of(of: Run) -> GateResult:
+        checks, notes = read_checks(
+            of, _several(require), _several(no_worse_than), _several(system), corrected,
+            only=_several(only), cluster=cluster, faults=_faults(level, max_missing, on),
+        )  # fmt: skip
+        found = standings(checks, level=level, on=on)
+        turned = turned_by_missing(checks, found, level=level, on=on)
+        family = sum(not one.same for one in checks)
+        decided = tuple(
+            _decided(check, one, turn, family, level, max_missing, on)
+            for check, one, turn in zip(checks, found, turned, strict=True)
+        )
+        outcomes = {one.decision for one in decided}
+        first = next(one for one in GRAVEST_FIRST if one in outcomes)
+        said = tuple(dict.fromkeys([*correction_notes, *notes]))
+        return GateResult(of, first, decided, level, max_missing, on, said)
+
+    result = on_the_numbers_of(opened)
+    if not opened.sees_overrules or not _any_overruled(opened, _several(no_worse_than)):
+        return result
+    return replace(result, without_overrules=on_the_numbers_of(opened.without_overrules()))
+
+
+def _any_overruled(run: Run, no_worse_than: Sequence[str]) -> bool:
+    """Whether people overruled anything in the run, or in a run that is a baseline."""
+    folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
+    others = (Run.open(one) for one in folders if one and Path(one).is_dir())
+    return any(one.n_overruled for one in (run, *others))
+
+
+def _decided(
+    check: Check, found: Standing, turned: str, family: int, level: float, max_missing: float,
+    on: On,
+) -> Decided:  # fmt: skip
+    quantity = check.quantity
+    decision, why = DECIDED[found.state], _why(check, found, level, on)
+    if found.state != "broken" and not check.same and (owed := _owed(check, turned, max_missing)):
+        decision, why = "missing", owed
+    interval = found.interval
+    open_ = found.state == "open"
+    needed, why_none = _needed(check, family, level) if open_ else (None, "decided")
+    return Decided(
+        text=check.text,
+        metric=check.metric,
+        group={"system": check.system},
+        decision=decision,
+        state=found.state,
+        op=check.bar.op,
+        bar=check.bar.at,
+        better=check.better,
+        value=quantity.value,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        level=1 - 2 * level,
+        method=None if interval is None else interval.method,
+        p=found.p,
+        p_adjusted=found.p_adjusted,
+        n_needed=needed,
+        n_needed_reason=why_none,
+        n=quantity.n,
+        n_undefined=quantity.n_undefined,
+        n_missing=quantity.n_missing,
+        counted=quantity.counted,
+        reason=why,
+        same=check.same,
+        notes=_notes(check, on),
+        worst=() if decision == "pass" else check.worst(WORST_KEPT),
+    )
+
+
+def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | None]:
+    """Total number of examples needed at the present share of undefined ones, or why there is none.
+
+    On the right side of the bar the interval has to clear it. On the wrong side the p has to
+    reach the level over the family's size, which suffices for Holm whatever the others do.
+    """
+    quantity, bar = check.quantity, check.bar
+    if quantity.value is None or quantity.n == 0:
+        return None, "no_value"
+    if quantity.value == bar.at:
+        return None, ON_THE_BAR
+    right = bar.met(quantity.value)
+    side, reached = (bar.side, level) if right else (bar.other_side, level / family)
+    rows = _rows_needed(quantity, bar, side, reached)
+    if rows is None:
+        return None, ON_THE_BAR if quantity.at(1 - 2 * level) else "no_interval"
+    if quantity.counted == "labels":
+        labels, judged = max(rows, quantity.n + 1), quantity.n_scored or 0
+        if labels > judged:
+            return None, reason("judge_more", labels=labels, judged=judged)
+        return labels, None
+    there = quantity.n + quantity.n_undefined
+    return max(ceil(rows * there / quantity.n), there + 1), None
+
+
+def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> int | None:
+    """The number of rows with a value at which the p-value of a side would reach the level."""
+    if quantity.exact is not None:
+        times = quantity.exact.needed(bar.at, beyond=side, level=level)
+        return None if times is None else ceil(quantity.n * times * (1 - NEEDED_N_ROUNDING))
+    p = p_beyond(quantity, bar, side)
+    return None if p is None else needed_n(quantity.n, p, level=level)
+
+
+def _why(check: Check, found: Standing, level: float, on: On) -> str:
+    bar, quantity = check.bar, check.quantity
+    if check.same:
+        return same_inputs_reason(int((check.scores["value"] != 0).sum()), quantity.n)
+    if quantity.value is None:
+        return _why_no_value(check)
+    side = bar.other_side
+    if on == "point":
+        return "met" if found.state == "holds" else "not_met"
+    if found.interval is None:
+        return "no_interval"
+    if found.state == "holds":
+        return "clears"
+    if found.state == "broken":
+        return reason("beyond", side=side)
+    if found.p is not None and found.p <= level:
+        return reason("beyond_alone", side=side)
+    if quantity.counted == "labels" and quantity.n >= (quantity.n_scored or 0):
+        return "inside_though_all_labelled"
+    return "inside"
+
+
+def _why_no_value(check: Check) -> str:
+    quantity = check.quantity
+    if quantity.not_random is not None:
+        return reason(NO_RANDOM_SAMPLE, why=quantity.not_random)
+    if quantity.n == quantity.n_missing == quantity.n_undefined == 0:
+        return reason("nothing_counted", counted=quantity.counted)
+    return reason(
+        "no_value_anywhere",
+        missing=quantity.n_missing,
+        undefined=quantity.n_undefined,
+        why="\n".join(list(quantity.reasons)[:2]),
+    )
+
+
+def _owed(check: Check, turned: str, max_missing: float) -> str:
+    """Why too many scores are missing; empty if they are not."""
+    quantity = check.quantity
+    missing, possible = quantity.n_missing, quantity.n_possible
+    if quantity.missing_share > max_missing:
+        return reason("too_many_missing", missing=missing, possible=possible, most=max_missing)
+    return reason(TURNS, missing=missing, possible=possible, how=turned) if turned else ""
+
+
+def _notes(check: Check, on: On) -> tuple[str, ...]:
+    bar, quantity = check.bar, check.quantity
+    if quantity.value is not None and quantity.not_random is not None:
+        return (reason("taken_for_random", why=quantity.not_random),)
+    end = quantity.high if bar.side == "above" else quantity.low
+    if on == "interval" and end is not None and bar.at == end:
+        return (reason("no_interval_clears", bar=f"{bar.at:g}"),)
+    return ()
+
+
+def _faults(level: float, max_missing: float, on: str) -> list[InputError]:
+    faults = []
+    if not 0 < level < 0.5:
+        faults.append(InputError(f"The level lies inside (0, 0.5), got {level}."))
+    if not 0 <= max_missing <= 1:
+        faults.append(InputError(f"max_missing is a share from 0 to 1, got {max_missing}."))
+    if on not in ("interval", "point"):
+        faults.append(InputError(f"A gate decides on interval or point, not on {on!r}."))
+    return faults
+
+
+def _several(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)

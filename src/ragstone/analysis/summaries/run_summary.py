@@ -1,0 +1,394 @@
+"""Run summary: leading systems, main failures, missing scores, histograms, repeats and splits."""
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from math import isfinite
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.analysis.comparison.comparability import SelfReference
+from ragstone.analysis.comparison.compare import compare
+from ragstone.analysis.comparison.comparison_result import Comparison
+from ragstone.analysis.release_gate.gate_requirements import over_means
+from ragstone.analysis.scored_run import Scored, mean_of
+from ragstone.core.errors import RagstoneError
+from ragstone.metrics import Composite, read_metric
+from ragstone.metrics.composite import weight_coverage
+from ragstone.run import Estimate, Run
+
+from .failure_stages import Faults, stage_counts
+from .session_figures import ConversationFigures, conversations, has_sessions
+
+Asked = Mapping[str, NDArray[np.uint64]]
+"""The questions of each system, hashed, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lead:
+    """Systems of which each is better than every one of ``over`` on these metrics."""
+
+    systems: tuple[str, ...]
+    over: tuple[str, ...]
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run in a few facts. The verdicts are those of ``compare`` on the run.
+
+    Attributes:
+        examples, questions: How many there are.
+        answered: Whether any example has an answer; a ranking has none.
+        systems: In the order of the data.
+        metrics: How many metrics have a value.
+        themselves: The systems whose answers are the references, each with the metrics that would
+            compare it with itself.
+        same: Metrics on which all systems have the same inputs, so that they share the scores.
+        tested: Metrics with a better end on which a pair of systems was tested.
+        shared: The fewest and the most questions of a pair that was tested.
+        leads: The systems that are better than all others they were compared with, with the
+            metrics; the largest lead first.
+        wins: Which system is better than which on metrics where nobody leads.
+        pair: Of two systems that are compared, the comparisons; empty if there are more.
+        alike: Pairs of systems that were tested, neither of them better on any metric.
+        apart: Pairs of systems that share no question.
+        faults: What fell short, without ``themselves``; None if no metric tells.
+        missing: How many scores are missing.
+        possible: How many scores there are, with the missing ones.
+        conversations: The sessions of several turns; None if no example names its session.
+    """
+
+    examples: int
+    questions: int
+    answered: bool
+    systems: tuple[str, ...]
+    metrics: int
+    themselves: Mapping[str, tuple[str, ...]]
+    same: tuple[str, ...]
+    tested: tuple[str, ...]
+    shared: tuple[int, int]
+    leads: tuple[Lead, ...]
+    wins: tuple[Lead, ...]
+    pair: tuple[Comparison, ...]
+    alike: tuple[tuple[str, str], ...]
+    apart: tuple[tuple[str, str], ...]
+    faults: Faults | None
+    missing: int
+    possible: int
+    conversations: ConversationFigures | None = None
+
+    def leaders(self, metric: str) -> tuple[str, ...]:
+        """The systems that are better than all others on a metric; empty if there are none."""
+        return next((one.systems for one in self.leads if metric in one.metrics), ())
+
+
+def summarise(run: Run) -> Summary:
+    """Sum up a finished run."""
+    scored = Scored(run)
+    whole = [one for one in run.estimate_list if not one.group]
+    own = SelfReference(run)
+    themselves = {
+        name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
+        for name in own.systems
+    }
+    asked = _asked(run, scored.systems)
+    found = (
+        compare(run).comparisons
+        if scored.metrics and _share_a_question(asked, scored.systems)
+        else ()
+    )
+    rivals = [one for one in found if one.better != "0"]
+    tested = [one for one in rivals if one.verdict != "same" and one.n_pairs]
+    shared = [max(one.n_pairs for one in ones) for ones in _pairs(tested).values()]
+    leads = _leads(rivals)
+    return Summary(
+        examples=run.form.data.examples,
+        questions=run.form.data.questions,
+        answered=bool(run.examples([pl.col("answer").is_not_null().any()])["answer"].any()),
+        systems=scored.systems,
+        metrics=sum(one.value is not None for one in whole),
+        themselves=themselves,
+        same=_same(found, len(scored.systems)),
+        tested=tuple(dict.fromkeys(one.metric for one in tested)),
+        shared=(min(shared, default=0), max(shared, default=0)),
+        leads=leads,
+        wins=_wins(tested, leads),
+        pair=tuple(tested) if len(_pairs(rivals)) == 1 else (),
+        alike=tuple(
+            pair
+            for pair, ones in _pairs(tested).items()
+            if not any(one.verdict in DECIDED for one in ones)
+        ),
+        apart=_apart(scored.systems, asked, found),
+        faults=_faults(run, themselves),
+        missing=sum(one.n_missing for one in whole),
+        possible=sum(one.n + one.n_missing for one in whole),
+        conversations=conversations(run).without_sessions if has_sessions(run) else None,
+    )
+
+
+def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
+    pairs: dict[tuple[str, str], list[Comparison]] = {}
+    for one in found:
+        pairs.setdefault((one.a, one.b), []).append(one)
+    return pairs
+
+
+def _same(found: Sequence[Comparison], systems: int) -> tuple[str, ...]:
+    """The metrics on which every pair of the systems has the same inputs."""
+    verdicts: dict[str, list[str]] = {}
+    for one in found:
+        verdicts.setdefault(one.metric, []).append(one.verdict)
+    pairs = systems * (systems - 1) // 2
+    return tuple(metric for metric, ones in verdicts.items() if ones == ["same"] * pairs and pairs)
+
+
+def _leads(found: Sequence[Comparison]) -> tuple[Lead, ...]:
+    metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for metric in dict.fromkeys(one.metric for one in found):
+        ones = [one for one in found if one.metric == metric]
+        leaders, others = _leaders(ones)
+        if leaders:
+            metrics.setdefault((leaders, others), []).append(metric)
+    return _largest_first(metrics)
+
+
+def _leaders(found: Sequence[Comparison]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The systems that nobody beats, if each of them beats everybody else, and everybody else."""
+    beats = {_who(one) for one in found if one.verdict in DECIDED}
+    systems = dict.fromkeys(name for one in found for name in (one.a, one.b))
+    unbeaten = [name for name in systems if not any(beaten == name for _, beaten in beats)]
+    others = [name for name in systems if name not in unbeaten]
+    beat_all = all((one, other) in beats for one in unbeaten for other in others)
+    return (tuple(unbeaten), tuple(others)) if unbeaten and others and beat_all else ((), ())
+
+
+DECIDED = ("better", "worse")
+
+
+def _who(one: Comparison) -> tuple[str, str]:
+    """The better system of a pair, then the worse."""
+    return (one.a, one.b) if one.verdict == "better" else (one.b, one.a)
+
+
+def _wins(tested: Sequence[Comparison], leads: Sequence[Lead]) -> tuple[Lead, ...]:
+    led = {metric for lead in leads for metric in lead.metrics}
+    metrics: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for one in tested:
+        if one.verdict in DECIDED and one.metric not in led:
+            better, worse = _who(one)
+            metrics.setdefault(((better,), (worse,)), []).append(one.metric)
+    return _largest_first(metrics)
+
+
+def _largest_first(
+    metrics: Mapping[tuple[tuple[str, ...], tuple[str, ...]], Sequence[str]],
+) -> tuple[Lead, ...]:
+    leads = [Lead(systems, over, tuple(names)) for (systems, over), names in metrics.items()]
+    return tuple(sorted(leads, key=lambda one: -len(one.metrics)))
+
+
+def _apart(
+    systems: Sequence[str], asked: Asked, found: Sequence[Comparison]
+) -> tuple[tuple[str, str], ...]:
+    """The pairs of systems that share no question; who is compared on one does share it."""
+    shared = {(one.a, one.b) for one in found if one.n_pairs}
+    return tuple(
+        pair
+        for pair in combinations(systems, 2)
+        if not shared & {pair, pair[::-1]} and not _share_a_question(asked, pair)
+    )
+
+
+def _asked(run: Run, systems: Sequence[str]) -> Asked:
+    """The questions that each system was asked, each once."""
+    question = pl.col("question_id").hash(seed=0).alias("question")
+    rows = run.examples([question, pl.col("system").cast(pl.Enum(systems))])
+    questions, whose = rows["question"].to_numpy(), rows["system"].to_physical().to_numpy()
+    return {name: np.unique(questions[whose == at]) for at, name in enumerate(systems)}
+
+
+def _share_a_question(asked: Asked, systems: Sequence[str]) -> bool:
+    every = np.sort(np.concatenate([asked[name] for name in systems]))
+    return bool((every[1:] == every[:-1]).any())
+
+
+def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
+    counts = stage_counts(run, list(themselves))
+    return Faults.of(counts) if counts else None
+
+
+BINS = 16
+
+Histograms = Mapping[tuple[str, str], tuple[int, ...]]
+"""By metric and system: how many scores are in each of ``BINS`` parts of the metric's range."""
+
+
+def histograms(scores: pl.DataFrame) -> Histograms:
+    """How the single scores lie, by metric and system.
+
+    Args:
+        scores: ``metric``, ``system``, ``value`` and ``status``, a row a score.
+
+    Returns:
+        The upper end is in the last bin. Without metrics whose range has an open end, and without
+        groups all of whose scores are at an end of it, of which the mean tells all.
+    """
+    ends = _ends(scores["metric"].unique().to_list())
+    place = (pl.col("value") - pl.col("low")) / (pl.col("high") - pl.col("low"))
+    found = (
+        scores.lazy()
+        .filter(pl.col("status") == "value")
+        .join(ends.lazy(), on="metric")
+        .select(
+            "metric",
+            "system",
+            bin=(place * BINS).floor().clip(0, BINS - 1).cast(pl.Int64),
+            inside=(place > 0) & (place < 1),
+        )
+        .group_by("metric", "system", "bin", maintain_order=True)
+        .agg(pl.len(), pl.col("inside").any())
+        .collect()
+    )
+    counts: dict[tuple[str, str], list[int]] = {}
+    varied = set()
+    for metric, system, at, count, inside in found.iter_rows():
+        counts.setdefault((metric, system), [0] * BINS)[at] = count
+        if inside:
+            varied.add((metric, system))
+    return {key: tuple(bins) for key, bins in counts.items() if key in varied}
+
+
+def _ends(metrics: list[str]) -> pl.DataFrame:
+    """The range of each metric that is known and has two ends."""
+    rows = []
+    for name in metrics:
+        try:
+            found = read_metric(name).range
+        except RagstoneError:
+            continue
+        if isfinite(found.low) and isfinite(found.high) and found.high > found.low:
+            rows.append((name, float(found.low), float(found.high)))
+    schema = {"metric": pl.String, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(rows, schema, orient="row")
+
+
+ANSWER = ("question_id", "system")
+
+
+def repeats(rows: pl.DataFrame, metrics: Sequence[str], decides: str = "") -> pl.DataFrame:
+    """The spread of the scores, and how often the outcome flips, where a question was repeated.
+
+    The flip rate is the share of pairs of answers whose outcomes differ, over all pairs of answers
+    that have one: 0 if all are the same, 1 if all are different.
+
+    Args:
+        rows: One row an answer: ``question_id``, ``system``, a column for each metric, and
+            ``label METRIC`` for the one that decides.
+        metrics: Their names.
+        decides: The metric whose labels are the outcomes; empty if there is none.
+
+    Returns:
+        One row a question and system with several answers: ``question_id``, ``system``, ``n``;
+        ``mean METRIC``, ``low METRIC`` and ``high METRIC``; ``flips``, null without two outcomes.
+    """
+    several = rows.filter(pl.len().over(ANSWER) > 1)
+    outcome = pl.col(f"label {decides}") if decides else pl.lit(None, pl.String)
+    counts = outcome.drop_nulls().value_counts(name="n").struct.field("n").cast(pl.Float64)
+    whole = counts.sum()
+    # The counts come in any order, another one each time they are asked for.
+    same = (counts.pow(2).sum() - whole) / (whole * (whole - 1))
+    return several.group_by(ANSWER, maintain_order=True).agg(
+        pl.len().alias("n"),
+        *(pl.col(name).mean().alias(f"mean {name}") for name in metrics),
+        *(pl.col(name).min().alias(f"low {name}") for name in metrics),
+        *(pl.col(name).max().alias(f"high {name}") for name in metrics),
+        flips=pl.when(whole > 1).then(1 - same),
+    )
+
+
+def split_estimates(run: Run, field: str, sets: Mapping[str, Collection[str]]) -> list[Estimate]:
+    """The estimates of each metric over each set, of all systems together.
+
+    A composite of dataset means, which no example has a score of, is left out. They have no
+    signature, no bounds and no counts of words and flags.
+
+    Args:
+        run: A finished run.
+        field: What the sets are called together.
+        sets: The ids of the examples in each, by its name.
+    """
+    scored = Scored(run)
+    whole = {one.metric: one for one in run.estimate_list if not one.group}
+    found: list[Estimate] = []
+    for name, one in whole.items():
+        if over_means(scored, name) is None:
+            scores = scored.of(name)
+            found += [
+                _estimate(
+                    scored,
+                    one,
+                    scores.filter(pl.col("example_id").is_in(list(ids))),
+                    {field: value},
+                )
+                for value, ids in sets.items()
+            ]
+    return found
+
+
+def _estimate(
+    scored: Scored, whole: Estimate, scores: pl.DataFrame, group: Mapping[str, str]
+) -> Estimate:
+    mean = mean_of(scores, scored.scale(whole.metric), level=whole.level)
+    statuses = Counter(scores["status"])
+    reasons = Counter(scores.filter(pl.col("status") != "value")["reason"].drop_nulls())
+    return replace(
+        whole,
+        group=group,
+        value=mean.value,
+        low=None if mean.interval is None else mean.interval.low,
+        high=None if mean.interval is None else mean.interval.high,
+        method=None if mean.interval is None else mean.interval.method,
+        n=statuses["value"],
+        n_undefined=statuses["undefined"],
+        n_missing=statuses["missing"],
+        worst=None,
+        best=None,
+        clusters=mean.clusters,
+        labels={},
+        flags={},
+        reasons=dict(reasons),
+        signature="",
+    )
+
+
+WeightShares = Mapping[tuple[str, str], float]
+"""By metric and system."""
+
+
+def weight_shares(scores: pl.DataFrame) -> WeightShares:
+    """The mean share of the weight that the scores of each composite are made of.
+
+    Args:
+        scores: ``metric``, ``system``, ``status`` and ``reason``, a row a score.
+    """
+    composites = [name for name in scores["metric"].unique() if _is_composite(name)]
+    found = (
+        scores.lazy()
+        .filter(pl.col("metric").is_in(composites) & (pl.col("status") == "value"))
+        .group_by("metric", "system")
+        .agg(weight_coverage().mean().alias("share"))
+        .collect()
+    )
+    return {(metric, system): share for metric, system, share in found.iter_rows()}
+
+
+def _is_composite(name: str) -> bool:
+    try:
+        return isinstance(read_metric(name), Composite)
+    except RagstoneError:
+        return False

@@ -1,0 +1,420 @@
+"""Conversations: figures of whole sessions of a run, beside those of their turns.
+
+A conversation is all turns of one session that one system answered, at least two of them. A session
+of a single turn has no figure of its own. Each conversation counts once, however long it is.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from ragstone.analysis.scored_run import Scored, known_metric
+from ragstone.core.errors import InputError
+from ragstone.core.messages import HasPage, argument
+from ragstone.data.example import SESSION
+from ragstone.judgements import ASKS, Response
+from ragstone.run import Run
+from ragstone.stats.sessions import (
+    FEWEST_TURNS,
+    Better,
+    SessionEstimate,
+    Sessions,
+    SessionValues,
+    TurnScores,
+)
+from ragstone.stats.weights_and_groups import Floats
+
+LEVEL = 0.95
+ANSWERED = ("answer", "partial")
+"""The response types of a turn that is answered; the others abstain, refuse or ask back."""
+
+Figure = Literal["worst_turn", "mean_of_turns", "resolved"]
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFigure:
+    """A figure of the conversations of a system.
+
+    Attributes:
+        figure: Which.
+        system: Of whose conversations.
+        metric: Of whose scores; for ``resolved`` the one that has a bar, None where an answer is
+            enough.
+        bar: The score of the last turn that will do; None without one.
+        better: Which end of the figure is better.
+        value: The mean over the conversations, or the share of them; None if none has the figure.
+        low: Of the interval, in which conversations are independent; None where there is none.
+        high: Of the interval.
+        level: Of the interval.
+        method: Of the interval.
+        n: Conversations with the figure.
+        n_undefined: Sessions without it by definition; those of a single turn among them.
+        n_missing: Conversations in which missing turns leave it open.
+        worst: The value if every missing turn were as bad as can be; None if that has no bound.
+        best: The value if every missing turn were as good as can be.
+    """
+
+    figure: Figure
+    system: str
+    metric: str | None
+    bar: float | None
+    better: Better
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain data."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationCounts:
+    """How many conversations a system has.
+
+    Attributes:
+        system: The system.
+        n: Conversations.
+        single: Sessions of a single turn, which are none.
+        shortest: Turns of the shortest conversation; 0 if there is none.
+        longest: Turns of the longest.
+    """
+
+    system: str
+    n: int
+    single: int
+    shortest: int
+    longest: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationFigures:
+    """The figures of a run's conversations.
+
+    Attributes:
+        run: The folder.
+        counts: By system; empty if no example names its session.
+        figures: By figure, metric and system.
+        unresolved: The reason why no conversation is known to be resolved or not; empty if any is.
+    """
+
+    run: Path
+    counts: tuple[ConversationCounts, ...]
+    figures: tuple[ConversationFigure, ...]
+    unresolved: str
+
+    def __bool__(self) -> bool:
+        """Whether there is a conversation."""
+        return any(one.n for one in self.counts)
+
+    def of(
+        self, figure: Figure, metric: str | None = None, system: str | None = None
+    ) -> ConversationFigure:
+        """A figure; of the only system if none is named.
+
+        Raises:
+            InputError: There is no such figure, or there are several.
+        """
+        found = [
+            one
+            for one in self.figures
+            if (one.figure, one.metric) == (figure, metric) and system in (None, one.system)
+        ]
+        if len(found) != 1:
+            there = sorted({f"{one.figure} of {one.metric or 'the turns'}" for one in self.figures})
+            raise InputError(
+                f"{len(found)} figures are the {figure} of {metric or 'the turns'}"
+                f"{f' of {system}' if system else ''}. There are: {', '.join(there) or 'none'}."
+            )
+        return found[0]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain data."""
+        return {
+            "systems": [
+                {name: getattr(one, name) for name in one.__dataclass_fields__}
+                for one in self.counts
+            ],
+            "figures": [one.to_dict() for one in self.figures],
+            "unresolved": self.unresolved,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Conversations(ConversationFigures, HasPage):
+    """The same, and which conversations they are.
+
+    Attributes:
+        sessions: One row a session and system: ``system``, ``session``, ``turns``, the id of its
+            ``last`` turn, ``resolved`` with ``resolved_status``, and for each metric
+            ``worst METRIC``, ``mean METRIC`` and the id of the turn that is worst, ``at METRIC``.
+    """
+
+    sessions: pl.DataFrame = field(repr=False, compare=False)
+
+    @property
+    def without_sessions(self) -> ConversationFigures:
+        """The figures alone."""
+        return ConversationFigures(self.run, self.counts, self.figures, self.unresolved)
+
+    def worst(self, metric: str) -> pl.DataFrame:
+        """The rows of ``sessions`` whose worst turn is known, the worst first.
+
+        Raises:
+            InputError: There is no such figure.
+        """
+        better = next((one.better for one in self.figures
+                       if (one.figure, one.metric) == ("worst_turn", metric)), None)  # fmt: skip
+        if better is None:
+            raise InputError(f"{metric} has no worst turn here.")
+        rows = self.sessions.filter(pl.col(f"worst {metric}").is_not_null())
+        return rows.sort(f"worst {metric}", descending=better == "-", maintain_order=True)
+
+
+def conversations(
+    run: Run | str | Path, *, metrics: str | Sequence[str] = (), bar: float | None = None
+) -> Conversations:
+    """Figures of whole conversations: the worst turn, the mean of the turns, the share resolved.
+
+    A conversation is resolved if its last turn is answered, by its response type: it neither
+    abstains nor refuses nor asks back. With a bar its score must also reach that. Turns stand in
+    the order of their number in a field ``turn`` where all of a session have one, else of the
+    length of their history; equal ones in the order of the data.
+
+    Args:
+        run: A finished run, or its folder.
+        metrics: One or more of its metrics; none: all.
+        bar: The least score of the last turn with which a conversation is resolved, in the unit of
+            the metric; the greatest, where less is better.
+
+    Raises:
+        InputError: There is no such run.
+        UnknownName: The run has no such metric.
+    """
+    run = Run.of(run)
+    scored = Scored(run)
+    named = [metrics] if isinstance(metrics, str) else list(metrics)
+    if bar is not None and not named:
+        raise InputError(f"Name the metric that {argument('bar', bar)} is for.")
+    chosen = [known_metric(scored, one) for one in named] or list(scored.metrics)
+    turns = _turns(run)
+    if turns.is_empty():
+        return Conversations(run.path, (), (), "", _no_sessions())
+    return _Conversations(run, scored, turns).all(chosen, bar)
+
+
+def has_sessions(run: Run) -> bool:
+    """Whether an example of the run names its session."""
+    named = pl.col("slices").str.contains(f'"{SESSION}":', literal=True)
+    return bool(run.examples([named.alias("named")])["named"].any())
+
+
+def _turns(run: Run) -> pl.DataFrame:
+    """The examples with a session: its row among all, ids, and what the turns are ordered by."""
+    if not has_sessions(run):
+        return pl.DataFrame()
+    number = pl.coalesce(
+        pl.col(place).str.json_path_match("$.turn").cast(pl.Float64, strict=False)
+        for place in ("slices", "meta")
+    )
+    found = run.examples(
+        [
+            "id",
+            "system",
+            pl.col("slices").str.json_path_match(f"$.{SESSION}").alias(SESSION),
+            number.fill_nan(None).alias("number"),
+            pl.col("history").list.len().cast(pl.Float64).alias("before"),
+        ]
+    )
+    found = found.with_row_index("row").filter(pl.col(SESSION).is_not_null())
+    numbered = pl.col("number").is_not_null().all().over("system", SESSION)
+    return found.with_columns(order=pl.when(numbered).then("number").otherwise("before"))
+
+
+class _Conversations:
+    """The turns of a run's sessions, of which each system takes its own."""
+
+    def __init__(self, run: Run, scored: Scored, turns: pl.DataFrame) -> None:
+        self.run, self.scored, self.turns = run, scored, turns
+        self.answered, self.unresolved = _answered(run, turns)
+
+    def all(self, metrics: Sequence[str], bar: float | None) -> Conversations:
+        """The figures of all systems for these metrics."""
+        scores = {name: self._scores(name) for name in metrics}
+        counts, figures, tables = [], [], []
+        for system in self.turns["system"].unique(maintain_order=True):
+            own = _OfSystem(system, self.turns)
+            counts.append(own.counts)
+            if not own.counts.n:
+                continue
+            figures += own.figures(scores, self.answered, bar)
+            tables.append(own.table)
+        sessions = pl.concat(tables, how="diagonal") if tables else _no_sessions()
+        return Conversations(
+            self.run.path, tuple(counts), tuple(figures), self.unresolved, sessions
+        )
+
+    def _scores(self, metric: str) -> "_Scores":
+        of, scale = self.scored.of(metric)[self.turns["row"]], self.scored.scale(metric)
+        missing = (of["status"] == "missing").fill_null(value=True)
+        value = pl.select(pl.when(of["status"] == "value").then(of["value"])).to_series()
+        turns = _turn_scores(value, missing, scale.low, scale.high, scale.better)
+        return _Scores(turns, rate=scale.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scores:
+    """The scores of a metric for all turns, and whether they are 0 or 1."""
+
+    turns: TurnScores
+    rate: bool = field(kw_only=True)
+
+
+class _OfSystem:
+    """The sessions of one system."""
+
+    def __init__(self, system: str, turns: pl.DataFrame) -> None:
+        self.system = system
+        self.rows = (turns["system"] == system).to_numpy()
+        own = turns.filter(self.rows)
+        self.ids = own["id"].to_numpy()
+        names = own[SESSION].unique(maintain_order=True)
+        codes = own[SESSION].replace_strict(names, pl.int_range(len(names), eager=True))
+        self.sessions = Sessions(codes.to_numpy(), own["order"].to_numpy())
+        self.columns: dict[str, pl.Series] = {
+            "system": pl.repeat(system, len(names), eager=True),
+            SESSION: names,
+            "turns": pl.Series(self.sessions.sizes),
+            "last": pl.Series(self.ids[self.sessions.last]),
+        }
+
+    @property
+    def counts(self) -> ConversationCounts:
+        """How many there are."""
+        sizes = self.sessions.sizes
+        several = sizes[sizes >= FEWEST_TURNS]
+        return ConversationCounts(
+            self.system, len(several), len(sizes) - len(several),
+            int(several.min()) if len(several) else 0, int(several.max(initial=0)),
+        )  # fmt: skip
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row a conversation, as far as figures were asked for."""
+        return pl.DataFrame(self.columns).filter(pl.col("turns") >= FEWEST_TURNS)
+
+    def figures(
+        self, scores: Mapping[str, _Scores], answered: TurnScores | None, bar: float | None
+    ) -> list[ConversationFigure]:
+        """All figures of these metrics."""
+        found = []
+        own = None if answered is None else self._own(answered)
+        if own is not None:
+            resolved = self.sessions.resolved(own)
+            self.columns["resolved"] = _values(resolved.values)
+            self.columns["resolved_status"] = pl.Series(
+                np.where(resolved.missing, "missing",
+                         np.where(np.isnan(resolved.values), "undefined", "value"))
+            )  # fmt: skip
+            share = self.sessions.estimate(resolved, rate=True, low=0, high=1, better="+")
+            found.append(self._figure("resolved", None, "+", share))
+        for metric, one in scores.items():
+            turns = self._own(one.turns)
+            if turns.better != "0":
+                worst = self.sessions.worst(turns)
+                made = self._estimate(worst, turns, rate=one.rate)
+                found.append(self._figure("worst_turn", metric, turns.better, made))
+                self.columns[f"worst {metric}"] = _values(worst.values)
+                at = [self.ids[turn] if turn >= 0 else None for turn in worst.turns]
+                self.columns[f"at {metric}"] = pl.Series(at, dtype=pl.String)
+            mean = self.sessions.mean(turns)
+            made = self._estimate(mean, turns, rate=False)
+            found.append(self._figure("mean_of_turns", metric, turns.better, made))
+            self.columns[f"mean {metric}"] = _values(mean.values)
+            if bar is not None and own is not None and turns.better != "0":
+                enough = self.sessions.resolved(own, turns, bar)
+                share = self.sessions.estimate(enough, rate=True, low=0, high=1, better="+")
+                found.append(self._figure("resolved", metric, "+", share, bar))
+        return found
+
+    def _own(self, scores: TurnScores) -> TurnScores:
+        return TurnScores(
+            scores.values[self.rows], scores.missing[self.rows], scores.low, scores.high,
+            scores.better,
+        )  # fmt: skip
+
+    def _estimate(self, figure: SessionValues, of: TurnScores, *, rate: bool) -> SessionEstimate:
+        return self.sessions.estimate(
+            figure, rate=rate, low=of.low, high=of.high, better=of.better, level=LEVEL
+        )
+
+    def _figure(
+        self,
+        figure: Figure,
+        metric: str | None,
+        better: Better,
+        made: SessionEstimate,
+        bar: float | None = None,
+    ) -> ConversationFigure:
+        interval = made.interval
+        return ConversationFigure(
+            figure,
+            self.system,
+            metric,
+            bar,
+            better,
+            made.value,
+            None if interval is None else interval.low,
+            None if interval is None else interval.high,
+            LEVEL,
+            None if interval is None else interval.method,
+            made.n, made.n_undefined, made.n_missing, made.worst, made.best,
+        )  # fmt: skip
+
+
+def _answered(run: Run, turns: pl.DataFrame) -> tuple[TurnScores | None, str]:
+    """Whether each turn is answered, by the first judge that says so; else why nothing tells."""
+    said = run.judgements(Response.name).filter(pl.col("response_type").is_not_null())
+    if said.is_empty():
+        return None, ASKS[Response.name].not_judged
+    order = {judge.name: place for place, judge in enumerate(run.form.judges)}
+    first = (
+        # A person who overruled is no judge of the run, and comes before them all.
+        said.sort(pl.col("judge").replace_strict(order, default=-1), maintain_order=True)
+        .unique("example_id", keep="first", maintain_order=True)
+        .select("example_id", said=pl.col("response_type").cast(pl.String).is_in(ANSWERED))
+    )
+    answers = run.examples(["id", pl.col("answer").is_not_null().alias("there")])
+    found = answers.join(
+        first, left_on="id", right_on="example_id", how="left", maintain_order="left"
+    )[turns["row"]]
+    missing = found["said"].is_null() & found["there"]
+    return _turn_scores(found["said"], missing, 0, 1, "+"), ""
+
+
+def _turn_scores(
+    values: pl.Series, missing: pl.Series, low: float | None, high: float | None, better: Better
+) -> TurnScores:
+    known = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+    return TurnScores(known, missing.to_numpy(), low, high, better)
+
+
+def _values(of: Floats) -> pl.Series:
+    return pl.Series(of).fill_nan(None)
+
+
+def _no_sessions() -> pl.DataFrame:
+    return pl.DataFrame(
+        schema={"system": pl.String, SESSION: pl.String, "turns": pl.Int64, "last": pl.String}
+    )

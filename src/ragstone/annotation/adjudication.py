@@ -1,0 +1,273 @@
+"""Adjudication: several annotators' labels combined into a single label, or marked as a tie.
+
+In labels, an annotator called ``adjudicator:NAME`` is an adjudicator. An adjudicator's label of a
+unit in a column counts alone, whatever the others labelled; if an adjudicator discards a unit, no
+label of others counts. Labels of an annotator that contradict each other are reported, never
+corrected.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import fsum
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from ragstone.data import majority
+from ragstone.data.record_labels import Severity, violations
+from ragstone.judgements import KINDS
+
+from .label_names import Scale, label_of, named
+from .raw_rows import number_in_words, plain_value
+
+ADJUDICATOR = "adjudicator:"
+
+
+class Word(NamedTuple):
+    """Who said something of a column of a unit, or discarded the unit."""
+
+    unit: Hashable
+    column: Hashable
+    annotator: str
+    discarded: bool
+
+
+def adjudicator(name: str) -> str:
+    """Somebody as an adjudicator, in labels."""
+    return f"{ADJUDICATOR}{name}"
+
+
+def adjudicator_named(annotator: str) -> str:
+    """The name of an adjudicator in labels."""
+    return annotator.removeprefix(ADJUDICATOR)
+
+
+def is_adjudicator(annotator: str) -> bool:
+    """Whether an annotator of labels is an adjudicator.
+
+    >>> is_adjudicator("adjudicator:cleo"), is_adjudicator("cleo")
+    (True, False)
+    """
+    return annotator.startswith(ADJUDICATOR)
+
+
+def by_adjudicators() -> pl.Expr:
+    """The rows of labels that are by adjudicators."""
+    return pl.col("annotator").str.starts_with(ADJUDICATOR)
+
+
+def that_count(words: Iterable[Word]) -> list[bool]:
+    """Of each word, whether it counts when they are combined into one."""
+    said = list(words)
+    decided = {(one.unit, one.column) for one in said if _decides(one) and not one.discarded}
+    dropped = {one.unit for one in said if _decides(one) and one.discarded}
+    return [
+        not one.discarded
+        and (_decides(one) if (one.unit, one.column) in decided else one.unit not in dropped)
+        for one in said
+    ]
+
+
+def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
+    """The rows of labels that count when they are combined.
+
+    What was decided stands where annotators first said something of it, for some intervals go by
+    the order in which labels came.
+
+    Args:
+        labels: The columns of a label table; only adjudicators' rows are discarded, if any.
+    """
+    if not labels.select(by_adjudicators().any()).item():
+        return labels
+    columns = ("example_id", "unit", "kind", "column", "annotator", "discarded")
+    words = (
+        Word((id, unit), (kind, column), annotator, why is not None)
+        for id, unit, kind, column, annotator, why in labels.select(columns).iter_rows()
+    )
+    of_each = ("example_id", "unit", "kind", "column")
+    counts = pl.Series("counts", that_count(words), dtype=pl.Boolean)
+    rows = labels.with_columns(counts).with_row_index("came")
+    rows = rows.with_columns(pl.col("came").min().over(of_each)).sort("came", maintain_order=True)
+    return rows.filter("counts").drop("came", "counts")
+
+
+def _decides(word: Word) -> bool:
+    return is_adjudicator(word.annotator)
+
+
+SAID = {
+    **dict.fromkeys(("example_id", "kind", "column", "unit", "value"), pl.String),
+    "number": pl.Float64,
+}
+"""The columns that a label has in common, by any annotator or by all combined."""
+
+ADJUDICATED = {
+    **SAID,
+    "inclusion_probability": pl.Float64,
+    "n_votes": pl.UInt32,
+    "tie": pl.Boolean,
+    "adjudicated": pl.Boolean,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """The label that one annotator gave one unit in one column.
+
+    Of a unit that an adjudicator discarded, kind, column and value may be empty.
+    """
+
+    kind: str
+    column: str
+    unit: str | None
+    annotator: str
+    value: str
+    number: float | None
+    discarded: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The annotators' combined label; value and number are None on a tie."""
+
+    value: str | None
+    number: float | None
+
+    @property
+    def tie(self) -> bool:
+        return self.value is None
+
+
+@dataclass(frozen=True, slots=True)
+class Tie:
+    """A unit and column on which two or more values share the most votes.
+
+    ``votes`` are truth values, numbers or words, in the order of ``annotators``.
+    """
+
+    example_id: str
+    kind: str
+    column: str
+    unit: str | None
+    annotators: tuple[str, ...]
+    votes: tuple[Any, ...]
+
+    @property
+    def name(self) -> str:
+        """The name of the label in files."""
+        return str(named(self.kind, self.column))
+
+
+@dataclass(frozen=True, slots=True)
+class Adjudication:
+    """What adjudicators decided.
+
+    Attributes:
+        n: Labels of a unit that they decided.
+        compared: Those of them on which the annotators have a majority; on an interval scale there
+            is none.
+        as_majority: Those of them that were decided as the majority.
+    """
+
+    n: int
+    compared: int
+    as_majority: int
+
+
+def settle(votes: Sequence[tuple[str, float | None]], scale: Scale) -> Settled:
+    """Combine labels into one: the majority or a tie; on an interval scale, the mean.
+
+    Args:
+        votes: Value and number of each label, at least one.
+        scale: Interval: the mean, if all labels are numbers. Otherwise the majority.
+    """
+    numbers = [number for _, number in votes if number is not None]
+    if scale == "interval" and len(numbers) == len(votes):
+        return _number(fsum(numbers) / len(numbers))
+    value = majority(value for value, _ in votes)
+    return Settled(value, None if value is None else dict(votes)[value])
+
+
+def adjudicated(counted: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]) -> pl.DataFrame:
+    """One row for each unit and column of labels that count, see ``LabelTable.adjudicated``."""
+    keys = ["example_id", "kind", "column", "unit"]
+    units = counted.group_by(keys, maintain_order=True).agg(
+        "value",
+        "number",
+        pl.col("inclusion_probability").drop_nulls().first(),
+        by_adjudicators().first().alias("adjudicated"),
+    )
+    rows = []
+    for id, kind, column, unit, values, numbers, inclusion, decided in units.iter_rows():
+        votes = list(zip(values, numbers, strict=True))
+        one = settle(votes, scales[kind, column])
+        said = (one.value, one.number, inclusion, len(votes), one.tie, decided)
+        rows.append((id, kind, column, unit, *said))
+    return pl.DataFrame(rows, schema=ADJUDICATED, orient="row")
+
+
+def ties(counted: pl.DataFrame, settled: pl.DataFrame) -> list[Tie]:
+    """The votes on each unit and column that ``settled`` leaves undecided."""
+    keys = ["example_id", "kind", "column", "unit"]
+    split = settled.filter("tie").select(keys)
+    votes = split.join(counted, on=keys, how="left", nulls_equal=True, maintain_order="left_right")
+    said = votes.group_by(keys, maintain_order=True).agg("annotator", "value", "number")
+    return [
+        Tie(id, kind, column, unit, tuple(annotators), tuple(map(plain_value, values, numbers)))
+        for id, kind, column, unit, annotators, values, numbers in said.iter_rows()
+    ]
+
+
+def adjudication(
+    counted: pl.DataFrame, by_annotators: pl.DataFrame, scales: Mapping[tuple[str, str], Scale]
+) -> Adjudication:
+    """How much was decided, see ``Adjudication``."""
+    keys = ["example_id", "kind", "column", "unit"]
+    decided = adjudicated(counted.filter(by_adjudicators()), scales).filter(~pl.col("tie"))
+    asked = by_annotators.join(decided.select(keys), on=keys, how="semi", nulls_equal=True)
+    majority = adjudicated(
+        asked.filter(
+            pl.Series(
+                [scales[key] != "interval" for key in asked.select("kind", "column").iter_rows()],
+                dtype=pl.Boolean,
+            )
+        ),
+        scales,
+    ).filter(~pl.col("tie"))
+    both = majority.join(decided, on=keys, how="inner", nulls_equal=True)
+    same = both.filter(pl.col("value") == pl.col("value_right"))
+    return Adjudication(decided.height, both.height, same.height)
+
+
+def _number(value: float) -> Settled:
+    return Settled(number_in_words(value), value)
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenRule:
+    """A rule between labels, such as that sufficient evidence is relevant, broken in one unit."""
+
+    rule: str
+    severity: Severity
+    example_id: str
+    unit: str | None
+    annotator: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def broken_rules(used: pl.DataFrame) -> list[BrokenRule]:
+    """Every rule broken between two labels that one annotator gave one unit."""
+    said: dict[tuple[str, str | None, str], dict[str, bool]] = {}
+    ruled = [name for name, kind in KINDS.items() if kind.rules]
+    truths = used.filter(pl.col("kind").is_in(ruled), pl.col("value").is_in(["true", "false"]))
+    columns = ("example_id", "unit", "annotator", "kind", "column", "number")
+    for id, unit, annotator, kind, column, number in truths.select(columns).iter_rows():
+        said.setdefault((id, unit, annotator), {})[label_of(kind, column)] = bool(number)
+    return [
+        BrokenRule(one.rule, one.severity, id, unit, annotator)
+        for (id, unit, annotator), labels in said.items()
+        for one in violations({"contexts": [labels]} if unit is not None else {"answer": labels})
+    ]

@@ -1,0 +1,588 @@
+"""Annotator agreement: coefficients for each column of label files, and the items in dispute."""
+
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import HasPage
+from ragstone.data import Example
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import BadRow, Problem
+from ragstone.data.read_facts import id_of
+from ragstone.data.records import RecordReader
+from ragstone.stats.agreement.coefficients import (
+    COEFFICIENTS,
+    CoefficientName,
+    agreement_coefficients,
+)
+from ragstone.stats.agreement.ratings import GAP, AgreementCoefficient, RatingMatrix, read_ratings
+from ragstone.stats.cluster_means import cluster_wilson
+from ragstone.stats.distributions import Interval, ends_of
+
+from .adjudication import BrokenRule, Tie
+from .label_names import SCALES, Scale, named
+from .label_table import LabelTable
+from .queue.labels_store import shown_source
+from .raw_rows import number_in_words
+from .read_labels import read_label_table, records_of, system_in
+
+QUESTION = "question_id"
+PLACES = ("slices", "meta", "labels")
+IDS = tuple(map(squash, NAMES["id"]))
+
+
+def clusters_of(paths: Sequence[str | PathLike[str]], field: str | None = None) -> dict[str, str]:
+    """The cluster of each example, by id, as far as a label file or dataset gives one.
+
+    Args:
+        paths: As in ``read_label_table``.
+        field: A column of label files, or a field of the data: at the top level, in ``slices``,
+            ``meta`` or ``labels``. By default the question, if known.
+
+    Raises:
+        InputError: No row has the requested field.
+        DataError: There is no such file.
+    """
+    found: dict[str, str] = {}
+    for path in paths:
+        reader = RecordReader({})
+        for line, record in records_of(path):
+            if isinstance(record, BadRow):
+                continue
+            problems: list[Problem] = []
+            example = reader.read(record, line or 0, problems) if "labels" in record else None
+            id = example.id if example else _id(record, line)
+            cluster = _cluster(record, example, field or QUESTION)
+            if cluster is not None:
+                found.setdefault(id, cluster)
+            system = system_in(record, {})
+            if system is not None and (cluster is not None or field is None):
+                found.setdefault(id_of(id, system), cluster or id)
+    if field is not None and not found:
+        raise InputError(f"No row of {', '.join(map(shown_source, paths))} has a field {field}.")
+    return found
+
+
+def _id(record: Mapping[str, Any], line: int | None) -> str:
+    by_name = {squash(str(name)): cell for name, cell in record.items()}
+    given = next((by_name[name] for name in IDS if by_name.get(name) is not None), line)
+    return str(given)
+
+
+def _cluster(record: Mapping[str, Any], example: Example | None, field: str) -> str | None:
+    if example is not None and (value := example.facet(field)) is not None:
+        return value
+    places = [record, *(record[name] for name in PLACES if isinstance(record.get(name), Mapping))]
+    value = next((place[field] for place in places if place.get(field) is not None), None)
+    return None if value is None else str(value)
+
+
+Floats = NDArray[np.float64]
+Item = tuple[str, str | None]
+
+MOST_LABELS = 20
+"""No confusion matrix is shown for a column with more distinct labels than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Annotator:
+    """One annotator compared with the others.
+
+    Attributes:
+        name: Empty if the file names no annotator.
+        n_labels: Number of labels given.
+        n: Number of items on which the others have a majority.
+        agreement: Share of these items on which this annotator gives the majority's label; None if
+            there are none.
+        interval: Wilson interval of ``agreement``, over examples or clusters of them.
+        difference: Mean of this annotator's label minus the mean of the others', over all items
+            that others labelled too; None if labels are not numbers.
+    """
+
+    name: str
+    n_labels: int
+    n: int
+    agreement: float | None
+    interval: Interval | None
+    difference: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "annotator": self.name,
+            "n_labels": self.n_labels,
+            "n": self.n,
+            "agreement": self.agreement,
+            **ends_of(self.interval),
+            "difference": self.difference,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LabelUse:
+    """How often one value was given, and how far annotators agree on it.
+
+    Attributes:
+        value: The value in words.
+        n: How often it was given to an item that another annotator labelled too.
+        agreement: How often another annotator of the item gave it too, from 0 to 1; None if it
+            was never given. Source: Fleiss (1981), "Statistical Methods for Rates and
+            Proportions", section 13.1, as specific agreement.
+        instead: The labels that other annotators gave where one gave this one, with their shares.
+    """
+
+    value: str
+    n: int
+    agreement: float | None
+    instead: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dividing:
+    """An item on which annotators disagree: who gave which label, with their notes."""
+
+    example_id: str
+    unit: str | None
+    labels: Mapping[str, str]
+    notes: Mapping[str, str]
+    spread: float
+    """Share of the pairs that differ; for numbers, the mean squared difference of the pairs."""
+    decided: str | None = None
+    """The label that an adjudicator gave it."""
+
+
+@dataclass(frozen=True)
+class ColumnAgreement:
+    """How well annotators agree on one column.
+
+    Attributes:
+        kind: Kind of the judgement.
+        column: Column of the judgement.
+        scale: Nominal, ordinal or interval, see ``scale_of``.
+        n_items: Examples, or parts of them, labelled by at least one annotator.
+        n_shared: Items labelled by two or more, on which the coefficients are based.
+        n_clusters: Number of clusters among the shared items.
+        coefficients: By name, see ``COEFFICIENTS``.
+        annotators: In the order of the data.
+        uses: The labels that occur; empty if there are too many.
+        n_divided: Shared items on which not all annotators agree.
+        dividing: The items on which annotators disagree most.
+        ties: Items without a majority, which are left undecided.
+        seed: Random seed of the intervals.
+        ratings: The labels, of all items.
+        clusters: The cluster of each item.
+    """
+
+    kind: str
+    column: str
+    scale: Scale
+    n_items: int
+    n_shared: int
+    n_clusters: int
+    coefficients: Mapping[CoefficientName, AgreementCoefficient]
+    annotators: tuple[Annotator, ...]
+    uses: tuple[LabelUse, ...]
+    n_divided: int
+    dividing: tuple[Dividing, ...]
+    ties: tuple[Tie, ...]
+    seed: int
+    resamples: int
+    level: float
+    limit: int | None
+    ratings: RatingMatrix = field(repr=False)
+    clusters: Sequence[Hashable] = field(repr=False)
+
+    @property
+    def name(self) -> str:
+        """The column's name in label files."""
+        return named(self.kind, self.column).shown
+
+    @property
+    def n_annotators(self) -> int:
+        return len(self.annotators)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "n_items": self.n_items,
+            "n_annotators": self.n_annotators,
+            **{name: _coefficient(self.coefficients[name]) for name in COEFFICIENTS},
+            "scale": self.scale,
+            "n_shared": self.n_shared,
+            "n_clusters": self.n_clusters,
+            "n_divided": self.n_divided,
+            "n_ties": len(self.ties),
+            "annotators": [one.to_dict() for one in self.annotators],
+            "values": [
+                {
+                    "value": one.value,
+                    "n": one.n,
+                    "agreement": one.agreement,
+                    "instead": dict(one.instead),
+                }
+                for one in self.uses
+            ],
+            "dividing": [
+                {
+                    "example_id": one.example_id,
+                    "unit": one.unit,
+                    "labels": dict(one.labels),
+                    "notes": dict(one.notes),
+                    "spread": one.spread,
+                    "decided": one.decided,
+                }
+                for one in self.dividing
+            ],
+            "ties": [
+                {
+                    "example_id": one.example_id,
+                    "unit": one.unit,
+                    "labels": dict(zip(one.annotators, one.votes, strict=True)),
+                }
+                for one in self.ties[: self.limit]
+            ],
+            "level": self.level,
+            "methods": {
+                name: None if one.interval is None else one.interval.method
+                for name, one in self.coefficients.items()
+            },
+            "seed": self.seed,
+            "resamples": self.resamples,
+        }
+
+
+def agreement_of(
+    table: LabelTable,
+    *,
+    columns: Collection[str] = (),
+    scales: Mapping[str, Scale] | None = None,
+    clusters: Mapping[str, Hashable] | None = None,
+    seed: int = 0,
+    resamples: int = 2000,
+    level: float = 0.95,
+    limit: int | None = 10,
+) -> tuple[ColumnAgreement, ...]:
+    """How well annotators agree, for each column of a table.
+
+    Args:
+        table: Labels; discarded rows and rows set aside are ignored. Adjudicators are no
+            annotators: what they decide changes no figure here.
+        columns: Only these columns, by their name in label files or in the judgement.
+        scales: Maps a column's name to its scale, to override ``scale_of``.
+        clusters: Maps an example to its cluster, such as its question; intervals resample whole
+            clusters. By default each example, with all its contexts or claims, is one.
+        seed: Random seed.
+        resamples: Number of bootstrap samples.
+        level: Confidence level of the intervals, in (0, 1).
+        limit: Maximum number of disputed items, and of ties in ``to_dict``; None: all.
+
+    Raises:
+        UnknownName: There is no such column or scale.
+        InputError: An ordinal or interval scale for labels that are not numbers.
+    """
+    keys = table.by_annotators.select("kind", "column").unique(maintain_order=True)
+    known = {named(*key).shown: key for key in keys.iter_rows()}
+    chosen = _chosen(table, known, scales or {})
+    wanted = [_key(name, known) for name in columns] or list(known.values())
+    ties: dict[tuple[str, str], list[Tie]] = {}
+    for tie in table.ties({column: scale for (_, column), scale in chosen.items()}):
+        ties.setdefault((tie.kind, tie.column), []).append(tie)
+    decided = _decided(table)
+    return tuple(
+        _Column(table.of(*key), chosen[key], clusters or {}, decided.get(key, {})).agreement(
+            *key, tuple(ties.get(key, ())), seed, resamples, level, limit
+        )
+        for key in dict.fromkeys(wanted)
+    )
+
+
+class _Column:
+    """The labels of one column as a table of annotators and items."""
+
+    def __init__(
+        self,
+        rows: pl.DataFrame,
+        scale: Scale,
+        clusters: Mapping[str, Hashable],
+        decided: Mapping[Item, str],
+    ) -> None:
+        self.scale, self.decided = scale, decided
+        self.names = list(rows["annotator"].unique(maintain_order=True))
+        self.items: dict[Item, int] = {}
+        cells: list[tuple[int, int]] = []
+        place = {name: at for at, name in enumerate(self.names)}
+        for id, unit, annotator in rows.select("example_id", "unit", "annotator").iter_rows():
+            item = self.items.setdefault((id, unit), len(self.items))
+            cells.append((place[annotator], item))
+        shape = (len(self.names), len(self.items))
+        self.words = np.full(shape, None, dtype=object)
+        self.numbers = np.full(shape, np.nan)
+        self.notes = np.full(shape, None, dtype=object)
+        if cells:
+            at = tuple(np.array(cells).T)
+            self.words[at] = rows["value"].to_list()
+            self.numbers[at] = rows["number"].to_numpy()
+            self.notes[at] = rows["note"].to_list()
+        self.clusters = [clusters.get(id, f"\0{id}") for id, _ in self.items]
+        given = self.words if scale == "nominal" else self.numbers
+        self.given: list[list[Hashable]] = given.tolist()
+        self.rated = read_ratings(self.given)
+        self.ratings = self.rated.shared
+
+    def agreement(
+        self,
+        kind: str,
+        column: str,
+        ties: tuple[Tie, ...],
+        seed: int,
+        resamples: int,
+        level: float,
+        limit: int | None,
+    ) -> ColumnAgreement:
+        ratings = self.ratings
+        return ColumnAgreement(
+            kind,
+            column,
+            self.scale,
+            len(self.items),
+            ratings.items,
+            len({self.clusters[at] for at in ratings.at}),
+            agreement_coefficients(
+                self.given,
+                scale=self.scale,
+                clusters=self.clusters,
+                seed=seed,
+                resamples=resamples,
+                level=level,
+            ),
+            tuple(self._annotator(at, level) for at in range(len(self.names))),
+            self._uses(),
+            int((ratings.agreeing < 1).sum()),
+            self._dividing(limit),
+            ties,
+            seed,
+            resamples,
+            level,
+            limit,
+            self.rated,
+            self.clusters,
+        )
+
+    def _annotator(self, at: int, level: float) -> Annotator:
+        codes = self.ratings.codes[at] if self.ratings.items else np.empty(0, dtype=np.int64)
+        mine = np.flatnonzero(codes != GAP)
+        others = self.ratings.counts[mine]
+        others[np.arange(len(mine)), codes[mine]] -= 1
+        most = others.max(axis=1, initial=0)
+        clear = (others == most[:, None]).sum(axis=1) == 1
+        same = others[np.arange(len(mine)), codes[mine]] == most
+        n = int(clear.sum())
+        interval = None
+        if n:
+            totals: dict[Hashable, list[int]] = {}
+            for item, hit in zip(mine[clear], same[clear], strict=True):
+                total = totals.setdefault(self.clusters[self.ratings.at[item]], [0, 0])
+                total[0] += int(hit)
+                total[1] += 1
+            sums, counts = zip(*totals.values(), strict=True)
+            interval = cluster_wilson(sums, counts, level=level)
+        return Annotator(
+            self.names[at],
+            int((self.words[at] != None).sum()),  # noqa: E711  (elementwise)
+            n,
+            float(same[clear].mean()) if n else None,
+            interval,
+            self._difference(at),
+        )
+
+    def _difference(self, at: int) -> float | None:
+        if self.scale == "nominal" or not len(self.numbers):
+            return None
+        rated = ~np.isnan(self.numbers)
+        n_others = rated.sum(axis=0) - rated[at]
+        shared = rated[at] & (n_others > 0)
+        if not shared.any():
+            return None
+        mine = self.numbers[at, shared]
+        others = (np.nansum(self.numbers[:, shared], axis=0) - mine) / n_others[shared]
+        return float((mine - others).mean())
+
+    def _uses(self) -> tuple[LabelUse, ...]:
+        ratings = self.ratings
+        if ratings.items == 0 or len(ratings.labels) > MOST_LABELS:
+            return ()
+        together = coincidences(ratings)
+        words = [label_in_words(label) for label in ratings.labels]
+        n = ratings.counts.sum(axis=0)
+        return tuple(
+            LabelUse(
+                words[c],
+                int(n[c]),
+                float(together[c, c] / together[c].sum()),
+                {
+                    words[k]: float(together[c, k] / together[c].sum())
+                    for k in np.argsort(-together[c], kind="stable")
+                    if k != c and together[c, k] > 0
+                },
+            )
+            for c in np.flatnonzero(n)
+        )
+
+    def _dividing(self, limit: int | None) -> tuple[Dividing, ...]:
+        ratings = self.ratings
+        apart = 1 - ratings.agreeing
+        if self.scale != "nominal" and ratings.items:
+            shared = self.numbers[:, ratings.at]
+            m = ratings.raters
+            total, square = np.nansum(shared, axis=0), np.nansum(shared**2, axis=0)
+            apart = np.maximum(0, 2 * (m * square - total**2) / (m * (m - 1)))
+        order = np.lexsort((np.arange(len(apart)), -ratings.raters, -apart))
+        ids = list(self.items)
+        found = []
+        for at in order[:limit]:
+            if ratings.agreeing[at] == 1:
+                break
+            item = int(ratings.at[at])
+            said = [who for who in range(len(self.names)) if self.words[who, item] is not None]
+            found.append(
+                Dividing(
+                    *ids[item],
+                    {self.names[who]: self.words[who, item] for who in said},
+                    {self.names[who]: note for who in said if (note := self.notes[who, item])},
+                    float(apart[at]),
+                    self.decided.get(ids[item]),
+                )
+            )
+        return tuple(found)
+
+
+def _decided(table: LabelTable) -> dict[tuple[str, str], dict[Item, str]]:
+    """The labels that adjudicators gave, by kind and column."""
+    found: dict[tuple[str, str], dict[Item, str]] = {}
+    rows = table.adjudicated().filter("adjudicated", ~pl.col("tie"))
+    columns = ("kind", "column", "example_id", "unit", "value")
+    for kind, column, id, unit, value in rows.select(columns).iter_rows():
+        found.setdefault((kind, column), {})[id, unit] = value
+    return found
+
+
+def coincidences(ratings: RatingMatrix) -> Floats:
+    """How often one annotator gives one label where another gives a second, (labels, labels).
+
+    Each item counts as often as it has labels, as in Krippendorff's alpha.
+    """
+    weight = 1 / (ratings.raters - 1)
+    together = (ratings.counts * weight[:, None]).T @ ratings.counts
+    own = (ratings.counts * weight[:, None]).sum(axis=0)
+    return np.asarray(together - np.diag(own))
+
+
+def label_in_words(label: Hashable) -> str:
+    """A label as it is written in files."""
+    return number_in_words(label) if isinstance(label, float) else str(label)
+
+
+def _chosen(
+    table: LabelTable, known: Mapping[str, tuple[str, str]], scales: Mapping[str, Scale]
+) -> dict[tuple[str, str], Scale]:
+    chosen = dict(table.scales)
+    for name, scale in scales.items():
+        if scale not in SCALES:
+            raise UnknownName("scale", scale, SCALES)
+        key = _key(name, known)
+        if scale != "nominal" and table.of(*key)["number"].null_count():
+            raise InputError(f"{name} has labels that are not numbers, so its scale is nominal.")
+        chosen[key] = scale
+    return chosen
+
+
+def _key(name: str, known: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
+    if name in known:
+        return known[name]
+    found = [key for key in known.values() if name in (key[1], ".".join(key))]
+    if len(found) == 1:
+        return found[0]
+    raise UnknownName("column of these labels", name, known, hint=f"They have {', '.join(known)}.")
+
+
+def _coefficient(one: AgreementCoefficient) -> dict[str, Any]:
+    return {"value": one.value, **ends_of(one.interval), "reason": one.reason}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LabelAgreement(HasPage):
+    """How far annotators agree.
+
+    Attributes:
+        labels: The labels, one row per annotator, unit and column.
+        columns: The agreement on each column.
+        broken: Labels that break a hard rule.
+    """
+
+    labels: LabelTable
+    columns: tuple[ColumnAgreement, ...]
+    broken: tuple[BrokenRule, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "labels": [one.to_dict() for one in self.columns],
+            "source": self.labels.source,
+            "n_rows": self.labels.frame.height,
+            "annotators": list(self.labels.annotators),
+            "adjudicators": list(self.labels.adjudicators),
+            "adjudication": asdict(self.labels.adjudication),
+            "discarded": self.labels.discarded,
+            "set_aside": self.labels.set_aside,
+            "broken_rules": [one.to_dict() for one in self.broken],
+            "notes": list(self.labels.notes),
+        }
+
+    def __repr__(self) -> str:
+        return f"LabelAgreement({self.labels.source!r}, {len(self.columns)} columns)"
+
+
+def agreement(
+    labels: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    column: Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Scale] | None = None,
+    cluster: str | None = None,
+    seed: int = 0,
+    limit: int | None = 3,
+) -> LabelAgreement:
+    """How far the annotators of label files agree, column by column.
+
+    Args:
+        labels: Label files, or data that carry labels.
+        column: Columns to measure; by default all.
+        columns: For a label, the column it is read from.
+        scales: For a column, its scale: nominal, ordinal or interval; see ``scale_of``.
+        cluster: Field that groups dependent rows; by default the question.
+        seed: Random seed of the intervals.
+        limit: How many disputed items of a column are kept; None for all.
+
+    Raises:
+        DataError: A file cannot be read.
+        UnknownName: There is no such column.
+    """
+    paths = [labels] if isinstance(labels, str | PathLike) else list(labels)
+    table = read_label_table(paths, columns=columns)
+    found = agreement_of(
+        table,
+        columns=column,
+        scales=scales,
+        clusters=clusters_of(paths, cluster),
+        seed=seed,
+        limit=limit,
+    )
+    return LabelAgreement(table, tuple(found), tuple(table.broken_rules()))

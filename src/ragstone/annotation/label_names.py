@@ -1,0 +1,456 @@
+"""Label names: the judgement that a column of a label file holds, its valid labels and its scale.
+
+A judgement is named by its taxonomy label (``helpful``, ``misleading``), by kind and column with
+a dot between them (``relevance.grade``, ``critique.harmfulness``), or, if it is the value of a
+metric, by the metric (``faithfulness``, ``ndcg(k=10)``). Every other column is user-defined.
+
+Ratings on another scale, such as 1 to 5, are converted to values of the metric::
+
+    value = low + (rating - first) / (last - first) · (high - low)
+
+``first`` and ``last`` are the ends of the rating scale, ``low`` and ``high`` those of the metric.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from math import inf, isfinite
+from typing import Literal, get_args
+
+import polars as pl
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.messages import reason
+from ragstone.data.fields import squash
+from ragstone.data.json_text import shown
+from ragstone.data.record_labels import Values
+from ragstone.judgements import KINDS, Column, Kind, values_of
+from ragstone.metrics import ALIASES, EVERYDAY, Metric, alias_note, parse_metric, read_metric
+from ragstone.metrics.correctness import OUTCOMES
+
+from .raw_rows import (
+    LabelValue,
+    in_words,
+    kinds_of_labels,
+    named_by_user,
+    number_in_words,
+    number_of,
+    unit_kind,
+    yes_or_no,
+)
+
+About = Literal["answer", "context", "proposition", "anything"]
+
+YES_OR_NO = "yes, no, 0, 1, true or false"
+CLOSE = 0.88
+"""How alike two names are of which one may be a misspelling of the other, from 0 to 1."""
+NOT_THE_METRIC = "not_the_metric"
+"""The code for a column that has a metric's name but not its values."""
+OWN_AS_OUTCOME = {"true": "correct", "false": "wrong", "1": "correct", "0.5": "partial",
+                  "0": "wrong", "yes": "correct", "no": "wrong", "incorrect": "wrong",
+                  "i_dont_know": "dont_know"}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A judgement's kind and column, and the sort of unit it is about."""
+
+    kind: str
+    column: str
+    about: About = "anything"
+
+    def __str__(self) -> str:
+        """The name of the column in a label file.
+
+        >>> str(Name("relevance", "relevant")), str(Name("support", "verdict"))
+        ('topically_relevant', 'support')
+        """
+        return label_of(self.kind, self.column) or _dotted(self.kind, self.column)
+
+    @property
+    def shown(self) -> str:
+        """The name for display, without the prefix of user-defined columns.
+
+        >>> Name("own", "fluency").shown, Name("critique", "harmfulness").shown
+        ('fluency', 'critique.harmfulness')
+        """
+        return self.column if self.kind == "own" else str(self)
+
+
+class NoLabel(Exception):
+    """A value that is not a label of this column; ``expected`` describes valid labels."""
+
+    def __init__(self, expected: str, got: str) -> None:
+        self.expected, self.got = expected, got
+        super().__init__(expected)
+
+
+def label_of(kind: str, column: str) -> str:
+    """The taxonomy label of a judgement; empty if it has none."""
+    found = KINDS[kind].columns.get(column) if kind in KINDS else None
+    return found.label if found else ""
+
+
+def known_labels() -> dict[str, tuple[str, str]]:
+    """Kind and column of every judgement that has a taxonomy label, by that label."""
+    return {
+        label: (name, column)
+        for name, kind in KINDS.items()
+        for column, label in kind.labels().items()
+    }
+
+
+@lru_cache(maxsize=8)
+def _meant(kinds: tuple[str, ...]) -> dict[str, tuple[str, str]]:  # noqa: ARG001
+    """Kind and column by normalised column name; cached until another kind is registered."""
+    known = known_labels()
+    dotted = {squash(f"{kind}.{column}"): (kind, column) for kind, column in known.values()}
+    return {squash(label): key for label, key in known.items()} | dotted
+
+
+def name_of(
+    column: str, cells: Sequence[object], units: frozenset[str], *, meant: bool = False
+) -> tuple[Name, str]:
+    """The judgement that a column holds, and a reason if that may surprise.
+
+    A column with the name of a metric is taken as that metric if more than half of its cells are
+    values of it, so that a misspelt value is a fault; but scores from 1 to 5 in a column
+    ``faithfulness`` are a user-defined column.
+
+    Args:
+        column: Its name in the file.
+        cells: Its values that are not null.
+        units: The sorts of units that rows of the file name: ``context``, ``claim``, ``statement``.
+        meant: Whether the user mapped the column to this name.
+    """
+    prefix, dot, rest = column.partition(".")
+    if dot and squash(prefix) in kinds_of_labels():
+        return named(squash(prefix), rest), ""
+    key = _meant(tuple(KINDS)).get(squash(column))
+    if key is not None and _is_meant(key, cells, units):
+        return named(*key), ""
+    metric = metric_named(column)
+    if metric is None:
+        return Name("own", column), "" if meant else _like_a_label(column)
+    name = Name("metric", str(metric), "answer")
+    if meant or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
+        return name, alias_note(column) or ""
+    return Name("own", column), NOT_THE_METRIC
+
+
+def named(kind: str, column: str) -> Name:
+    """The name of a kind and column.
+
+    >>> named("support", "verdict").about, named("metric", "em").column
+    ('proposition', 'exact_match')
+    """
+    if kind == "metric":
+        metric = metric_named(column)
+        return Name(kind, column if metric is None else str(metric), "answer")
+    if kind not in KINDS:
+        return Name(kind, column, "anything")
+    about = KINDS[kind].about
+    return Name(kind, column, "answer" if about == "pair" else about)
+
+
+def is_known(name: Name) -> bool:
+    """Whether the kind exists and has this column."""
+    if name.kind in named_by_user():
+        return bool(name.column.strip())
+    return bool(label_of(name.kind, name.column))
+
+
+def is_about_contexts(kind: str | None, unit: str) -> bool:
+    """Whether the unit of a row of this kind is a context, known by its id or rank.
+
+    >>> is_about_contexts("relevance", "claim 1"), is_about_contexts("own", "d7")
+    (True, True)
+    """
+    of_contexts = kind in KINDS and KINDS[kind].about == "context"
+    return of_contexts or unit_kind(unit) == "context"
+
+
+def label(name: Name, cell: object, unit: str | None) -> LabelValue | None:
+    """The label that a cell holds; None if the cell is empty.
+
+    Raises:
+        NoLabel: The value is not a label of this column.
+    """
+    of = None if unit is None else unit_kind(unit)
+    return _label_of_text(name, cell, of) if isinstance(cell, str) else _label(name, cell, of)
+
+
+@lru_cache(maxsize=65_536)
+def _label_of_text(name: Name, cell: str, of: str | None) -> LabelValue | None:
+    return _label(name, cell, of)
+
+
+def _label(name: Name, cell: object, of: str | None) -> LabelValue | None:
+    if isinstance(cell, str) and not cell.strip():
+        return None
+    said = in_words(cell)
+    if name.kind == "own":
+        if said is None:
+            raise NoLabel("a word, a number, true or false", shown(cell))
+        return said
+    if name.kind == "metric":
+        return _of_metric(name, cell, said)
+    kind = KINDS[name.kind]
+    column = kind.columns[kind.decides if kind.having("topic") else name.column]
+    if column.role == "number":
+        if said is None or number_of(cell) is None:
+            raise NoLabel("a number", shown(cell))
+        return said
+    if column.dtype == pl.Boolean:
+        return _truth(cell, said)
+    words = [str(value) for value in _values(kind, column, of)]
+    if column.role == "grade":
+        if said is None or said.value not in words:
+            raise NoLabel(f"a grade: {', '.join(words[:-1])} or {words[-1]}", shown(cell))
+        return said
+    return _word(words, cell, said)
+
+
+def _values(kind: type[Kind], column: Column, of: str | None) -> Values:
+    """The valid labels of a unit, from the ask about such units."""
+    asks = [ask for ask in kind.asks if ask.over is not None and ask.over.unit == of]
+    return values_of((asks or list(kind.asks))[-1], column)
+
+
+def _word(words: Sequence[str], cell: object, said: LabelValue | None) -> LabelValue:
+    word = said.value.lower() if said else ""
+    if word not in words:
+        raise NoLabel(f"one of {', '.join(words)}", shown(cell))
+    return LabelValue(word, None)
+
+
+def _truth(cell: object, said: LabelValue | None) -> LabelValue:
+    number = yes_or_no(said)
+    if number not in (0, 1):
+        raise NoLabel(YES_OR_NO, shown(cell))
+    return LabelValue("true" if number else "false", number)
+
+
+def _of_metric(name: Name, cell: object, said: LabelValue | None) -> LabelValue:
+    metric = metric_named(name.column)
+    if said is None or (metric is None and said.number is None):
+        raise NoLabel("a value of the metric", shown(cell))
+    if metric is None:
+        return said
+    if metric.name == "answer_outcome":
+        word = said.value.lower().replace("'", "").replace("’", "").replace(" ", "_")
+        word = OWN_AS_OUTCOME.get(word, word)
+        if word not in OUTCOMES:
+            raise NoLabel(f"one of {', '.join(OUTCOMES)}, true or false", shown(cell))
+        return LabelValue(word, OUTCOMES[word])
+    low, high = metric.range.low, metric.range.high
+    if metric.range.rate:
+        return _truth(cell, said)
+    number = yes_or_no(said) if (low, high) == (0, 1) else said.number
+    if number is None or not low <= number <= high:
+        raise NoLabel(_between(low, high), shown(cell) if number is None else said.value)
+    return said if number == said.number else LabelValue(number_in_words(number), number)
+
+
+def _between(low: float, high: float) -> str:
+    """A range of numbers in words.
+
+    >>> _between(0, 1), _between(0, inf), _between(-inf, inf)
+    ('a number from 0 to 1', 'a number from 0 on', 'a number')
+    """
+    if low == -inf:
+        return "a number" if high == inf else f"a number up to {high:g}"
+    return f"a number from {low:g} " + ("on" if high == inf else f"to {high:g}")
+
+
+def fits(name: Name, cell: object) -> bool:
+    """Whether a cell holds a label of this name."""
+    try:
+        label(name, cell, None)
+    except NoLabel:
+        return False
+    return True
+
+
+def _is_meant(key: tuple[str, str], cells: Sequence[object], units: frozenset[str]) -> bool:
+    """Whether a known name means that judgement here, by the units and values in the file."""
+    kind = KINDS[key[0]]
+    if kind.having("topic"):
+        return any(fits(named(*key), cell) for cell in cells)
+    if kind.about == "proposition":
+        return bool(units & {"claim", "statement"})
+    return kind.columns[key[1]].role != "grade" or kind.about in units
+
+
+def _like_a_label(column: str) -> str:
+    """A reason if a column of the user's own has nearly the name of a label."""
+    known = {squash(label): label for label in known_labels()}
+    near = get_close_matches(squash(column), known, n=1, cutoff=CLOSE)
+    if not near or near[0] == squash(column):
+        return ""
+    return reason("like_a_label", label=known[near[0]], column=column)
+
+
+@lru_cache(maxsize=4096)
+def metric_named(column: str) -> Metric | None:
+    """The metric of this name or alias; None if there is none, or if people may mean otherwise."""
+    head = column.partition("(")[0].strip()
+    if head in EVERYDAY:
+        return None
+    try:
+        return parse_metric(column) if head in ALIASES else read_metric(column)
+    except RagstoneError:
+        return None
+
+
+def _dotted(kind: str, column: str) -> str:
+    return column if kind == "metric" else f"{kind}.{column}"
+
+
+TWO_LABELS = "two_labels"
+SAME_TWICE = "same_twice"
+NO_EXAMPLE = "no_example"
+NO_CONTEXT = "no_context"
+
+SET_ASIDE = (TWO_LABELS, SAME_TWICE, NO_EXAMPLE, NO_CONTEXT)
+"""The reasons that Ragstone gives; any other reason was given by a person in the file."""
+
+
+Scale = Literal["nominal", "ordinal", "interval"]
+SCALES: tuple[Scale, ...] = get_args(Scale)
+
+MOST_RANKS = 10
+"""Numbers with more distinct values than this are on an interval scale."""
+
+
+def scale_of(kind: str, column: str, numbers: pl.Series) -> Scale:
+    """The scale of a column.
+
+    Nominal: words, yes and no, and columns with no more than two distinct numbers; for a metric,
+    only 0 and 1. Ordinal: grades of a context, and whole numbers with at most ten distinct values,
+    such as 1 to 5. Interval: other numbers, such as values of a metric.
+
+    Args:
+        kind: The kind of the judgement.
+        column: The column of the judgement.
+        numbers: The labels as numbers, null for a label that is not a number.
+    """
+    known = KINDS.get(kind)
+    if known is not None and not known.having("topic") and known.columns[column].role == "grade":
+        return "ordinal"
+    rated = known is not None and known.columns[known.decides].role == "number"
+    if not (rated or kind in ("own", "metric")) or numbers.null_count() or numbers.is_empty():
+        return "nominal"
+    if kind == "metric" and column == "answer_outcome":
+        return "nominal"
+    distinct = numbers.unique()
+    if kind == "metric":
+        return "nominal" if distinct.is_in([0.0, 1.0]).all() else "interval"
+    if kind == "own" and len(distinct) <= 2:
+        return "nominal"
+    whole = bool((distinct == distinct.round()).all())
+    return "ordinal" if whole and len(distinct) <= MOST_RANKS else "interval"
+
+
+Ends = tuple[float, float]
+"""The ratings that stand for the lowest and for the highest value of a metric."""
+
+USUAL: Mapping[Ends, float] = {(1, 4): 4, (1, 5): 5, (0, 100): 11}
+"""The scales that are recognised; the largest rating must reach this, or the scale is shorter."""
+
+
+@dataclass(frozen=True, slots=True)
+class RatingScale:
+    """A scale from ``first``, which stands for the metric's lowest value, to ``last``."""
+
+    metric: Metric
+    first: float
+    last: float
+    guessed: bool = False
+
+    def said(self, cell: object) -> LabelValue:
+        """The metric value that a rating stands for.
+
+        Raises:
+            NoLabel: The rating is not a number on the scale.
+        """
+        number = number_of(cell)
+        least, most = sorted((self.first, self.last))
+        if number is None or not least <= number <= most:
+            raise NoLabel(f"a rating from {least:g} to {most:g}", shown(cell))
+        low, high = self.metric.range.low, self.metric.range.high
+        value = low + (number - self.first) / (self.last - self.first) * (high - low)
+        return LabelValue(number_in_words(value), value)
+
+    @property
+    def note(self) -> str:
+        """A note about the conversion, as a reason."""
+        ends = {"first": self.first, "last": self.last}
+        ends |= {"low": self.metric.range.low, "high": self.metric.range.high}
+        written = {name: f"{end:g}" for name, end in ends.items()}
+        return reason("ratings", **written, guessed=self.metric if self.guessed else None)
+
+
+def rating_scales(
+    cells: Mapping[str, Sequence[object]], named: Mapping[str, Ends]
+) -> dict[str, RatingScale]:
+    """The scale of each column that holds ratings of a metric; most columns hold none.
+
+    Either the user named the scale, or the column has the name of a metric, most of its cells
+    cannot be values of that metric, and they fit one usual scale.
+
+    Args:
+        cells: The cells of each column, by its name.
+        named: Maps a metric to the ends of its scale.
+
+    Raises:
+        InputError: A scale of length 0, or for something that cannot be scaled; lists every fault.
+    """
+    faults: list[str] = []
+    meant: dict[str, RatingScale] = {}
+    for name, ends in named.items():
+        metric = metric_named(name)
+        if metric is None or (why := _unscaled(metric)) is not None:
+            known = "is no metric" if metric is None else why
+            faults.append(f"{name} {known}, so ratings cannot be brought to its values.")
+        elif not all(map(isfinite, ends)) or ends[0] == ends[1]:
+            faults.append(f"The scale of {name} has two ends, such as 1:5, got {ends}.")
+        else:
+            meant[str(metric)] = RatingScale(metric, *ends)
+    found: dict[str, RatingScale] = {}
+    for column, given in cells.items():
+        metric = metric_named(column.removeprefix("metric."))
+        if metric is not None:
+            scale = meant.pop(str(metric), None) or _guessed(metric, given)
+            found |= {} if scale is None else {column: scale}
+    there = ", ".join(cells)
+    faults += [
+        f"No column is of {name}, whose scale is named; there are {there}." for name in meant
+    ]
+    if faults:
+        raise InputError("\n".join(faults))
+    return found
+
+
+def _guessed(metric: Metric, cells: Sequence[object]) -> RatingScale | None:
+    if _unscaled(metric) is not None:
+        return None
+    name = Name("metric", str(metric))
+    numbers = [number for cell in cells if (number := number_of(cell)) is not None]
+    if len(numbers) < len(cells) or 2 * sum(fits(name, cell) for cell in cells) > len(cells):
+        return None
+    least, most = min(numbers), max(numbers)
+    for (first, last), telling in USUAL.items():
+        if first <= least and telling <= most <= last:
+            return RatingScale(metric, first, last, guessed=True)
+    return None
+
+
+def _unscaled(metric: Metric) -> str | None:
+    """Why ratings cannot be converted to values of a metric; None if they can."""
+    if metric.range.rate:
+        return "is yes or no"
+    if not (isfinite(metric.range.low) and isfinite(metric.range.high)):
+        return "has no ends"
+    return None

@@ -1,0 +1,521 @@
+"""Label table: people's labels by annotator, unit and column, and their merging into examples."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import compress
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import reason
+from ragstone.data import Example
+from ragstone.data.read_facts import id_of
+from ragstone.data.record_labels import LABELS
+from ragstone.judgements import KINDS
+
+from .adjudication import (
+    ADJUDICATOR,
+    Adjudication,
+    BrokenRule,
+    Settled,
+    Tie,
+    Vote,
+    Word,
+    adjudicated,
+    adjudication,
+    broken_rules,
+    by_adjudicators,
+    rows_that_count,
+    settle,
+    that_count,
+    ties,
+)
+from .label_names import (
+    NO_CONTEXT,
+    NO_EXAMPLE,
+    SET_ASIDE,
+    Scale,
+    is_about_contexts,
+    label_of,
+    named,
+    scale_of,
+)
+from .raw_rows import unit_kind
+
+UNIT = ("annotator", "example_id", "unit")
+"""What names a row that has no label."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completeness:
+    """How far an annotator got with one label.
+
+    Attributes:
+        annotator: Empty if the file names none.
+        label: Its name, as people know it.
+        given: How many units have the label.
+        asked: How many could: the units in the annotator's rows, without the discarded ones, of a
+            sort (answer, context, claim, statement) to which anybody gives the label.
+    """
+
+    annotator: str
+    label: str
+    given: int
+    asked: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def completeness_of(labels: pl.DataFrame, blank: pl.DataFrame) -> tuple[Completeness, ...]:
+    """Of each annotator and label, in the order of the rows.
+
+    Args:
+        labels: The columns of a label table, without rows that people discarded.
+        blank: The rows without any label, with the columns of ``UNIT``.
+    """
+    sorts: dict[str, set[str]] = {}
+    given: dict[str, dict[tuple[str, str | None], set[str]]] = {}
+    for annotator, id, unit, kind, column in labels.select(*UNIT, "kind", "column").iter_rows():
+        label = named(kind, column).shown
+        sorts.setdefault(label, set()).add(_about(unit))
+        given.setdefault(annotator, {}).setdefault((id, unit), set()).add(label)
+    for annotator, id, unit in blank.iter_rows():
+        given.setdefault(annotator, {}).setdefault((id, unit), set())
+    found = []
+    for annotator, units in given.items():
+        for label, of in sorts.items():
+            asked = [said for (_, unit), said in units.items() if _about(unit) in of]
+            if asked:
+                n = sum(label in said for said in asked)
+                found.append(Completeness(annotator, label, n, len(asked)))
+    return tuple(found)
+
+
+def _about(unit: str | None) -> str:
+    return "answer" if unit is None else unit_kind(unit)
+
+
+Place = Callable[..., tuple[str, int | None]]
+SHOWN = 3
+NO_NUMBERS = pl.Series(dtype=pl.Float64)
+"""No numbers are needed, because the scales of these kinds do not depend on their labels."""
+
+
+def is_joined(kind: str, column: str) -> bool:
+    """Whether a run can use this human label as a judgement."""
+    return bool(label_of(kind, column)) and not KINDS[kind].having("topic")
+
+
+def joined(example: Example, votes: Sequence[Vote], place: Place) -> Example:
+    """The example with labels merged into its own, see ``LabelTable.join``."""
+    settled, faults = _settled(example, votes, place)
+    if faults:
+        raise DataError(faults)
+    if not settled:
+        return example
+    labels = dict(example.labels)
+    for (kind, column, unit), one in settled.items():
+        name = label_of(kind, column)
+        value = _as_labelled(one, kind, column)
+        if name in LABELS["record"]:
+            if value is not None:
+                labels[name] = value
+        elif unit is None:
+            labels["answer"] = {**(labels.get("answer") or {}), name: value}
+        else:
+            field, at = _place_of(unit)
+            parts = [dict(part or {}) for part in labels.get(field) or ()]
+            parts += [_part(field, index) for index in range(len(parts), at + 1)]
+            parts[at][name] = value
+            labels[field] = parts
+    return replace(example, labels=labels)
+
+
+def ranks_of(example: Example) -> dict[str, str]:
+    """The rank of each context of an example, by its id and by its rank; ids take precedence."""
+    contexts = example.contexts or ()
+    ranks = {str(index): str(index) for index in range(1, len(contexts) + 1)}
+    ranks.update({context.id: str(index) for index, context in enumerate(contexts, start=1)})
+    return ranks
+
+
+def placed(
+    labels: pl.DataFrame, source: str, examples: Iterable[Example]
+) -> tuple[pl.DataFrame, list[str]]:
+    """The rows of a label table with contexts named by their rank, see ``LabelTable.on``.
+
+    Args:
+        labels: The rows.
+        source: The name of their origin, for the notes.
+        examples: The examples that the rows are about.
+
+    Returns:
+        The rows, with those about unknown examples or contexts set aside, and a note on each sort.
+    """
+    there = {example.id: ranks_of(example) for example in examples}
+    units: list[str | None] = []
+    discarded: list[str | None] = []
+    columns = ("example_id", "kind", "unit", "discarded")
+    for id, kind, unit, why in labels.select(columns).iter_rows():
+        ranks = there.get(id)
+        problem = NO_EXAMPLE if ranks is None else None
+        if ranks is not None and unit is not None and is_about_contexts(kind, unit):
+            rank = ranks.get(unit)
+            problem = NO_CONTEXT if rank is None else None
+            unit = rank or unit
+        units.append(unit)
+        discarded.append(why or problem)
+    frame = labels.with_columns(
+        unit=pl.Series(units, dtype=pl.String), discarded=pl.Series(discarded, dtype=pl.String)
+    )
+    return frame, list(_not_used(frame, source))
+
+
+def _settled(
+    example: Example, votes: Sequence[Vote], place: Place
+) -> tuple[dict[tuple[str, str, str | None], Settled], list[Fault]]:
+    """The combined labels of each unit, by rank, and faults for units that do not exist."""
+    there: list[tuple[str | None, Vote]] = []
+    unknown: dict[str, None] = {}
+    ranks = ranks_of(example)
+    for vote in votes:
+        if not vote.discarded and not is_joined(vote.kind, vote.column):
+            continue
+        unit = vote.unit
+        if unit is not None and is_about_contexts(vote.kind, unit):
+            unit = ranks.get(unit)
+        if vote.unit is not None and (unit is None or _beyond(unit, example)):
+            unknown |= {} if vote.discarded else {vote.unit: None}
+        else:
+            there.append((unit, vote))
+    given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
+    words = (Word(at, (one.kind, one.column), one.annotator, one.discarded) for at, one in there)
+    for unit, vote in compress(there, that_count(words)):
+        given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
+    faults = [_unknown(example, unit, place) for unit in unknown]
+    settled = {}
+    for (kind, column, unit), said in given.items():
+        settled[kind, column, unit] = settle(said, scale_of(kind, column, NO_NUMBERS))
+    return settled, faults
+
+
+def _as_labelled(one: Settled, kind: str, column: str) -> Any:
+    """The label in its JSON form: a truth value, a grade or a word."""
+    judged = KINDS[kind].columns[column]
+    if one.value is None:
+        return None
+    if judged.role == "grade":
+        return int(one.number or 0)
+    return bool(one.number) if judged.dtype == pl.Boolean else one.value
+
+
+def _place_of(unit: str) -> tuple[str, int]:
+    kind = unit_kind(unit)
+    if kind == "context":
+        return "contexts", int(unit) - 1
+    return f"{kind}s", int(unit.split()[1]) - 1
+
+
+def _part(field: str, index: int) -> dict[str, Any]:
+    return {} if field == "contexts" else {"text": f"{field[:-1]} {index + 1}"}
+
+
+def _beyond(unit: str, example: Example) -> bool:
+    """Whether the number of a claim or statement exceeds the list of the example."""
+    field, at = _place_of(unit)
+    listed = example.labels.get(field) if field != "contexts" else None
+    return listed is not None and at >= len(listed)
+
+
+def _unknown(example: Example, unit: str, place: Place) -> Fault:
+    kind = unit_kind(unit)
+    if kind == "context":
+        n = len(example.contexts or ())
+        positions = "position 1" if n == 1 else f"a position from 1 to {n}"
+        expected = f"the id of a context of {example.id!r} or {positions}"
+        if n == 0:
+            expected = f"no label of a context, for {example.id!r} has none"
+    else:
+        n = len(example.labels.get(f"{kind}s") or ())
+        expected = f"one of the {n} {kind}s of {example.id!r}, counted from 1"
+        if n == 0:
+            expected = f"no label of a {kind}, for {example.id!r} lists none"
+        if n == 1:
+            expected = f"{kind} 1, the only one of {example.id!r}"
+    file, line = place(unit=unit)
+    return Fault(file, line, kind, expected, repr(unit))
+
+
+def _not_used(frame: pl.DataFrame, source: str) -> Iterator[str]:
+    """A reason for labels of unknown examples, and one for labels of unknown contexts."""
+    for code, lacks in ((NO_EXAMPLE, "example"), (NO_CONTEXT, "context")):
+        rows = frame.filter(pl.col("discarded") == code)
+        ids = rows["example_id"].unique(maintain_order=True).to_list()
+        if ids:
+            some, more = "\n".join(ids[:SHOWN]), max(0, len(ids) - SHOWN)
+            yield reason("labels_not_used", lacks=lacks, n=rows.height, source=source,
+                         examples=some, more=more)  # fmt: skip
+
+
+SCHEMA = {
+    "example_id": pl.String,
+    "kind": pl.String,
+    "column": pl.String,
+    "unit": pl.String,
+    "annotator": pl.String,
+    "value": pl.String,
+    "number": pl.Float64,
+    "inclusion_probability": pl.Float64,
+    "note": pl.String,
+    "discarded": pl.String,
+}
+"""``kind`` and ``column`` are those of the judgement, so that people and judges join: ``relevance``
+and ``relevant``, ``grounding`` and ``support_present``, ``response`` and ``response_type``,
+``support`` and ``verdict``, ``rating`` and its criterion, ``critique`` and its aspect,
+``preference`` and the rival (``verdict`` if none is named). Kind ``metric`` is the value of a
+metric, with the metric's text form as its column; kind ``own`` is a user-defined column, used only
+for agreement. ``unit`` says which part of an example it is about: the rank of a context (or its id,
+until the examples are known), ``claim 1``, ``statement 2``; null for the answer. ``annotator`` is
+empty if the file names none, and ``adjudicator:NAME`` if it is one who decides what annotators
+leave divided. ``value`` is the label in words (``true``, ``supported``, ``3``),
+``number`` the label as a number, null if it is not one. ``inclusion_probability`` is the
+probability that a sample contains the example; null if all examples were labelled. ``discarded``
+says why a row does not count; such rows are kept but not used; Ragstone gives the reasons of
+``SET_ASIDE``, people all others. Kind, column and value are null if an annotator discarded an
+example without giving a label."""
+
+
+def _no_blank() -> pl.DataFrame:
+    return pl.DataFrame(schema=dict.fromkeys(UNIT, pl.String))
+
+
+@dataclass(frozen=True, eq=False)
+class LabelTable:
+    """Human labels.
+
+    Attributes:
+        source: The file or files they come from.
+        frame: Has the columns of ``SCHEMA``; at most one row in use per annotator, unit and column.
+        notes: What was left out, or read differently from what its name suggests.
+        places: ``file`` and ``line`` of each row of ``frame``; None if there are none.
+        systems: Maps an example's id to its system, as far as the file names it.
+        blank: ``annotator``, ``example_id`` and ``unit`` of the rows without a label.
+    """
+
+    source: str
+    frame: pl.DataFrame
+    notes: tuple[str, ...] = ()
+    places: pl.DataFrame | None = field(default=None, repr=False)
+    systems: Mapping[str, str] = field(default_factory=dict, repr=False)
+    blank: pl.DataFrame = field(default_factory=_no_blank, repr=False)
+
+    @cached_property
+    def used(self) -> pl.DataFrame:
+        """The rows that count: neither discarded nor set aside."""
+        return self.frame.filter(pl.col("discarded").is_null())
+
+    @property
+    def n_discarded(self) -> int:
+        """Number of rows that annotators discarded."""
+        return sum(self.discarded.values())
+
+    @property
+    def discarded(self) -> dict[str, int]:
+        """Number of discarded rows for each reason given."""
+        return {why: n for why, n in self._reasons.items() if why not in SET_ASIDE}
+
+    @property
+    def set_aside(self) -> dict[str, int]:
+        """Number of other rows that do not count, for each reason in ``SET_ASIDE``."""
+        return {why: n for why, n in self._reasons.items() if why in SET_ASIDE}
+
+    @property
+    def n_set_aside(self) -> int:
+        """Number of rows that do not count although nobody discarded them."""
+        return sum(self.set_aside.values())
+
+    @cached_property
+    def by_annotators(self) -> pl.DataFrame:
+        """The rows that count among annotators, whatever an adjudicator said afterwards."""
+        return self.used.filter(~by_adjudicators())
+
+    @cached_property
+    def counted(self) -> pl.DataFrame:
+        """The rows of which the combined labels are made, see ``last_word``."""
+        return rows_that_count(self._spoken)
+
+    @property
+    def annotators(self) -> tuple[str, ...]:
+        """The annotators, in the order of the data; no adjudicator is one."""
+        return tuple(self.by_annotators["annotator"].unique(maintain_order=True))
+
+    @property
+    def adjudicators(self) -> tuple[str, ...]:
+        """Those who decided what annotators left divided, in the order of the data, by name."""
+        names = self._spoken.filter(by_adjudicators())["annotator"].unique(maintain_order=True)
+        return tuple(names.str.strip_prefix(ADJUDICATOR))
+
+    @property
+    def columns(self) -> tuple[tuple[str, str], ...]:
+        """Kind and column of the labels that count, in the order of the data."""
+        return tuple(self.used.select("kind", "column").unique(maintain_order=True).iter_rows())
+
+    def of(self, kind: str, column: str) -> pl.DataFrame:
+        """The rows of one column that count among annotators."""
+        return self.by_annotators.filter(pl.col("kind") == kind, pl.col("column") == column)
+
+    @cached_property
+    def completeness(self) -> tuple[Completeness, ...]:
+        """How far each annotator got with each label; nothing is asked of a discarded row.
+
+        Adjudicators are not asked for all labels.
+        """
+        stays = pl.col("discarded").is_null() | pl.col("discarded").is_in(SET_ASIDE)
+        asked = ~by_adjudicators()
+        return completeness_of(self.frame.filter(stays, asked), self.blank.filter(asked))
+
+    @cached_property
+    def scales(self) -> Mapping[tuple[str, str], Scale]:
+        """The scale of each column, see ``scale_of``; by annotators' labels, if there are any."""
+        return {
+            (str(kind), str(column)): scale_of(str(kind), str(column), part["number"])
+            for rows in (self.used, self.by_annotators)
+            for (kind, column), part in rows.partition_by(
+                "kind", "column", as_dict=True, maintain_order=True
+            ).items()
+        }
+
+    def adjudicated(self, scales: Mapping[str, Scale] | None = None) -> pl.DataFrame:
+        """One row per unit and column: the annotators' combined label.
+
+        The majority label; a tie is reported and left undecided. On an interval scale, such as
+        that of a metric, the mean. Where adjudicators said something, only theirs counts; of
+        several, the majority. A unit that an adjudicator discards has no label.
+
+        Args:
+            scales: Maps a name to its scale, to override ``scale_of``.
+
+        Returns:
+            ``example_id``, ``kind``, ``column``, ``unit``, ``value``, ``number``,
+            ``inclusion_probability``, ``n_votes``, ``tie``, ``adjudicated``.
+        """
+        chosen = dict(self.scales)
+        for name, scale in (scales or {}).items():
+            chosen |= {key: scale for key in chosen if name in (key[1], named(*key).shown)}
+        return adjudicated(self.counted, chosen)
+
+    def ties(self, scales: Mapping[str, Scale] | None = None) -> list[Tie]:
+        """Every unit and column on which those who count are split, with each one's label."""
+        return ties(self.counted, self.adjudicated(scales))
+
+    @cached_property
+    def adjudication(self) -> Adjudication:
+        """How much adjudicators decided, and how often as the majority."""
+        return adjudication(self.counted, self.by_annotators, self.scales)
+
+    def join(self, example: Example) -> Example:
+        """The example with the annotators' combined labels of its contexts, answer and claims.
+
+        They take precedence over labels of the same name in the example; a tie leaves the label
+        open. Columns that are not judgements are left out. If the example lists no claims or
+        statements, those that people labelled are used, known only by their number; one that was
+        skipped is a gap.
+
+        Raises:
+            DataError: A label of a context, a claim or a statement that the example does not have.
+        """
+        name = self.name_of(example.id, example.system)
+        votes = self._votes.get(name)
+        if not votes:
+            return example
+        return joined(example, votes, lambda **at: self._place(**at, example_id=name))
+
+    def on(self, examples: Iterable[Example]) -> "LabelTable":
+        """The table with contexts named by their rank in these examples.
+
+        Rows about an unknown example or context are set aside, and a note says so.
+        """
+        there = list(examples)
+        known = self.known_as((one.id, one.system) for one in there)
+        frame, notes = placed(known.frame, known.source, there)
+        return replace(known, frame=frame, notes=(*known.notes, *notes))
+
+    def name_of(self, id: str, system: str) -> str:
+        """The id of an example in the table: its own, ID/SYSTEM, or the id of its question.
+
+        The last of these only if the file also names the system.
+        """
+        if id in self._ids:
+            return id
+        question = id.removesuffix(id_of("", system))
+        if self.systems.get(question) == system:
+            return question
+        return id_of(id, system) if id_of(id, system) in self._ids else id
+
+    def known_as(self, examples: Iterable[tuple[str, str]]) -> "LabelTable":
+        """The table with the ids of these examples, which are given as id and system."""
+        ids = {self.name_of(id, system): id for id, system in examples}
+        renamed = {name: id for name, id in ids.items() if name != id}
+        if not renamed:
+            return self
+        named = pl.col("example_id").replace(renamed)
+        frame, blank = self.frame.with_columns(named), self.blank.with_columns(named)
+        return replace(self, frame=frame, blank=blank, systems={})
+
+    def unknown_ids(self, ids: Iterable[str]) -> list[str]:
+        """Labelled examples that are not among these, sorted."""
+        return sorted(set(self.frame["example_id"]) - set(ids))
+
+    def broken_rules(self) -> list[BrokenRule]:
+        """Labels of one annotator that contradict each other; reported, never corrected."""
+        return broken_rules(self.used)
+
+    def faults(self, ids: Iterable[str], field: str, expected: str) -> list[Fault]:
+        """One fault for each line about these examples."""
+        wanted = self.frame["example_id"].is_in(list(ids))
+        places = self.places if self.places is not None else pl.DataFrame(
+            {"file": [self.source] * self.frame.height, "line": [None] * self.frame.height},
+            schema={"file": pl.String, "line": pl.Int64},
+        )  # fmt: skip
+        rows = places.with_columns(id=self.frame["example_id"]).filter(wanted).unique(
+            maintain_order=True
+        )  # fmt: skip
+        return [Fault(file, line, field, expected, id) for file, line, id in rows.iter_rows()]
+
+    @cached_property
+    def _ids(self) -> frozenset[str]:
+        return frozenset(self.frame["example_id"])
+
+    @cached_property
+    def _reasons(self) -> Mapping[str, int]:
+        counts = self.frame["discarded"].drop_nulls().value_counts(sort=True)
+        return {str(reason): int(n) for reason, n in counts.iter_rows()}
+
+    @cached_property
+    def _votes(self) -> dict[str, list[Vote]]:
+        found: dict[str, list[Vote]] = {}
+        columns = ["kind", "column", "unit", "annotator", "value", "number"]
+        rows = self._spoken.with_columns(pl.col("discarded").is_not_null())
+        for id, *vote in rows.select("example_id", *columns, "discarded").iter_rows():
+            found.setdefault(id, []).append(Vote(*vote))
+        return found
+
+    @cached_property
+    def _spoken(self) -> pl.DataFrame:
+        """The rows that count, and those with which adjudicators discard a unit."""
+        theirs = by_adjudicators() & ~pl.col("discarded").is_in(SET_ASIDE)
+        return self.frame.filter(pl.col("discarded").is_null() | theirs)
+
+    def _place(self, **wanted: Any) -> tuple[str, int | None]:
+        """File and line of the first row with these values."""
+        at = self.frame.with_row_index("at").filter(
+            *(pl.col(name).eq_missing(value) for name, value in wanted.items())
+        )["at"]  # fmt: skip
+        if self.places is None or at.is_empty():
+            return self.source, None
+        file, line = self.places.row(at[0])
+        return file, line

@@ -1,0 +1,334 @@
+"""Judged: builds a label table from rows: each column is a judgement, each cell a label."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.messages import Reason, argument, reason
+from ragstone.data.json_text import ascii_safe
+from ragstone.data.read_facts import id_of
+
+from .label_names import (
+    NOT_THE_METRIC,
+    SAME_TWICE,
+    TWO_LABELS,
+    Ends,
+    Name,
+    NoLabel,
+    RatingScale,
+    is_known,
+    known_labels,
+    label,
+    name_of,
+    named,
+    rating_scales,
+)
+from .label_table import SCHEMA, UNIT, LabelTable
+from .raw_rows import GivenRow, LabelValue, header_of, in_words
+
+MOST_WORDS = 20
+LONGEST_WORD = 40
+"""The limits within which a column of words is read as labels: distinct words, and letters."""
+
+BESIDE = {
+    "context": "a context beside it",
+    "proposition": "a claim or a statement beside it",
+    "answer": "no context, claim or statement beside it",
+}
+
+
+def judged(
+    rows: Sequence[GivenRow],
+    faults: list[Fault],
+    source: str,
+    seen: Sequence[str],
+    columns: Mapping[str, str],
+    scales: Mapping[str, Ends] | None,
+) -> LabelTable:
+    """The label table of these rows.
+
+    Args:
+        rows: The rows of the files.
+        faults: Faults found so far.
+        source: The name of the files.
+        seen: The columns of the files.
+        columns: Maps names to columns, as given by the user.
+        scales: Maps a metric to the ends of the scale on which people rated it; None: values
+            outside of the metric's range are not read as ratings of it.
+
+    Raises:
+        DataError: Lists every fault, including those found before.
+        InputError: An invalid scale.
+    """
+    systems, over_systems = _systems(rows)
+    names, ratings, notes = _names(rows, faults, columns, scales)
+    notes += over_systems
+    if not names and not faults and not any(row.discarded for row in rows):
+        faults.append(_nothing(rows, source, seen, columns))
+    kept: list[tuple[Any, ...]] = []
+    places: list[tuple[str, int | None]] = []
+    once = _Once(faults)
+    blank: list[tuple[str, str, str | None]] = []
+    empty = 0
+    unlike: dict[str, None] = {}
+    for row in rows:
+        found = list(_labels(row, names, ratings, faults, unlike))
+        for name, said in found:
+            once.check(row, name, len(kept))
+            kept.append(_row(row, name, said))
+        if not found and row.discarded:
+            kept.append(_row(row, None, None))
+        if not found and not row.discarded:
+            blank.append((row.annotator, row.id, row.unit))
+        empty += not row.labels and not row.discarded
+        places += [(row.file, row.line)] * (len(kept) - len(places))
+    if faults:
+        raise DataError(faults, hint=_hint(unlike))
+    if all(name.kind == "own" for name in names.values()):
+        notes += _unfilled(rows, seen, columns)
+    notes += _set_aside(kept, places, once.repeated)
+    if empty:
+        notes.append(reason("rows_without_label", n=empty, rows=len(rows)))
+    return LabelTable(
+        source,
+        pl.DataFrame(kept, schema=SCHEMA, orient="row"),
+        tuple(notes),
+        pl.DataFrame(places, schema={"file": pl.String, "line": pl.Int64}, orient="row"),
+        systems,
+        pl.DataFrame(blank, schema=dict.fromkeys(UNIT, pl.String), orient="row"),
+    )
+
+
+def _unfilled(
+    rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]
+) -> Iterator[str]:
+    """Notes on columns that could hold judgements but are empty."""
+    judgements = [
+        ascii_safe(column)
+        for column in _empty(rows, seen, columns)
+        if name_of(column, (), frozenset(), meant=True)[0].kind != "own"
+    ]
+    if judgements:
+        yield reason("no_cell_filled", columns="\n".join(judgements))
+
+
+def _systems(rows: Sequence[GivenRow]) -> tuple[dict[str, str], list[str]]:
+    """The system of each id that has one; an id with several systems becomes ID/SYSTEM."""
+    found: dict[str, dict[str, None]] = {}
+    for row in rows:
+        if row.system is not None:
+            found.setdefault(row.id, {})[row.system] = None
+    if all(len(systems) == 1 for systems in found.values()):
+        return {id: next(iter(systems)) for id, systems in found.items()}, []
+    for row in rows:
+        if row.system is not None:
+            row.id = id_of(row.id, row.system)
+    return {}, [reason("labels_by_system")]
+
+
+SHOWN = 3
+VALUE = list(SCHEMA).index("value")
+
+
+class _Once:
+    """Finds repeated labels, and examples with more than one inclusion probability.
+
+    ``repeated`` lists the rows of each annotator, unit and column with more than one label.
+    """
+
+    def __init__(self, faults: list[Fault]) -> None:
+        self.faults = faults
+        self._said: dict[tuple[str, str, str | None, str, str], list[int]] = {}
+        self._probability: dict[tuple[str, str | None], tuple[float, GivenRow]] = {}
+        self._told: set[tuple[str, int | None]] = set()
+
+    @property
+    def repeated(self) -> list[list[int]]:
+        return [places for places in self._said.values() if len(places) > 1]
+
+    def check(self, row: GivenRow, name: Name, place: int) -> None:
+        """Record a label; add a fault if the example has a second inclusion probability."""
+        if row.discarded:
+            return
+        key = (row.id, row.annotator, row.unit, name.kind, name.column)
+        self._said.setdefault(key, []).append(place)
+        if row.inclusion_probability is not None:
+            mine = (row.inclusion_probability, row)
+            first, where = self._probability.setdefault((row.id, row.unit), mine)
+            if first != row.inclusion_probability:
+                expected = "one probability an example"
+                self._tell(row, where, "inclusion_probability", expected, f"{mine[0]} and {first}")
+
+    def _tell(self, row: GivenRow, before: GivenRow, field: str, expected: str, got: str) -> None:
+        if (row.file, row.line) not in self._told:
+            self._told.add((row.file, row.line))
+            place = "" if before.file == row.file else f" of {before.file}"
+            got = f"{got} as in line {before.line}{place}"
+            self.faults.append(Fault(row.file, row.line, field, expected, got))
+
+
+def _set_aside(
+    kept: list[tuple[Any, ...]], places: Sequence[tuple[str, int | None]], repeated: list[list[int]]
+) -> list[str]:
+    """Set aside an annotator's repeated labels of a unit; if they differ, set aside all of them."""
+    differing = []
+    for several in repeated:
+        values = {kept[at][VALUE] for at in several}
+        if len(values) > 1:
+            differing.append(several)
+        why = TWO_LABELS if len(values) > 1 else SAME_TWICE
+        for at in several if len(values) > 1 else several[1:]:
+            kept[at] = (*kept[at][:-1], why)
+    if not differing:
+        return []
+    some = []
+    for first, second, *_ in differing[:SHOWN]:
+        row = dict(zip(SCHEMA, kept[first], strict=True))
+        lines = f"{places[first][0]}:{places[first][1]}", str(places[second][1])
+        some.append([row["column"], row["example_id"], row["annotator"], *lines])
+    more = max(0, len(differing) - SHOWN)
+    return [reason("two_labels_of_one", labels=json.dumps(some), more=more)]
+
+
+def _nothing(
+    rows: Sequence[GivenRow], source: str, seen: Sequence[str], columns: Mapping[str, str]
+) -> Fault:
+    """The fault of files without a label: no column for one, or no cell of it filled."""
+    if empty := _empty(rows, seen, columns):
+        return Fault(source, None, "", "at least one label", _none_filled(empty))
+    known = ", ".join(known_labels())
+    got = f"the columns {', '.join(map(ascii_safe, seen))}" if seen else "none"
+    return Fault(source, rows[0].line if rows else None, "", f"a label ({known}, …)", got)
+
+
+def _empty(rows: Sequence[GivenRow], seen: Sequence[str], columns: Mapping[str, str]) -> list[str]:
+    """The columns of label files in which no row has a label."""
+    header = header_of(dict.fromkeys(seen), columns)
+    if header.is_data:
+        return []
+    if header.is_long:
+        return [] if any(row.labels for row in rows) else ["value"]
+    filled = {column for row in rows for column in row.labels}
+    return [name for _, name in header.labels if name not in filled]
+
+
+def _none_filled(columns: Sequence[str]) -> str:
+    return f"no cell of {' or '.join(map(ascii_safe, columns))} is filled"
+
+
+def _hint(unlike: Collection[str]) -> str:
+    """What to do if a column has a metric's name but not its values."""
+    if not unlike:
+        return ""
+    column = next(iter(unlike))
+    own = argument("columns", {f"own.{column}": "COLUMN"})
+    return f"If {column} is a column of your own, not the metric: {own}."
+
+
+def _names(
+    rows: Sequence[GivenRow],
+    faults: list[Fault],
+    columns: Collection[str],
+    scales: Mapping[str, Ends] | None,
+) -> tuple[dict[str, Name], dict[str, RatingScale], list[str]]:
+    """The judgement of each column, the scales of ratings, and reasons for columns left out."""
+    cells: dict[str, list[object]] = {}
+    lines: dict[str, GivenRow] = {}
+    for row in rows:
+        for column, cell in row.labels.items():
+            cells.setdefault(column, []).append(cell)
+            lines.setdefault(column, row)
+    units = frozenset(row.about for row in rows)
+    ratings = {} if scales is None else rating_scales(cells, scales)
+    names: dict[str, Name] = {}
+    noted: dict[str, list[str]] = {}
+    for column, given in cells.items():
+        name, note = name_of(column, given, units, meant=column in columns)
+        if column in ratings:
+            name, note = named("metric", str(ratings[column].metric)), ratings[column].note
+        elif note == NOT_THE_METRIC and scales is not None:
+            note = reason(NOT_THE_METRIC, scale=column)
+        dotted = "." in column
+        if not is_known(name):
+            row = lines[column]
+            known = (
+                ", ".join(one for kind, one in known_labels().values() if kind == name.kind)
+                or "any name"
+            )
+            expected = f"a column of {name.kind} ({known})"
+            faults.append(Fault(row.file, row.line, column, expected, repr(name.column)))
+        elif name.kind == "own" and not dotted and (why := no_labels(given)):
+            noted.setdefault(why, []).append(column)
+        else:
+            names[column] = name
+            if note:
+                noted.setdefault(note, []).append(column)
+    notes = [
+        str(Reason.read(note).about(", ".join(map(ascii_safe, columns))))
+        for note, columns in noted.items()
+    ]
+    return names, ratings, notes
+
+
+def no_labels(cells: Sequence[object]) -> str:
+    """The code for why a user-defined column does not hold labels; empty if it does."""
+    words = Counter[str]()
+    for cell in cells:
+        said = in_words(cell)
+        if said is None:
+            return reason("no_single_values")
+        if said.number is None:
+            words[said.value] += 1
+    if len(words) > MOST_WORDS or any(len(word) > LONGEST_WORD for word in words):
+        return reason("free_text", most=MOST_WORDS)
+    return ""
+
+
+def _labels(
+    row: GivenRow,
+    names: Mapping[str, Name],
+    ratings: Mapping[str, RatingScale],
+    faults: list[Fault],
+    unlike: dict[str, None],
+) -> Iterator[tuple[Name, LabelValue]]:
+    for column, cell in row.labels.items():
+        name = names.get(column)
+        if name is None:
+            continue
+        if name.about != "anything" and name.about != _about(row):
+            expected = BESIDE[name.about]
+            faults.append(Fault(row.file, row.line, column, expected, row.unit or "none"))
+            continue
+        try:
+            scale = ratings.get(column)
+            said = label(name, cell, row.unit) if scale is None else scale.said(cell)
+        except NoLabel as error:
+            faults.append(Fault(row.file, row.line, column, error.expected, error.got))
+            if name.kind == "metric" and not column.startswith("metric."):
+                unlike[column] = None
+            continue
+        if said is not None:
+            yield name, said
+
+
+def _about(row: GivenRow) -> str:
+    return "proposition" if row.about in ("claim", "statement") else row.about
+
+
+def _row(row: GivenRow, name: Name | None, said: LabelValue | None) -> tuple[Any, ...]:
+    return (
+        row.id,
+        None if name is None else name.kind,
+        None if name is None else name.column,
+        row.unit,
+        row.annotator,
+        None if said is None else said.value,
+        None if said is None else said.number,
+        row.inclusion_probability,
+        row.note,
+        row.discarded,
+    )

@@ -1,0 +1,392 @@
+"""Queue form: what a queue asks, the items that people read, and checks of their answers.
+
+The two answers of a pair are shown as A and B in random order, so that nobody knows which system
+is which. The stored label names the rival: ``preference.RIVAL`` is win, loss or tie for the
+example's own answer.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from ragstone.core.messages import reason
+from ragstone.data.record_labels import FIELDS, RULES, Severity, Unit, violations
+from ragstone.judgements import Preference
+
+from .assignment import Route
+
+YES_NO = ("yes", "no")
+"""The choices of a label that is yes or no."""
+
+Order = Literal["random", "risk"]
+Role = Literal["annotator", "adjudicator", "owner"]
+
+
+@dataclass(frozen=True, slots=True)
+class AskedLabel:
+    """A label that people are asked for.
+
+    Attributes:
+        label: Its name, as in files of labels.
+        unit: What of an item it is about.
+        choices: What can be said, as in files; empty where people write words of their own.
+        help: When it is said, by choice; of a label that is yes or no, when it is yes.
+        required: Whether an item can be saved without it.
+    """
+
+    label: str
+    unit: Unit
+    choices: tuple[str, ...] = ()
+    help: Mapping[str, str] = field(default_factory=dict, hash=False)
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class QueueForm:
+    """What a queue asks, and of how many people.
+
+    Attributes:
+        name: Of the queue.
+        asked: The labels.
+        source: The run, data or sheet that the items are of.
+        per_item: How many people label an item that several label.
+        overlap: The share of items that several people label.
+        order: In which items are given out.
+        route: Which are likelier to be given out first, in the random order.
+        most: How many examples are given out; None: all.
+        chosen: By what the examples were chosen, where that was not chance, such as a filter on
+            their scores; empty where they are all examples, or drawn.
+        together: Whether all parts of an example are labelled on one screen.
+        instructions: The queue's own, shown with the guideline.
+        guidelines: By language.
+        opened: Whether the owner sees who said what before adjudicators decide.
+        seed: Of the order and of the overlap.
+    """
+
+    name: str
+    asked: tuple[AskedLabel, ...]
+    source: str = ""
+    per_item: int = 1
+    overlap: float = 1.0
+    order: Order = "random"
+    route: Route = "random"
+    most: int | None = None
+    chosen: str = ""
+    together: bool = False
+    instructions: str = ""
+    guidelines: Mapping[str, str] = field(default_factory=dict)
+    opened: bool = False
+    seed: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "QueueForm":
+        """The form of this plain data."""
+        asked = tuple(
+            AskedLabel(**{**one, "choices": tuple(one["choices"])}) for one in data["asked"]
+        )
+        return cls(**{**data, "asked": asked})
+
+
+@dataclass(frozen=True, slots=True)
+class ItemPart:
+    """A part of an item that is labelled by itself.
+
+    Attributes:
+        unit: What it is.
+        name: Which one: the rank of a context, the number of a claim; empty for the answer.
+        text: What is read; empty where the item shows it.
+    """
+
+    unit: Unit
+    name: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueItem:
+    """What is labelled on one screen.
+
+    Attributes:
+        item: Its number in the queue.
+        id: Of the example.
+        shown: The texts to read, by name: question, history, policy, answer, answers (of a pair),
+            contexts, reference.
+        parts: What is labelled.
+        probability: That the sample from which the queue was made contains it; None if nothing was
+            drawn.
+        hidden: What nobody sees: of a pair of answers, ``rival``, the system compared with, and
+            ``first``, whether the example's own answer is shown first.
+        question: Names its question; examples of one are not independent. Empty if none is known.
+    """
+
+    item: int
+    id: str
+    shown: Mapping[str, Any]
+    parts: tuple[ItemPart, ...]
+    probability: float | None = None
+    hidden: Mapping[str, Any] = field(default_factory=dict)
+    question: str = ""
+
+
+class PlacedItem(NamedTuple):
+    """An item with what decides when it is given out.
+
+    Attributes:
+        item: The item.
+        place: The smaller, the earlier.
+        people: How many label it.
+        weight: Of its example in the present routing, see ``routing``.
+        doubt: How much the judge is in doubt on its example, from 0 to 1; None if it is not known.
+        is_in: Whether it is given out at all.
+    """
+
+    item: QueueItem
+    place: float
+    people: int
+    weight: float = 1.0
+    doubt: float | None = None
+    is_in: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ItemAnswers:
+    """What one person said of one item.
+
+    Attributes:
+        labels: By part, a tuple of unit and name, what is said of each label, one of its choices.
+        note: Of the item.
+        discarded: Why nothing can be said of it; empty if something is.
+        spans: Words of texts that a label rests on: ``part``, a list of unit and name, ``label``,
+            ``text``, a name of ``texts_of``, ``start`` and ``end`` in characters.
+    """
+
+    labels: Mapping[tuple[str, str], Mapping[str, str]] = field(default_factory=dict)
+    note: str = ""
+    discarded: str = ""
+    spans: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether they neither give a label nor discard the item."""
+        return not self.discarded and not any(self.labels.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "labels": [[*part, dict(said)] for part, said in self.labels.items()],
+            "note": self.note,
+            "discarded": self.discarded,
+            "spans": [dict(one) for one in self.spans],
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "ItemAnswers":
+        """The answers of this plain data."""
+        labels = {(unit, name): said for unit, name, said in data["labels"]}
+        return cls(labels, data["note"], data["discarded"], tuple(data["spans"]))
+
+
+def texts_of(item: QueueItem) -> dict[str, str]:
+    """Every text of an item by its name: ``answer``, ``contexts/2``, ``history/1``, ``claims/3``.
+
+    Those that the item shows come first; a part's own text has the name of a shown one where both
+    are the same thing, such as a context.
+    """
+    found = {name: text for key, shown in item.shown.items() for name, text in _texts(key, shown)}
+    own = {name_of(part): part.text for part in item.parts if part.text}
+    return (
+        {**own, **found} if not found else {**found, **{k: own[k] for k in own if k not in found}}
+    )
+
+
+def name_of(part: ItemPart) -> str:
+    """The name of the text that a part is about.
+
+    >>> name_of(ItemPart("context", "2")), name_of(ItemPart("answer"))
+    ('contexts/2', 'answer')
+    """
+    field = FIELDS.get(part.unit, part.unit)
+    return f"{field}/{part.name}" if part.name else field
+
+
+def _texts(key: str, shown: object) -> Iterator[tuple[str, str]]:
+    match shown:
+        case str():
+            yield key, shown
+        case Sequence():
+            for place, one in enumerate(shown, 1):
+                match one:
+                    case str():
+                        yield f"{key}/{place}", one
+                    case Mapping():
+                        yield f"{key}/{one.get('name') or place}", str(one.get("text") or "")
+
+
+A, B, TIE = "A", "B", "tie"
+LABEL = Preference.columns["verdict"].label
+"""What is asked of a pair."""
+
+
+def preferred(said: Mapping[str, str | None], pair: Mapping[str, Any]) -> dict[str, str | None]:
+    """What was said of a pair, as labels of the example.
+
+    Args:
+        said: By label; None where nothing was said.
+        pair: ``rival``, and ``first``: whether the example's own answer was shown first.
+
+    >>> preferred({"preference": "B"}, {"rival": "gpt", "first": True})
+    {'preference.gpt': 'loss'}
+    """
+    rest = {label: value for label, value in said.items() if label != LABEL}
+    verdicts = {shown: verdict for verdict, shown in _shown(pair).items()}
+    return rest | {f"{Preference.name}.{pair['rival']}": verdicts.get(said.get(LABEL) or "")}
+
+
+def shown_as(verdict: str, pair: Mapping[str, Any]) -> str:
+    """A verdict for the example's own answer, as it is said on screen."""
+    return _shown(pair).get(verdict, verdict)
+
+
+def _shown(pair: Mapping[str, Any]) -> dict[str, str]:
+    own, other = (A, B) if pair["first"] else (B, A)
+    return {"win": own, "loss": other, "tie": TIE}
+
+
+LONGEST_WORD, LONGEST_NOTE = 200, 10_000
+"""Characters of a label in somebody's own words, and of a note."""
+
+MOST_SPANS = 200
+"""Places in the texts of an item that its labels rest on."""
+
+SPAN = ("part", "label", "text", "start", "end")
+"""What each of them says: unit and name of the part, its label, and characters of a text."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerFault:
+    """Something that is wrong with an answer.
+
+    Attributes:
+        part: Unit and name of the part.
+        label: The label; empty if it is about the part, or the item.
+        why: A reason, as in ``lacking``.
+        severity: ``block``: it cannot be kept so. ``warn``: it is asked about once.
+    """
+
+    part: tuple[str, str]
+    label: str
+    why: str
+    severity: Severity = "block"
+
+
+@dataclass(frozen=True, slots=True)
+class ForbiddenPair:
+    """Two values of a unit's labels that contradict each other.
+
+    Attributes:
+        unit: The unit.
+        said: The two labels, each with its value.
+        why: The name of the rule, as a reason.
+        severity: As of a fault.
+    """
+
+    unit: Unit
+    said: Mapping[str, str]
+    why: str
+    severity: Severity
+
+
+def forbidden_pairs(form: QueueForm) -> list[ForbiddenPair]:
+    """What the rules between the labels of a form forbid, for a page that checks while one labels.
+
+    ``answer_faults`` finds the same.
+    """
+    asked = {(one.unit, one.label) for one in form.asked}
+    return [
+        ForbiddenPair(
+            rule.unit,
+            {rule.given: YES_NO[0], rule.then: YES_NO[rule.says]},
+            reason(rule.name),
+            rule.severity,
+        )
+        for rule in RULES.values()
+        if {(rule.unit, rule.given), (rule.unit, rule.then)} <= asked
+    ]
+
+
+def answer_faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> list[AnswerFault]:
+    """All that is wrong with what somebody says of an item; nothing is asked of a discarded one."""
+    return list(_faults(form, item, answers))
+
+
+def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
+    whole = ("answer", "")
+    if len(answers.note) > LONGEST_NOTE or len(answers.discarded) > LONGEST_NOTE:
+        yield AnswerFault(whole, "", reason("note_too_long", most=LONGEST_NOTE))
+    places = {(one.unit, one.name) for one in item.parts}
+    for place in answers.labels:
+        if place not in places:
+            yield AnswerFault(place, "", reason("no_such_part"))
+    for part in item.parts:
+        place = (part.unit, part.name)
+        said = answers.labels.get(place, {})
+        asked = {one.label: one for one in form.asked if one.unit == part.unit}
+        for label, value in said.items():
+            if label not in asked:
+                yield AnswerFault(place, label, reason("not_asked"))
+            elif why := _not_a_choice(asked[label], value):
+                yield AnswerFault(place, label, why)
+        if not answers.discarded:
+            for label, one in asked.items():
+                if one.required and label not in said:
+                    yield AnswerFault(place, label, reason("lacking"))
+        yield from _broken(part, said)
+    yield from _misplaced(form, item, answers)
+
+
+def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[AnswerFault]:
+    """Spans of nothing that is there."""
+    whole = ("answer", "")
+    if len(answers.spans) > MOST_SPANS:
+        yield AnswerFault(whole, "", reason("too_many_spans", most=MOST_SPANS))
+        return
+    texts = texts_of(item) if answers.spans else {}
+    parts = [[one.unit, one.name] for one in item.parts]
+    labels = {(one.unit, one.label) for one in form.asked}
+    for span in answers.spans:
+        part, label = span.get("part"), span.get("label")
+        start, end, text = span.get("start"), span.get("end"), texts.get(str(span.get("text")))
+        if part not in parts:
+            yield AnswerFault(whole, "", reason("no_such_part"))
+        elif (part[0], str(label)) not in labels:
+            yield AnswerFault((part[0], part[1]), str(label), reason("not_asked"))
+        elif not (
+            text is not None
+            and {*span} == {*SPAN}
+            and type(start) is int
+            and type(end) is int
+            and 0 <= start < end <= len(text)
+        ):
+            yield AnswerFault((part[0], part[1]), str(label), reason("no_such_words"))
+
+
+def _not_a_choice(asked: AskedLabel, value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        return reason("not_a_choice", choices="\n".join(asked.choices))
+    if asked.choices and value not in asked.choices:
+        return reason("not_a_choice", choices="\n".join(asked.choices))
+    if not asked.choices and len(value) > LONGEST_WORD:
+        return reason("word_too_long", most=LONGEST_WORD)
+    return ""
+
+
+def _broken(part: ItemPart, said: Mapping[str, str]) -> Iterator[AnswerFault]:
+    """The rules between labels that these break."""
+    truths = {label: value == YES_NO[0] for label, value in said.items() if value in YES_NO}
+    field = FIELDS.get(part.unit)
+    for one in violations({part.unit: truths} if field is None else {field: [truths]}):
+        yield AnswerFault((part.unit, part.name), "", reason(one.rule), one.severity)

@@ -1,0 +1,273 @@
+"""Labels store: the database of queues and labels, with its address, people's tokens and erasure.
+
+The store is a SQLite file beside the runs, or PostgreSQL for teams. Only a single writer works at
+a time, so that no item is assigned twice. Tokens are stored as hashes, so that a reader of the
+store cannot use them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from os import PathLike, fspath
+from pathlib import Path
+from secrets import token_urlsafe
+
+from ragstone.annotation.adjudication import is_adjudicator
+from ragstone.core.database import (
+    POSTGRES,
+    Database,
+    DatabaseLayout,
+    KeptDatabase,
+    Sql,
+    is_readable,
+    open_database,
+    without_password,
+)
+from ragstone.core.errors import InputError, UnknownName
+
+from .form import Role
+
+FILE = "labels.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class StoreAddress:
+    """A store of labels, or one queue of it.
+
+    Attributes:
+        place: The file, or the address ``postgresql://…`` with its password.
+        queue: Of which queue; empty for all of them.
+    """
+
+    place: str
+    queue: str = ""
+
+    @classmethod
+    def of(cls, source: str | PathLike[str]) -> "StoreAddress | None":
+        """The store that a source of labels names, with ``#QUEUE`` behind it; None if it is none.
+
+        A folder's name may have a # in it, and so may a password.
+
+        Raises:
+            InputError: It is an address that was a path, which has one slash less.
+        """
+        text = fspath(source)
+        if text.startswith(tuple(one.removesuffix("/") for one in POSTGRES)) and not (
+            text.startswith(POSTGRES)
+        ):
+            raise InputError(
+                f"Write the address of labels as a text, {POSTGRES[0]}…; a path takes a slash out "
+                "of it."
+            )
+        if text.endswith(FILE):
+            return cls(text)
+        is_address = text.startswith(POSTGRES)
+        if is_address and is_readable(text):
+            return cls(text)
+        place, _, queue = text.rpartition("#")
+        if place.endswith(FILE) or (place.startswith(POSTGRES) and is_readable(place)):
+            return cls(place, queue)
+        return cls(text) if is_address else None
+
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file, and no address."""
+        return not self.place.startswith(POSTGRES)
+
+    @property
+    def shown(self) -> str:
+        """What can be shown to everybody."""
+        place = self.place if self.is_file else without_password(self.place)
+        return f"{place}#{self.queue}" if self.queue else place
+
+
+def shown_source(source: str | PathLike[str]) -> str:
+    """The name of a source of labels, be it a file, a folder or a store, without a password."""
+    store = StoreAddress.of(source)
+    return fspath(source) if store is None else store.shown
+
+
+TABLES = (
+    "CREATE TABLE queues (queue TEXT PRIMARY KEY, at TEXT NOT NULL, form TEXT NOT NULL)",
+    "CREATE TABLE items (queue TEXT NOT NULL, item INTEGER NOT NULL, id TEXT NOT NULL, "
+    "question TEXT NOT NULL, shown TEXT NOT NULL, hidden TEXT NOT NULL, parts TEXT NOT NULL, "
+    "probability DOUBLE PRECISION, people INTEGER NOT NULL, doubt DOUBLE PRECISION, "
+    "place DOUBLE PRECISION NOT NULL, weight DOUBLE PRECISION NOT NULL, "
+    "passed DOUBLE PRECISION NOT NULL, earlier INTEGER NOT NULL, "
+    "wanted INTEGER NOT NULL, taken INTEGER NOT NULL, PRIMARY KEY (queue, item))",
+    "CREATE INDEX open_items ON items (queue, place, item) WHERE taken < wanted",
+    "CREATE TABLE people (queue TEXT NOT NULL, person TEXT NOT NULL, role TEXT NOT NULL, "
+    "token TEXT NOT NULL UNIQUE, at TEXT NOT NULL, revoked TEXT, PRIMARY KEY (queue, person))",
+    "CREATE TABLE turns (queue TEXT NOT NULL, person TEXT NOT NULL, item INTEGER NOT NULL, "
+    "state TEXT NOT NULL, until DOUBLE PRECISION NOT NULL, PRIMARY KEY (queue, person, item))",
+    "CREATE INDEX turns_of ON turns (queue, item)",
+    "CREATE INDEX turns_given ON turns (queue, until) WHERE state = 'given'",
+    "CREATE TABLE said (number {serial}, queue TEXT NOT NULL, person TEXT NOT NULL, "
+    "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
+    "UNIQUE (queue, person, once))",
+    "CREATE INDEX said_of ON said (queue, item, person)",
+    "CREATE TABLE decided (number {serial}, queue TEXT NOT NULL, person TEXT NOT NULL, "
+    "item INTEGER NOT NULL, at TEXT NOT NULL, once TEXT NOT NULL, answers TEXT NOT NULL, "
+    "UNIQUE (queue, person, once))",
+    "CREATE INDEX decided_of ON decided (queue, item, person)",
+    "CREATE TABLE tagged (queue TEXT NOT NULL, item INTEGER NOT NULL, tag TEXT NOT NULL, "
+    "PRIMARY KEY (queue, item, tag))",
+    "CREATE TABLE events (number {serial}, queue TEXT NOT NULL, at TEXT NOT NULL, "
+    "person TEXT NOT NULL, what TEXT NOT NULL, about TEXT NOT NULL)",
+)
+"""``said``, and ``decided`` by adjudicators, only grow: what somebody changes or takes back stays
+beside what they said first.
+
+Of an item, ``question`` is a word for its question, ``people`` is how many label it once it is
+among those that are given out, ``wanted`` how many do now, ``taken`` how many have it or said
+something. ``passed`` is the probability that it was not labelled in an earlier phase of the
+routing, ``earlier`` whether it was given out in one.
+"""
+
+LAYOUT = DatabaseLayout(
+    holds="labels",
+    irreplaceable="what people labelled, which nothing else does",
+    argument="labels",
+    owner=0x52616C62,
+    version=1,
+    tables=TABLES,
+)
+
+LabelDatabase = Database
+"""What keeps the labels."""
+
+
+def open_labels(place: str | Path) -> KeptDatabase:
+    """The labels in a folder, a file, or at an address ``postgresql://…``; created where missing.
+
+    Raises:
+        InputError: It cannot be opened, or is no store of labels.
+        MissingDependency: The extra ``postgres`` is not installed.
+    """
+    path = Path(place)
+    return open_database(path / FILE if path.is_dir() else place, LAYOUT)
+
+
+MOST_NAME = 80
+"""Characters of a person's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueuePerson:
+    """Somebody who works on a queue; ``revoked`` says since when no longer."""
+
+    name: str
+    role: Role
+    revoked: str | None
+
+
+def person_of(database: LabelDatabase, token: str) -> tuple[str, QueuePerson] | None:
+    """The queue and the person of a token; None if there is none, or it was revoked."""
+    with database.reading() as run:
+        found = run(
+            "SELECT queue, person, role, revoked FROM people WHERE token = ?", hashed(token)
+        )
+    if not found or found[0][3] is not None:
+        return None
+    ((queue, *person),) = found
+    return queue, QueuePerson(*person)
+
+
+def people_in(run: Sql, queue: str) -> list[QueuePerson]:
+    """Everybody who was invited."""
+    rows = run(
+        "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person", queue
+    )
+    return [QueuePerson(*row) for row in rows]
+
+
+def check_person(person: str) -> None:
+    """Refuse what is no name.
+
+    Raises:
+        InputError: Why not.
+    """
+    if not person.isprintable() or not 0 < len(person) <= MOST_NAME:
+        raise InputError(f"A name has 1 to {MOST_NAME} characters that can be printed.")
+    if is_adjudicator(person):
+        raise InputError(f"{person!r} is no name: labels call adjudicators so.")
+
+
+def give_token(run: Sql, queue: str, person: str, role: Role, at: str) -> str:
+    """A new token for a person, who may be known already; an older one is out at once."""
+    token = token_urlsafe(24)
+    run(
+        "INSERT INTO people VALUES (?, ?, ?, ?, ?, NULL) ON CONFLICT (queue, person) "
+        "DO UPDATE SET token = excluded.token, role = excluded.role, revoked = NULL",
+        queue, person, role, hashed(token), at,
+    )  # fmt: skip
+    return token
+
+
+def take_in(run: Sql, queue: str, person: str, at: str) -> None:
+    """Know a person who labelled elsewhere, who has no link until they are invited."""
+    run(
+        "INSERT INTO people VALUES (?, ?, 'annotator', ?, ?, NULL) "
+        "ON CONFLICT (queue, person) DO NOTHING",
+        queue, person, hashed(token_urlsafe(24)), at,
+    )  # fmt: skip
+
+
+def end_token(run: Sql, queue: str, person: str, at: str) -> None:
+    """Take a person's token back.
+
+    Raises:
+        UnknownName: Nobody of this name is in the queue.
+    """
+    if not run(
+        "UPDATE people SET revoked = ? WHERE queue = ? AND person = ? RETURNING person",
+        at, queue, person,
+    ):  # fmt: skip
+        raise _stranger(run, queue, person)
+
+
+def admit(run: Sql, queue: str, person: str) -> None:
+    """Refuse who is not in the queue.
+
+    Raises:
+        UnknownName: Nobody of this name ever was.
+        InputError: They were, until they were revoked.
+    """
+    found = run("SELECT revoked FROM people WHERE queue = ? AND person = ?", queue, person)
+    if not found:
+        raise _stranger(run, queue, person)
+    if found[0][0] is not None:
+        raise InputError(
+            f"{person} is no longer in the queue {queue}, so nothing was changed. Invite them "
+            "again to let them go on."
+        )
+
+
+def _stranger(run: Sql, queue: str, person: str) -> UnknownName:
+    known = [one.name for one in people_in(run, queue)]
+    there = f"There are {', '.join(known)}." if known else "Nobody was invited yet."
+    return UnknownName("person", person, known, hint=there)
+
+
+def hashed(text: str) -> str:
+    """What is kept of a token; of a client's word for a save, which may be of any length."""
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+OF_AN_ITEM = ("turns", "said", "decided", "tagged", "items")
+
+
+def forget_items(run: Sql, examples: Sequence[str]) -> int:
+    """Remove the items of all queues that show these examples; gives how many there were.
+
+    Args:
+        run: Within a transaction.
+        examples: Their ids.
+    """
+    n = 0
+    for example in examples:
+        for queue, item in run("SELECT queue, item FROM items WHERE id = ?", example):
+            for table in OF_AN_ITEM:
+                run(f"DELETE FROM {table} WHERE queue = ? AND item = ?", queue, item)
+            n += 1
+    return n

@@ -1,0 +1,333 @@
+"""Tags: names for what goes wrong, which people's notes are sorted into.
+
+A tag is on an item, and so on its example. Two names that differ only in case are one tag. Who
+wrote a note is not told; who tagged is, in the events of the queue.
+"""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
+from ragstone.stats.correction.corrected import ONE_CLUSTER
+from ragstone.stats.correction.labels_only import labels_only_rate
+from ragstone.stats.distributions import Interval
+from ragstone.stats.weights_and_groups import codes_of, shared_codes
+
+from .labels_store import LabelDatabase
+from .queue import Queue
+
+MOST_TAG = 60
+"""Characters of a tag's name."""
+
+SEPARATOR = ","
+"""Between the names of several tags."""
+
+TEXTS = ("question", "answer")
+"""What an item shows of its example, by which the example is known again."""
+
+
+TextLookup = Callable[[list[str]], Mapping[str, Mapping[str, str]]]
+"""The texts of examples, by their ids."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedNote:
+    """A note on an item, without who wrote it.
+
+    Attributes:
+        item: Its number in the queue.
+        id: Of the example.
+        question: What was asked; empty where the item does not show it.
+        text: The note.
+        tags: Of the item.
+    """
+
+    item: int
+    id: str
+    question: str
+    text: str
+    tags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagCount:
+    """How common a tag is.
+
+    Attributes:
+        tag: Its name.
+        n: Items that carry it, of those labelled.
+        labelled: Items that somebody labelled; discarded ones are not.
+        share: Of labelled items; where the probability with which each came to be labelled is
+            known, each counts by its inverse. None if nothing is labelled.
+        interval: Over questions.
+        why: The reason why there is no interval; empty if there is one.
+    """
+
+    tag: str
+    n: int
+    labelled: int
+    share: float | None
+    interval: Interval | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedExamples:
+    """The examples that people labelled, and those with each tag.
+
+    Attributes:
+        labelled: Ids.
+        by_tag: Ids, by the name of the tag.
+    """
+
+    labelled: frozenset[str]
+    by_tag: Mapping[str, frozenset[str]]
+
+
+def store_tags(database: LabelDatabase) -> dict[str, list[str]]:
+    """The tags of each queue of a store that has any."""
+    with database.reading() as run:
+        rows = run("SELECT DISTINCT queue, tag FROM tagged ORDER BY queue, tag")
+    found: dict[str, list[str]] = {}
+    for queue, tag in rows:
+        found.setdefault(queue, []).append(tag)
+    return found
+
+
+def tags_version(database: LabelDatabase) -> tuple[int, ...]:
+    """What changes as soon as something is tagged, labelled or decided."""
+    with database.reading() as run:
+        numbers = [
+            run(f"SELECT coalesce(max(number), 0) FROM {table}")[0][0]
+            for table in ("events", "said", "decided")
+        ]
+    return tuple(map(int, numbers))
+
+
+class QueueTags:
+    """The tags of a queue.
+
+    Args:
+        database: The store.
+        queue: Of the store.
+    """
+
+    def __init__(self, database: LabelDatabase, queue: Queue) -> None:
+        self._database, self._queue = database, queue
+
+    def names(self) -> list[str]:
+        """The tags that items carry, in the order of the alphabet."""
+        with self._database.reading() as run:
+            return self._names(run)
+
+    def notes(self) -> list[TaggedNote]:
+        """What people noted, in the order of the items; of who decided an item, too."""
+        notes = [(one.item, one.answers.note) for one in self._queue.said() if one.answers.note]
+        with self._database.reading() as run:
+            items = self._items(run)
+            tags = self._tags(run)
+        return [
+            TaggedNote(
+                item, items[item][0], str(items[item][1].get("question") or ""), text,
+                tuple(tags.get(item, ())),
+            )
+            for item, text in sorted(notes)
+        ]  # fmt: skip
+
+    def add(self, item: int, names: str, by: str = "") -> None:
+        """Put tags on an item.
+
+        Args:
+            item: Its number.
+            names: One or several, with commas between; those that are new are made.
+            by: Who does it.
+
+        Raises:
+            InputError: A name is empty, too long, or cannot be printed.
+            UnknownName: The queue has no such item.
+        """
+        given = [_name(one) for one in names.split(SEPARATOR) if one.strip()] or [_name("")]
+        self._queue.item(item)
+        with self._database.transaction() as run:
+            for name in given:
+                known = _among(name, self._names(run)) or name
+                if run(
+                    "INSERT INTO tagged VALUES (?, ?, ?) ON CONFLICT (queue, item, tag) "
+                    "DO NOTHING RETURNING item",
+                    self._queue.name, item, known,
+                ):  # fmt: skip
+                    self._queue.record(run, by, "tagged", f"{item}: {known}")
+
+    def remove(self, item: int, name: str, by: str = "") -> None:
+        """Take a tag off an item; a tag that no item carries is gone."""
+        with self._database.transaction() as run:
+            if run(
+                "DELETE FROM tagged WHERE queue = ? AND item = ? AND tag = ? RETURNING item",
+                self._queue.name, item, name,
+            ):  # fmt: skip
+                self._queue.record(run, by, "untagged", f"{item}: {name}")
+
+    def rename(self, name: str, to: str, by: str = "") -> None:
+        """Give a tag another name.
+
+        Raises:
+            UnknownName: There is no such tag.
+            InputError: It is no name, or that of another tag, with which it can be merged.
+        """
+        new = _name(to)
+        with self._database.transaction() as run:
+            self._known(run, name)
+            other = _among(new, self._names(run))
+            if other not in ("", name):
+                raise InputError(f"There is a tag {other!r} already: merge {name!r} into it.")
+            run(
+                "UPDATE tagged SET tag = ? WHERE queue = ? AND tag = ?",
+                new, self._queue.name, name,
+            )  # fmt: skip
+            self._queue.record(run, by, "tag renamed", f"{name} → {new}")
+
+    def merge(self, name: str, into: str, by: str = "") -> None:
+        """Put the items of one tag to another.
+
+        Raises:
+            UnknownName: There is no such tag.
+            InputError: They are one and the same.
+        """
+        if name == into:
+            raise InputError(f"Choose another tag to merge {name!r} into.")
+        here = self._queue.name
+        with self._database.transaction() as run:
+            self._known(run, name)
+            self._known(run, into)
+            run(
+                "DELETE FROM tagged WHERE queue = ? AND tag = ? AND item IN "
+                "(SELECT item FROM tagged WHERE queue = ? AND tag = ?)",
+                here, name, here, into,
+            )  # fmt: skip
+            run("UPDATE tagged SET tag = ? WHERE queue = ? AND tag = ?", into, here, name)
+            self._queue.record(run, by, "tags merged", f"{name} → {into}")
+
+    def drop(self, name: str, by: str = "") -> None:
+        """Take a tag off all items.
+
+        Raises:
+            UnknownName: There is no such tag.
+        """
+        with self._database.transaction() as run:
+            self._known(run, name)
+            run("DELETE FROM tagged WHERE queue = ? AND tag = ?", self._queue.name, name)
+            self._queue.record(run, by, "tag dropped", name)
+
+    def counts(self, level: float = 0.95) -> list[TagCount]:
+        """How common each tag is among the items that are labelled, the most common first.
+
+        Args:
+            level: Of the intervals, in (0, 1).
+        """
+        labelled = self._labelled()
+        chances = self._queue.inclusion()
+        with self._database.transaction() as run:
+            items, by_item = self._items(run), self._tags(run)
+            names = self._names(run)
+        weights = None if chances is None else [1 / chances[item] for item in labelled]
+        asked = self._queue.questions()
+        of = [items[item][0] for item in labelled]
+        clusters = shared_codes(codes_of([asked.get(id, f"\0{id}") for id in of]))
+        found = []
+        for name in names:
+            carries = np.array([float(name in by_item.get(item, ())) for item in labelled])
+            rate = labels_only_rate(carries, weights=weights, clusters=clusters, level=level)
+            why = ""
+            if chances is None:
+                why = reason("labelled_not_drawn")
+            elif rate.reason == ONE_CLUSTER:
+                why = reason(ONE_CLUSTER, noun="question")
+            elif rate.reason:
+                why = reason("nothing_labelled")
+            interval = None if why else rate.interval
+            n = int(carries.sum())
+            found.append(TagCount(name, n, len(labelled), rate.value, interval, why))
+        return sorted(found, key=lambda one: (-one.n, one.tag.casefold()))
+
+    def examples(self, texts: TextLookup | None = None) -> TaggedExamples:
+        """Which of some examples were labelled, and which carry which tag.
+
+        Args:
+            texts: Gives the question and the answer of each example with these ids, as far as it is
+                there. One of which people saw others is left out: what they found was in another
+                answer. None: all examples of the queue are meant.
+        """
+        labelled = self._labelled()
+        with self._database.transaction() as run:
+            items, by_item = self._items(run), self._tags(run)
+        known = {} if texts is None else texts(list({items[item][0] for item in labelled}))
+        there, by_tag = set(), dict[str, set[str]]()
+        for item in labelled:
+            id, shown = items[item]
+            if texts is not None and not _is_of(shown, known.get(id)):
+                continue
+            there.add(id)
+            for name in by_item.get(item, ()):
+                by_tag.setdefault(name, set()).add(id)
+        return TaggedExamples(
+            frozenset(there), {name: frozenset(ids) for name, ids in sorted(by_tag.items())}
+        )
+
+    def _labelled(self) -> list[int]:
+        """The items that somebody labelled and nobody's decision discarded."""
+        said = self._queue.said()
+        decided = {one.item: one.answers for one in said if one.role == "adjudicator"}
+        items = dict.fromkeys(one.item for one in said if not one.answers.discarded)
+        return sorted(item for item in items if item not in decided or not decided[item].discarded)
+
+    def _items(self, run: Sql) -> dict[int, tuple[str, Mapping[str, Any]]]:
+        """The id and the texts of each item."""
+        rows = run("SELECT item, id, shown FROM items WHERE queue = ?", self._queue.name)
+        return {item: (id, json.loads(shown)) for item, id, shown in rows}
+
+    def _tags(self, run: Sql) -> dict[int, list[str]]:
+        """The tags of each item, in the order of the alphabet."""
+        rows = run("SELECT item, tag FROM tagged WHERE queue = ?", self._queue.name)
+        found: dict[int, list[str]] = {}
+        for item, tag in sorted(rows, key=lambda row: (row[0], row[1].casefold())):
+            found.setdefault(item, []).append(tag)
+        return found
+
+    def _names(self, run: Sql) -> list[str]:
+        rows = run("SELECT DISTINCT tag FROM tagged WHERE queue = ?", self._queue.name)
+        return sorted((tag for (tag,) in rows), key=str.casefold)
+
+    def _known(self, run: Sql, name: str) -> None:
+        known = self._names(run)
+        if name not in known:
+            raise UnknownName("tag", name, known)
+
+
+def _name(given: str) -> str:
+    """A tag as it is kept.
+
+    Raises:
+        InputError: It is empty, too long, or cannot be printed.
+    """
+    name = " ".join(given.split())
+    if not 0 < len(name) <= MOST_TAG or not name.isprintable() or SEPARATOR in name:
+        raise InputError(f"A tag has 1 to {MOST_TAG} characters that can be printed, and no comma.")
+    return name
+
+
+def _among(name: str, known: Sequence[str]) -> str:
+    """The tag that this name means; empty if there is none."""
+    return next((one for one in known if one.casefold() == name.casefold()), "")
+
+
+def _is_of(shown: Mapping[str, Any], texts: Mapping[str, str] | None) -> bool:
+    """Whether an item shows these texts, as far as it shows them."""
+    return texts is not None and all(
+        shown[name] == texts.get(name) for name in TEXTS if isinstance(shown.get(name), str)
+    )

@@ -1,0 +1,606 @@
+"""Queue: gives each item to as many people as it wants, and keeps what they say.
+
+An item is somebody's for a while. Who is later than that keeps what they said, too. What is said
+only grows: the last word of a person on an item counts.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, LabelConflict, UnknownName
+from ragstone.core.messages import argument
+
+from .assignment import Route, Turns, inclusion_probabilities, limit, reroute
+from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
+from .labels_store import (
+    LabelDatabase,
+    QueuePerson,
+    admit,
+    check_person,
+    end_token,
+    give_token,
+    hashed,
+    people_in,
+    take_in,
+)
+
+MOST_QUEUE = 120
+"""Characters of the name of a queue, which is a part of addresses."""
+
+NOT_A_QUEUE = ("new",)
+"""Where another page stands, where that of a queue of this name would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class SavedItem:
+    """What a person said of an item, and when; as an adjudicator, or as an annotator."""
+
+    item: int
+    id: str
+    person: str
+    role: Role
+    at: str
+    answers: ItemAnswers
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEvent:
+    """A change of a queue: when, by whom, what."""
+
+    at: str
+    person: str
+    what: str
+    about: str
+
+
+def queues(database: LabelDatabase) -> list[QueueForm]:
+    """The queues of a store, the oldest first."""
+    with database.reading() as run:
+        rows = run("SELECT form FROM queues ORDER BY at, queue")
+    return [QueueForm.from_dict(json.loads(form)) for (form,) in rows]
+
+
+class Queue:
+    """A queue of a store.
+
+    Args:
+        database: The store.
+        name: Of the queue.
+        now: Seconds since the epoch.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+
+    def __init__(
+        self, database: LabelDatabase, name: str, now: Callable[[], float] = time.time
+    ) -> None:
+        self._database, self.name, self._now = database, name, now
+        with database.reading() as run:
+            found = run("SELECT form FROM queues WHERE queue = ?", name)
+            if not found:
+                known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
+                raise UnknownName(
+                    "queue", name, known, hint=f"It is looked for in {database.name}."
+                )
+        self.form = QueueForm.from_dict(json.loads(found[0][0]))
+
+    @classmethod
+    def make(
+        cls,
+        database: LabelDatabase,
+        form: QueueForm,
+        items: Iterable[PlacedItem | tuple[QueueItem, float, int]],
+        now: Callable[[], float] = time.time,
+    ) -> "Queue":
+        """Make a queue.
+
+        Args:
+            database: The store.
+            form: What is asked.
+            items: Each with its place in the order and the number of people it wants.
+            now: Seconds since the epoch.
+
+        Raises:
+            InputError: There is a queue of this name, or no page could be called so.
+        """
+        _check_name(form.name)
+        with database.transaction() as run:
+            if run("SELECT 1 FROM queues WHERE queue = ?", form.name):
+                raise InputError(
+                    f"{database.name} has a queue {form.name!r}. Choose another name, or go on "
+                    f"with it: `ragstone annotate {form.name}`."
+                )
+            at = _stamp(now())
+            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, _json(form.to_dict()))
+            count = _add(run, form.name, items)
+            _note(run, form.name, at, "", "made", f"{count} items")
+        return cls(database, form.name, now)
+
+    def extend(
+        self, items: Iterable[PlacedItem | tuple[QueueItem, float, int]], by: str = ""
+    ) -> int:
+        """Add items of examples that are not there yet; returns how many.
+
+        Args:
+            items: Their numbers are given anew.
+            by: Who adds them.
+        """
+        with self._database.transaction() as run:
+            known = {id for (id,) in run("SELECT id FROM items WHERE queue = ?", self.name)}
+            ((last,),) = run("SELECT max(item) FROM items WHERE queue = ?", self.name)
+            more = [
+                one for one in (PlacedItem(*each) for each in items) if one.item.id not in known
+            ]
+            count = _add(run, self.name, (
+                one._replace(item=replace(one.item, item=last + 1 + at))
+                for at, one in enumerate(more)
+            ))  # fmt: skip
+            _note(run, self.name, self._at, by, "extended", f"{count} items")
+        return count
+
+    def drawn_again(self, probabilities: Mapping[str, float]) -> None:
+        """Raise the probabilities of examples for which a draw reached further.
+
+        Args:
+            probabilities: That the samples drawn so far contain them, by example; a lower one than
+                is known changes nothing.
+        """
+        with self._database.transaction() as run:
+            run.many(
+                "UPDATE items SET probability = ? WHERE queue = ? AND id = ? AND probability < ?",
+                [(p, self.name, id, p) for id, p in probabilities.items()],
+            )
+
+    def limit(self, most: int | None, by: str = "") -> None:
+        """Give out this many examples, all without a number; what was given out stays so.
+
+        Raises:
+            InputError: It is less than 1.
+        """
+        if most is not None and most < 1:
+            raise InputError(f"{argument('n', most)} is not 1 or more.")
+        with self._database.transaction() as run:
+            limit(run, self.name, most)
+            self._change(run, most=most)
+            _note(run, self.name, self._at, by, "limited", "all" if most is None else str(most))
+
+    def route(self, route: Route, by: str = "") -> None:
+        """Give out the examples that are left by another rule; those labelled keep their chances.
+
+        Raises:
+            InputError: How much the judge is in doubt is not known, or the order is by risk.
+        """
+        if self.form.order == "risk":
+            raise InputError(
+                f"{self.name!r} gives its items out in the order of their risk, which leaves "
+                "nothing to route. Make a queue in random order."
+            )
+        with self._database.transaction() as run:
+            if route == "doubt" and not run(
+                "SELECT 1 FROM items WHERE queue = ? AND doubt IS NOT NULL LIMIT 1", self.name
+            ):
+                raise InputError(
+                    f"{self.name!r} does not know where the judge is in doubt. Make a queue of a "
+                    f"run with {argument('metric', 'METRIC')}."
+                )
+            ((phases,),) = run(
+                "SELECT count(*) FROM events WHERE queue = ? AND what = 'routed'", self.name
+            )
+            self._change(run, route=route)
+            reroute(run, self.name, route, self.form.seed + 1 + phases)
+            limit(run, self.name, self.form.most)
+            _note(run, self.name, self._at, by, "routed", route)
+
+    def ask(self, label: AskedLabel, by: str = "") -> None:
+        """Ask for another label from now on; what was said stays as it is.
+
+        Raises:
+            InputError: It is asked for already, or of parts that no item has.
+        """
+        there = {unit for _, parts in self.places().values() for unit, _ in parts}
+        if label.unit not in there:
+            raise InputError(f"No item of the queue {self.name!r} has a {label.unit} to label.")
+        with self._database.transaction() as run:
+            asked = self._form(run).asked
+            if any((one.label, one.unit) == (label.label, label.unit) for one in asked):
+                raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
+            self._change(run, asked=(*asked, label))
+            _note(run, self.name, self._at, by, "asked", label.label)
+
+    def open(self, by: str = "") -> None:
+        """Let the owner see who said what from now on, which cannot be taken back."""
+        if not self.form.opened:
+            with self._database.transaction() as run:
+                self._change(run, opened=True)
+                _note(run, self.name, self._at, by, "opened", "")
+
+    def inclusion(self) -> dict[int, float] | None:
+        """How likely each item was to be labelled, from 0 to 1.
+
+        None where labels do not stand for all examples: these were chosen and not drawn, or are
+        labelled in the order of their risk and not all of them are.
+        """
+        with self._database.reading() as run:
+            if self.form.chosen:
+                return None
+            found = inclusion_probabilities(run, self.name)
+            if self.form.order == "risk" and run(
+                "SELECT 1 FROM items i WHERE queue = ? AND NOT EXISTS (SELECT 1 FROM turns t "
+                "WHERE t.queue = i.queue AND t.item = i.item AND t.state = 'said') LIMIT 1",
+                self.name,
+            ):
+                return None
+        return found
+
+    def invite(self, person: str, role: Role = "annotator", by: str = "") -> str:
+        """A new token for a person, who may be known already; an older one is out at once.
+
+        Raises:
+            InputError: It is no name.
+        """
+        check_person(person)
+        with self._database.transaction() as run:
+            token = give_token(run, self.name, person, role, self._at)
+            _note(run, self.name, self._at, by, "invited", f"{person} as {role}")
+        return token
+
+    def revoke(self, person: str, by: str = "") -> None:
+        """Take a person's token back; what they said stays, and their open items are free.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+        """
+        with self._database.transaction() as run:
+            end_token(run, self.name, person, self._at)
+            self._turns(run).free("person = ?", person)
+            _note(run, self.name, self._at, by, "revoked", person)
+
+    def people(self) -> list[QueuePerson]:
+        """Everybody who was invited."""
+        with self._database.reading() as run:
+            return people_in(run, self.name)
+
+    def next(self, person: str) -> QueueItem | None:
+        """The item that a person has, or is now given; None if nothing is left for them.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it.
+        """
+        with self._database.transaction() as run:
+            admit(run, self.name, person)
+            return self._next(run, person)
+
+    def item(self, number: int) -> QueueItem:
+        """An item by its number.
+
+        Raises:
+            UnknownName: The queue has no such item.
+        """
+        with self._database.reading() as run:
+            return self._item(run, number)
+
+    def questions(self) -> dict[str, str]:
+        """A word for the question of each example, as far as it is known."""
+        with self._database.reading() as run:
+            return dict(
+                run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
+            )
+
+    def places(self) -> dict[int, tuple[str, list[tuple[str, str]]]]:
+        """The example of each item, and unit and name of its parts."""
+        with self._database.reading() as run:
+            rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
+        return {
+            number: (id, [(one["unit"], one["name"]) for one in json.loads(parts)])
+            for number, id, parts in rows
+        }
+
+    def pairs(self) -> dict[int, Mapping[str, Any]]:
+        """What is hidden of the items that are pairs of answers."""
+        with self._database.reading() as run:
+            rows = run(
+                "SELECT item, hidden FROM items WHERE queue = ? AND hidden <> '{}'", self.name
+            )
+        return {number: json.loads(hidden) for number, hidden in rows}
+
+    def fill(self, person: str, number: int, answers: ItemAnswers, by: str = "") -> bool:
+        """Take over what a person said elsewhere; returns whether it was new.
+
+        They are in the queue then, without a link until they are invited. What they said here of
+        the item stays.
+        """
+        once = f"{person}\n{number}\n{_json(answers.to_dict())}"
+        with self._database.transaction() as run:
+            take_in(run, self.name, person, self._at)
+            turns = self._turns(run)
+            there = turns.find(person, number)
+            if there == "said":
+                return False
+            if there != "given":
+                turns.count(number, 1)
+            turns.set(person, number, "said")
+            run(
+                "INSERT INTO said (queue, person, item, at, once, answers) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
+                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+            )  # fmt: skip
+            _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
+        return True
+
+    def save(
+        self,
+        person: str,
+        number: int,
+        answers: ItemAnswers,
+        once: str,
+        seen: int | None = None,
+    ) -> QueueItem | None:
+        """Keep what a person said of an item; returns their next one.
+
+        Args:
+            person: Who says it.
+            number: The item, which they were given.
+            answers: What they say.
+            once: A word of the client's own for this save; with the same word again nothing is
+                added, so that a save whose reply was lost can be repeated.
+            seen: The version that they saw of what they said before, see ``OwnWork``; None if it
+                does not matter.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it, or were not given this item.
+            LabelConflict: They said something else of it after they saw it.
+        """
+        with self._database.transaction() as run:
+            admit(run, self.name, person)
+            self._keep(run, person, number, answers, once, seen)
+            return self._next(run, person)
+
+    def skip(self, person: str, number: int) -> QueueItem | None:
+        """Let somebody else have the item; it comes back to this person after all others.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it, or were not given this item.
+        """
+        with self._database.transaction() as run:
+            admit(run, self.name, person)
+            turns = self._turns(run)
+            if turns.state(person, number) == "given":
+                turns.set(person, number, "skipped")
+                turns.count(number, -1)
+                _note(run, self.name, self._at, person, "skipped", str(number))
+            return self._next(run, person)
+
+    def hold(self, person: str, number: int) -> None:
+        """Let somebody who is still at an item have it for longer; nothing if they have it not."""
+        with self._database.transaction() as run:
+            self._turns(run).hold(person, number)
+
+    def undo(self, person: str) -> tuple[QueueItem, ItemAnswers] | None:
+        """Take back what a person said last, to say it anew; None if there is nothing.
+
+        Raises:
+            UnknownName: Nobody of this name is in the queue.
+            InputError: They are no longer in it.
+        """
+        with self._database.transaction() as run:
+            admit(run, self.name, person)
+            last = run(
+                "SELECT s.item, s.answers FROM said s JOIN turns t ON t.queue = s.queue AND "
+                "t.person = s.person AND t.item = s.item WHERE s.queue = ? AND s.person = ? AND "
+                "t.state = 'said' ORDER BY s.number DESC LIMIT 1",
+                self.name, person,
+            )  # fmt: skip
+            if not last:
+                return None
+            ((number, answers),) = last
+            self._turns(run).set(person, number, "given")
+            _note(run, self.name, self._at, person, "undone", str(number))
+            return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
+
+    def decide(self, person: str, number: int, answers: ItemAnswers, once: str) -> None:
+        """Keep what an adjudicator decides of an item.
+
+        Args:
+            person: Who decides. What they said of it as an annotator stays beside it.
+            number: The item.
+            answers: The labels that they decide; none of them takes their decision back.
+            once: As in ``save``.
+
+        Raises:
+            InputError: It is no name.
+            UnknownName: The queue has no such item.
+        """
+        check_person(person)
+        with self._database.transaction() as run:
+            self._item(run, number)
+            if run(
+                "INSERT INTO decided (queue, person, item, at, once, answers) "
+                "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
+                "RETURNING number",
+                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+            ):  # fmt: skip
+                what = "undecided" if answers.is_empty else "decided"
+                _note(run, self.name, self._at, person, what, str(number))
+
+    def said(self) -> list[SavedItem]:
+        """The last word of each person on each item, unless it was taken back.
+
+        Who decided an item and labelled it, too, has two.
+        """
+        with self._database.reading() as run:
+            rows = run(
+                "SELECT s.item, i.id, s.person, 'annotator', s.at, s.answers FROM said s "
+                "JOIN turns t ON t.queue = s.queue AND t.person = s.person AND t.item = s.item "
+                "JOIN items i ON i.queue = s.queue AND i.item = s.item "
+                "WHERE s.queue = ? AND t.state = 'said' AND s.number = (SELECT max(number) "
+                "FROM said o WHERE o.queue = s.queue AND o.person = s.person AND o.item = s.item) "
+                "ORDER BY s.number",
+                self.name,
+            ) + run(
+                "SELECT d.item, i.id, d.person, 'adjudicator', d.at, d.answers FROM decided d "
+                "JOIN items i ON i.queue = d.queue AND i.item = d.item "
+                "WHERE d.queue = ? AND d.number = (SELECT max(number) FROM decided o "
+                "WHERE o.queue = d.queue AND o.person = d.person AND o.item = d.item) "
+                "ORDER BY d.number",
+                self.name,
+            )
+        found = [
+            SavedItem(item, id, person, role, at, ItemAnswers.from_dict(json.loads(answers)))
+            for item, id, person, role, at, answers in rows
+        ]
+        return [one for one in found if one.role == "annotator" or not one.answers.is_empty]
+
+    def to_come(self) -> int:
+        """How many items people have still to label; one that two are to label counts twice."""
+        with self._database.reading() as run:
+            ((count,),) = run(
+                "SELECT coalesce(sum(i.wanted - coalesce(d.n, 0)), 0) FROM items i LEFT JOIN "
+                "(SELECT t.item, count(*) AS n FROM turns t JOIN people p ON p.queue = t.queue AND "
+                "p.person = t.person WHERE t.queue = ? AND t.state = 'said' AND "
+                "p.role = 'annotator' GROUP BY t.item) d ON d.item = i.item "
+                "WHERE i.queue = ? AND i.wanted > coalesce(d.n, 0)",
+                self.name, self.name,
+            )  # fmt: skip
+        return int(count)
+
+    def record(self, run: Sql, person: str, what: str, about: str) -> None:
+        """Add a change to the events, in a transaction of the store."""
+        _note(run, self.name, self._at, person, what, about)
+
+    def events(self) -> list[QueueEvent]:
+        """Every change, the oldest first; what was said is in ``said``."""
+        with self._database.reading() as run:
+            rows = run(
+                "SELECT at, person, what, about FROM events WHERE queue = ? ORDER BY number",
+                self.name,
+            )
+        return [QueueEvent(*row) for row in rows]
+
+    def _form(self, run: Sql) -> QueueForm:
+        """The form as the store has it now, which somebody else may have changed."""
+        ((form,),) = run("SELECT form FROM queues WHERE queue = ?", self.name)
+        return QueueForm.from_dict(json.loads(form))
+
+    def _change(self, run: Sql, **changed: Any) -> None:
+        self.form = replace(self._form(run), **changed)
+        run("UPDATE queues SET form = ? WHERE queue = ?", _json(self.form.to_dict()), self.name)
+
+    @property
+    def _at(self) -> str:
+        return _stamp(self._now())
+
+    def _turns(self, run: Sql) -> Turns:
+        return Turns(run, self.name, self._now())
+
+    def _next(self, run: Sql, person: str) -> QueueItem | None:
+        number = self._turns(run).next(person)
+        return None if number is None else self._item(run, number)
+
+    def _keep(
+        self,
+        run: Sql,
+        person: str,
+        number: int,
+        answers: ItemAnswers,
+        once: str,
+        seen: int | None,
+    ) -> None:
+        turns = self._turns(run)
+        state = turns.state(person, number)
+        if seen is not None:
+            self._refuse_other(run, person, number, answers, once, seen)
+        if not run(
+            "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
+            "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
+            self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+        ):  # fmt: skip
+            return
+        turns.set(person, number, "said")
+        if state in ("skipped", "late"):
+            turns.count(number, 1)
+
+    def _refuse_other(
+        self, run: Sql, person: str, number: int, answers: ItemAnswers, once: str, seen: int
+    ) -> None:
+        """Refuse to say something else of an item than what was said since it was seen.
+
+        Raises:
+            LabelConflict: That it is.
+        """
+        said = run(
+            "SELECT number, at, answers, once FROM said "
+            "WHERE queue = ? AND person = ? AND item = ? ORDER BY number DESC",
+            self.name, person, number,
+        )  # fmt: skip
+        if not said or said[0][0] == seen or _once(number, once) in [one[3] for one in said]:
+            return
+        version, at, last, _ = said[0]
+        if json.loads(last) != answers.to_dict():
+            raise LabelConflict(number, at, version)
+
+    def _item(self, run: Sql, number: int) -> QueueItem:
+        found = run(
+            "SELECT id, shown, parts, probability, hidden FROM items "
+            "WHERE queue = ? AND item = ?",
+            self.name, number,
+        )  # fmt: skip
+        if not found:
+            raise UnknownName("item", str(number), (), hint=f"It is not in the queue {self.name}.")
+        ((id, shown, parts, probability, hidden),) = found
+        own = tuple(ItemPart(**one) for one in json.loads(parts))
+        return QueueItem(number, id, json.loads(shown), own, probability, json.loads(hidden))
+
+
+def _check_name(name: str) -> None:
+    """Refuse the name of a queue that cannot stand in an address, or behind that of a store."""
+    told = name.isprintable() and 0 < len(name) <= MOST_QUEUE
+    other = {"/", "#"} & set(name) or not name.strip(" .") or name in NOT_A_QUEUE
+    if not told or other:
+        raise InputError(
+            f"{name!r} cannot be the name of a queue: it has 1 to {MOST_QUEUE} characters that can "
+            f"be printed, neither / nor #, and is not {' or '.join(NOT_A_QUEUE)}."
+        )
+
+
+def _once(number: int, once: str) -> str:
+    """A client's word for a save of an item, of one length."""
+    return hashed(f"{number}\n{once}")
+
+
+def _add(run: Sql, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
+    count = 0
+    for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
+        run(
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
+            queue, item.item, item.id, hashed(item.question) if item.question else "",
+            _json(dict(item.shown)), _json(dict(item.hidden)),
+            _json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
+            people if is_in else 0,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def _note(run: Sql, queue: str, at: str, person: str, what: str, about: str) -> None:
+    run(
+        "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
+        queue, at, person, what, about,
+    )  # fmt: skip
+
+
+def _json(data: Any) -> str:
+    # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
+    return json.dumps(data)
+
+
+def _stamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

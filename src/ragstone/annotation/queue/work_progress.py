@@ -1,0 +1,420 @@
+"""Queue progress: a person's own work in a queue, and everybody's progress and pace.
+
+People see only their own answers; the overview shows nobody's.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import UnknownName
+
+from .form import ItemAnswers, QueueForm, Role
+from .labels_store import LabelDatabase
+from .queue import Queue
+
+MOST_ITEMS = 500
+"""Items of somebody's own that are listed, the newest first."""
+
+SHORT = 160
+"""Characters of a question in that list."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnWord:
+    """What became of an item that somebody was given, and what they said of it last.
+
+    Attributes:
+        state: ``given``: they have it; ``late``: somebody else may have it now; ``skipped``;
+            ``said``.
+        answers: What they said; None if nothing yet. What they took back is still here.
+        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``seen``.
+        at: When they said it.
+    """
+
+    state: str
+    answers: ItemAnswers | None = None
+    version: int = 0
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnItem:
+    """An item in the list of somebody's own.
+
+    Attributes:
+        item: Its number in the queue.
+        state: As in ``OwnWord``.
+        text: How its question begins; its id where it has none.
+        discarded: Whether they discarded it.
+        note: Whether they noted something.
+    """
+
+    item: int
+    state: str
+    text: str
+    discarded: bool
+    note: bool
+
+
+@dataclass(frozen=True, slots=True)
+class OwnProgress:
+    """How far somebody is: items saved, skipped, in their hands, and still open to them."""
+
+    saved: int
+    skipped: int
+    given: int
+    left: int
+
+    @property
+    def all(self) -> int:
+        """As many as it would be if nobody else took any of those that are open."""
+        return self.saved + self.given + self.left
+
+
+class OwnWork:
+    """What one person did in a queue.
+
+    Args:
+        database: The store.
+        queue: Of the store.
+        person: Somebody who was invited to it.
+    """
+
+    def __init__(self, database: LabelDatabase, queue: Queue, person: str) -> None:
+        self._database, self._queue = database, queue
+        self._here = (queue.name, person)
+
+    def word(self, number: int) -> OwnWord | None:
+        """What they said of an item; None if they were never given it."""
+        with self._database.reading() as run:
+            states = run(
+                "SELECT state FROM turns WHERE queue = ? AND person = ? AND item = ?",
+                *self._here, number,
+            )  # fmt: skip
+            said = run(
+                "SELECT answers, number, at FROM said WHERE queue = ? AND person = ? AND item = ? "
+                "ORDER BY number DESC LIMIT 1",
+                *self._here, number,
+            )  # fmt: skip
+        if not states:
+            return None
+        if not said:
+            return OwnWord(states[0][0])
+        ((answers, version, at),) = said
+        return OwnWord(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
+
+    def items(self) -> list[OwnItem]:
+        """Those they were given, the last one first."""
+        with self._database.reading() as run:
+            rows = run(
+                "SELECT t.item, t.state, i.id, i.shown, s.answers FROM turns t "
+                "JOIN items i ON i.queue = t.queue AND i.item = t.item "
+                "LEFT JOIN said s ON s.queue = t.queue AND s.person = t.person AND "
+                "s.number = (SELECT max(number) FROM said o WHERE o.queue = t.queue "
+                "AND o.person = t.person AND o.item = t.item) "
+                "WHERE t.queue = ? AND t.person = ? ORDER BY t.until DESC, t.item LIMIT ?",
+                *self._here, MOST_ITEMS,
+            )  # fmt: skip
+        return [_own(*row) for row in rows]
+
+    def progress(self) -> OwnProgress:
+        """How far they are."""
+        with self._database.reading() as run:
+            states = run(
+                "SELECT state, count(*) FROM turns WHERE queue = ? AND person = ? GROUP BY state",
+                *self._here,
+            )
+            ((open_to_all,),) = run(
+                "SELECT count(*) FROM items WHERE queue = ? AND taken < wanted", self._here[0]
+            )
+            ((theirs,),) = run(
+                "SELECT count(*) FROM turns t JOIN items i ON i.queue = t.queue AND "
+                "i.item = t.item WHERE t.queue = ? AND t.person = ? AND "
+                "t.state IN ('said', 'given') AND i.taken < i.wanted",
+                *self._here,
+            )
+        counts = {str(state): int(count) for state, count in states}
+        said, skipped, given = (counts.get(one, 0) for one in ("said", "skipped", "given"))
+        return OwnProgress(said, skipped, given, open_to_all - theirs)
+
+    def with_others(self) -> int:
+        """How many items others have at present, which may come to this person yet."""
+        with self._database.reading() as run:
+            ((count,),) = run(
+                "SELECT count(DISTINCT o.item) FROM turns o WHERE o.queue = ? AND o.person <> ? "
+                "AND o.state = 'given' AND NOT EXISTS (SELECT 1 FROM turns t WHERE "
+                "t.queue = o.queue AND t.person = ? AND t.item = o.item AND "
+                "t.state IN ('said', 'given'))",
+                *self._here, self._here[1],
+            )  # fmt: skip
+        return int(count)
+
+
+def _own(item: int, state: str, id: str, shown: str, answers: str | None) -> OwnItem:
+    said = json.loads(answers) if answers else {}
+    question = json.loads(shown).get("question") or id
+    return OwnItem(
+        item, state, question[:SHORT], bool(said.get("discarded")), bool(said.get("note"))
+    )
+
+
+LAST = 50
+"""Saves from which the pace is taken, the newest."""
+
+FEWEST = 5
+"""Gaps between saves below which no pace is told."""
+
+PAUSE = 5.0
+"""A gap of more than so many usual ones is a pause."""
+
+TAKEN_OVER = 0.2
+"""Seconds between saves below which nobody labelled: they were taken over together."""
+
+HOUR = 3600.0
+
+
+def pace_of(saves: Sequence[str]) -> float | None:
+    """Items in an hour of work, from the times of somebody's saves, in their order; pauses aside.
+
+    None where too little is known.
+
+    >>> pace_of([f"2026-11-23T10:{minute:02}:00+00:00" for minute in (0, 1, 2, 3, 4, 5, 6, 56, 57)])
+    60.0
+    """
+    times = [datetime.fromisoformat(one).timestamp() for one in saves[-LAST:]]
+    gaps = [after - before for before, after in pairwise(times) if after - before > TAKEN_OVER]
+    if len(gaps) < FEWEST:
+        return None
+    worked = [one for one in gaps if one <= PAUSE * median(gaps)]
+    return HOUR * len(worked) / sum(worked)
+
+
+def hours_for(wanted: int, people: Iterable[tuple[float, int]]) -> float | None:
+    """Hours until so many labels are given, if everybody goes on; None if they cannot be.
+
+    Args:
+        wanted: Labels of items that are still wanted.
+        people: The pace of each, and how many items they can still label.
+    """
+    able = sorted((left / pace, pace) for pace, left in people if pace > 0 and left > 0)
+    hours, rate, rest = 0.0, sum(pace for _, pace in able), float(wanted)
+    for until, pace in able:
+        if rest <= rate * (until - hours):
+            break
+        rest -= rate * (until - hours)
+        hours, rate = until, rate - pace
+    if rest <= 1e-9:
+        return hours
+    return None if rate <= 1e-9 else hours + rest / rate
+
+
+KEPT = '%"discarded": ""%'
+"""What the answers of an item have that was not discarded: within a text, quotes are escaped."""
+
+
+@dataclass(frozen=True, slots=True)
+class PersonWork:
+    """What somebody did in a queue.
+
+    Attributes:
+        name: Theirs.
+        role: What they do there.
+        revoked: Since when no longer; None if they still can.
+        saved: Items of which they said something, those that they discarded among them.
+        discarded: Of these, where they said that nothing can be said.
+        skipped: Items that they left to others.
+        left: Items that they can still label.
+        decided: Items that they decided as an adjudicator.
+        pace: Items in an hour of work; None if too little is known.
+        last: When they last saved something; empty if never.
+    """
+
+    name: str
+    role: Role
+    revoked: str | None
+    saved: int
+    discarded: int
+    skipped: int
+    left: int
+    decided: int
+    pace: float | None
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueueWork:
+    """How far a queue is.
+
+    Attributes:
+        form: What it asks.
+        made: When it was made.
+        items: Those that are given out, or are going to be.
+        labelled: Those of which somebody said something.
+        finished: Those of which as many people did as are wanted.
+        wanted: How often somebody is wanted to label an item, in all.
+        given: How often somebody did, at most as often as an item wants.
+        lacking: How often somebody is wanted whom the queue does not have.
+        people: Everybody who was invited or labelled, in that order.
+        version: Changes with every save, decision and change of the queue.
+    """
+
+    form: QueueForm
+    made: str
+    items: int
+    labelled: int
+    finished: int
+    wanted: int
+    given: int
+    lacking: int
+    people: tuple[PersonWork, ...]
+    version: tuple[int, int, int]
+
+    @property
+    def last(self) -> str:
+        """When somebody last saved something; empty if nobody did."""
+        return max((one.last for one in self.people), default="")
+
+    @property
+    def at_work(self) -> tuple[PersonWork, ...]:
+        """Who can still label, and said something."""
+        return tuple(one for one in self.people if one.left and one.saved and not one.revoked)
+
+    @property
+    def hours(self) -> float | None:
+        """Hours of work until nothing is wanted, if those at work go on; None if not known."""
+        if any(one.pace is None for one in self.at_work):
+            return None
+        people = ((one.pace or 0.0, one.left) for one in self.at_work)
+        return hours_for(self.wanted - self.given, people)
+
+
+def queue_work(database: LabelDatabase, name: str) -> QueueWork:
+    """How far a queue is, from one look at its store.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    with database.reading() as run:
+        found = run("SELECT at, form FROM queues WHERE queue = ?", name)
+        if not found:
+            known = [one for (one,) in run("SELECT queue FROM queues ORDER BY at")]
+            raise UnknownName("queue", name, known, hint=f"It is looked for in {database.name}.")
+        ((made, form),) = found
+        items, labelled, finished, wanted, given = _items(run, name)
+        return QueueWork(
+            QueueForm.from_dict(json.loads(form)),
+            made,
+            items,
+            labelled,
+            finished,
+            wanted,
+            given,
+            _lacking(run, name),
+            _people(run, name),
+            queue_version(run, name),
+        )
+
+
+def _items(run: Sql, queue: str) -> tuple[int, int, int, int, int]:
+    (counts,) = run(
+        "SELECT count(*), sum(CASE WHEN said > 0 THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN said >= wanted THEN 1 ELSE 0 END), sum(wanted), "
+        "sum(CASE WHEN said < wanted THEN said ELSE wanted END) FROM "
+        "(SELECT i.wanted AS wanted, coalesce(t.people, 0) AS said FROM items i LEFT JOIN "
+        "(SELECT item, count(*) AS people FROM turns WHERE queue = ? AND state = 'said' "
+        "GROUP BY item) AS t ON t.item = i.item WHERE i.queue = ? AND i.wanted > 0) AS one",
+        queue, queue,
+    )  # fmt: skip
+    items, labelled, finished, wanted, given = (int(one or 0) for one in counts)
+    return items, labelled, finished, wanted, given
+
+
+def _lacking(run: Sql, queue: str) -> int:
+    ((able,),) = run(
+        "SELECT count(*) FROM people WHERE queue = ? AND role = 'annotator' AND revoked IS NULL",
+        queue,
+    )
+    ((lacking,),) = run(
+        "SELECT sum(i.wanted - i.taken - ? + coalesce(t.people, 0)) FROM items i LEFT JOIN "
+        "(SELECT t.item AS item, count(*) AS people FROM turns t JOIN people p "
+        "ON p.queue = t.queue AND p.person = t.person WHERE t.queue = ? "
+        "AND t.state IN ('said', 'given') AND p.role = 'annotator' AND p.revoked IS NULL "
+        "GROUP BY t.item) AS t ON t.item = i.item "
+        "WHERE i.queue = ? AND i.wanted - i.taken > ? - coalesce(t.people, 0)",
+        able, queue, queue, able,
+    )  # fmt: skip
+    return int(lacking or 0)
+
+
+def _people(run: Sql, queue: str) -> tuple[PersonWork, ...]:
+    states = {
+        (person, state): int(count)
+        for person, state, count in run(
+            "SELECT person, state, count(*) FROM turns WHERE queue = ? GROUP BY person, state",
+            queue,
+        )
+    }
+    ((open_items,),) = run("SELECT count(*) FROM items WHERE queue = ? AND taken < wanted", queue)
+    mine = _counts(run(
+        "SELECT t.person, count(*) FROM items i JOIN turns t ON t.queue = i.queue "
+        "AND t.item = i.item WHERE i.queue = ? AND i.taken < i.wanted "
+        "AND t.state IN ('said', 'given') GROUP BY t.person",
+        queue,
+    ))  # fmt: skip
+    discarded = _counts(run(
+        "SELECT s.person, count(*) FROM said s JOIN turns t ON t.queue = s.queue "
+        "AND t.person = s.person AND t.item = s.item WHERE s.queue = ? AND t.state = 'said' "
+        "AND s.answers NOT LIKE ? AND s.number = (SELECT max(number) FROM said o "
+        "WHERE o.queue = s.queue AND o.person = s.person AND o.item = s.item) GROUP BY s.person",
+        queue, KEPT,
+    ))  # fmt: skip
+    decided = _counts(run(
+        "SELECT person, count(DISTINCT item) FROM decided WHERE queue = ? GROUP BY person", queue
+    ))  # fmt: skip
+    saves: dict[str, list[str]] = {}
+    for person, at in run(
+        "SELECT person, at FROM (SELECT person, at, number, row_number() OVER "
+        "(PARTITION BY person ORDER BY number DESC) AS back FROM said WHERE queue = ?) AS one "
+        "WHERE back <= ? ORDER BY number",
+        queue, LAST,
+    ):  # fmt: skip
+        saves.setdefault(person, []).append(at)
+    rows = run(
+        "SELECT person, role, revoked FROM people WHERE queue = ? ORDER BY at, person", queue
+    )
+    return tuple(
+        PersonWork(
+            person,
+            role,
+            revoked,
+            states.get((person, "said"), 0),
+            discarded.get(person, 0),
+            states.get((person, "skipped"), 0),
+            int(open_items) - mine.get(person, 0) + states.get((person, "given"), 0)
+            if role == "annotator"
+            else 0,
+            decided.get(person, 0),
+            pace_of(saves.get(person, ())),
+            saves[person][-1] if person in saves else "",
+        )
+        for person, role, revoked in rows
+    )
+
+
+def _counts(rows: list[tuple[Any, ...]]) -> dict[str, int]:
+    return {person: int(count) for person, count in rows}
+
+
+def queue_version(run: Sql, queue: str) -> tuple[int, int, int]:
+    """What changes with every save, decision and change of a queue."""
+    said, decided, changed = (
+        run(f"SELECT coalesce(max(number), 0) FROM {table} WHERE queue = ?", queue)[0][0]
+        for table in ("said", "decided", "events")
+    )
+    return int(said), int(decided), int(changed)

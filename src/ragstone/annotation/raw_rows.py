@@ -1,0 +1,332 @@
+"""Label rows: rows of label files split into their parts, and cells as words and numbers.
+
+A row is wide, with a column for each label, or long, with columns ``kind``, ``column`` and
+``value``.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import isfinite
+from typing import Any, NamedTuple
+
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.json_text import Problem, shown
+from ragstone.judgements import KINDS
+
+NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
+LARGEST_WHOLE = 2**53
+NAMED_TRUTHS = {"true": True, "false": False}
+YES_NO = {"yes": 1.0, "ja": 1.0, "no": 0.0, "nein": 0.0}
+
+
+class LabelValue(NamedTuple):
+    """A label in words, and as a number if it is one."""
+
+    value: str
+    number: float | None
+
+
+def number_in_words(value: float) -> str:
+    """A number as short as it can be written: ``3`` rather than ``3.0``.
+
+    >>> number_in_words(3.0), number_in_words(0.25), number_in_words(-0.0)
+    ('3', '0.25', '0')
+    """
+    if value == int(value) and abs(value) < LARGEST_WHOLE:
+        return str(int(value))
+    return repr(float(value))
+
+
+def in_words(cell: object) -> LabelValue | None:
+    """A cell as a label of any kind; None if it cannot be one: an object, a list, NaN.
+
+    ``true`` and ``false`` in any case are truth values; text that parses as a number is a number.
+
+    >>> in_words("True"), in_words(" a bit ")
+    (LabelValue(value='true', number=1.0), LabelValue(value='a bit', number=None))
+    """
+    if isinstance(cell, bool):
+        return LabelValue("true", 1.0) if cell else LabelValue("false", 0.0)
+    if isinstance(cell, (int, float)):
+        return number_said(cell)
+    if not isinstance(cell, str):
+        return None
+    text = cell.strip()
+    if text.lower() in NAMED_TRUTHS:
+        return in_words(NAMED_TRUTHS[text.lower()])
+    if NUMBER.fullmatch(text) and (said := number_said(float(text))) is not None:
+        return said
+    return LabelValue(text, None)
+
+
+def number_said(value: float) -> LabelValue | None:
+    """A finite number as a label."""
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return LabelValue(number_in_words(number), number + 0.0) if isfinite(number) else None
+
+
+def number_of(cell: object) -> float | None:
+    """The number that a cell holds; None if it holds a word or a truth value."""
+    said = in_words(cell)
+    return None if said is None or said.value in NAMED_TRUTHS else said.number
+
+
+def yes_or_no(said: LabelValue | None) -> float | None:
+    """A label as a number, with 1 for yes and 0 for no; None for any other word."""
+    return None if said is None else YES_NO.get(said.value.lower(), said.number)
+
+
+def plain_value(value: str, number: float | None) -> bool | int | float | str:
+    """A label as a JSON value.
+
+    >>> plain_value("true", 1.0), plain_value("3", 3.0), plain_value("correct", 1.0)
+    (True, 3, 'correct')
+    """
+    if value in NAMED_TRUTHS:
+        return NAMED_TRUTHS[value]
+    if number is None or NUMBER.fullmatch(value) is None:
+        return value
+    return int(number) if value == str(int(number)) else number
+
+
+PARTS = {
+    "id": tuple(squash(name) for name in NAMES["id"]),
+    "annotator": ("annotator", "annotatorid"),
+    "context": ("context", "contextid"),
+    "claim": ("claim",),
+    "statement": ("statement",),
+    "unit": ("unit",),
+    "system": tuple(squash(name) for name in NAMES["system"]),
+    "inclusion_probability": ("inclusionprobability",),
+    "note": ("note",),
+    "discard": ("discard", "discarded"),
+}
+"""The columns that are not labels, by meaning; names are normalised by ``squash``."""
+
+OF_EXAMPLES = frozenset(
+    squash(name) for field_name, names in NAMES.items() if field_name != "labels" for name in names
+) | {"text", "rank", "stratum", "tie", "nvotes"}
+"""Columns that repeat the example for the annotator to read; they are not labels."""
+
+MOST_PARTS = 10_000
+"""An id or a date in the wrong column is no claim; no answer has that many."""
+
+LONG = ("kind", "column", "value")
+DISCARDED = "discarded"
+"""The reason recorded if a row is discarded without one."""
+
+
+def named_by_user() -> list[str]:
+    """The kinds in which every column is allowed: a criterion, a metric, a user-defined label."""
+    return [*(name for name, kind in KINDS.items() if kind.having("topic")), "metric", "own"]
+
+
+def kinds_of_labels() -> list[str]:
+    """The kinds that people's labels can have."""
+    named = named_by_user()
+    return [*(name for name, kind in KINDS.items() if kind.labels() and name not in named), *named]
+
+
+@dataclass(slots=True)
+class GivenRow:
+    """One row. ``labels`` maps columns to the cells that are not empty, as they are in the file."""
+
+    file: str
+    line: int | None
+    id: str = ""
+    annotator: str = ""
+    unit: str | None = None
+    labels: dict[str, Any] = field(default_factory=dict)
+    inclusion_probability: float | None = None
+    note: str | None = None
+    discarded: str | None = None
+    system: str | None = None
+
+    @property
+    def about(self) -> str:
+        """``context``, ``claim`` or ``statement``; ``answer`` if no unit is named."""
+        return "answer" if self.unit is None else unit_kind(self.unit)
+
+    @property
+    def who(self) -> str:
+        """The annotator, in words."""
+        return self.annotator or "an annotator without a name"
+
+
+@lru_cache(maxsize=4096)
+def unit_kind(unit: str) -> str:
+    """The kind of unit that a unit's name stands for.
+
+    >>> unit_kind("claim 1"), unit_kind("3"), unit_kind("d7")
+    ('claim', 'context', 'context')
+    """
+    kind, _, number = unit.partition(" ")
+    return kind if kind in ("claim", "statement") and number.isdecimal() else "context"
+
+
+def row_of(
+    record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
+) -> tuple[GivenRow, list[Problem]]:
+    """Split a record of a label file into its parts.
+
+    Args:
+        record: The cells by column.
+        file: The file of the record.
+        line: Its line in the file.
+        columns: Maps names to columns, as given by the user; takes precedence.
+    """
+    problems: list[Problem] = []
+    row = GivenRow(file, line)
+    header = header_of(record, columns)
+    parts, labels = _divided(record, header)
+    id = _text(parts.get("id"), "id", problems)
+    if not id and not problems:
+        problems.append(Problem("id", "the id of an example", shown(parts.get("id"))))
+    row.id = id or ""
+    row.annotator = _text(parts.get("annotator"), "annotator", problems) or ""
+    row.unit = _unit(parts, problems)
+    row.inclusion_probability = _probability(parts.get("inclusion_probability"), problems)
+    row.note = _text(parts.get("note"), "note", problems) or None
+    row.discarded = _discarded(parts.get("discard"))
+    row.system = system_named(parts.get("system"))
+    row.labels = _long(labels, problems) if header.is_long else labels
+    return row, problems
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The meaning of each column, for rows with the same columns.
+
+    Attributes:
+        parts: Columns that are not labels, each with its name in ``PARTS``.
+        labels: Label columns, each with the name of the label in it.
+        is_long: Whether a row is a single label, named by its kind and column.
+        is_data: Whether a row is a record of a dataset, with its labels in a field.
+    """
+
+    parts: tuple[tuple[str, str], ...]
+    labels: tuple[tuple[str, str], ...]
+    is_long: bool
+    is_data: bool
+
+
+def header_of(record: Mapping[str, Any], columns: Mapping[str, str]) -> Header:
+    """The header of a record; ``columns`` maps names to columns, as given by the user."""
+    return _header(tuple(map(str, record)), tuple(columns.items()))
+
+
+@lru_cache(maxsize=1024)
+def _header(names: tuple[str, ...], mapped: tuple[tuple[str, str], ...]) -> Header:
+    name_of = {column: name for name, column in mapped}
+    parts: list[tuple[str, str]] = []
+    labels: list[tuple[str, str]] = []
+    for column in names:
+        name = name_of.get(column, column)
+        word = squash(name)
+        part = next((part for part, words in PARTS.items() if word in words), None)
+        if part is not None:
+            parts.append((column, part))
+        elif column in name_of or word not in OF_EXAMPLES:
+            labels.append((column, name))
+    return Header(
+        tuple(parts),
+        tuple(labels),
+        set(map(squash, names)) >= set(LONG),
+        any(name == "labels" or name.startswith("labels.") for name in names),
+    )
+
+
+def _divided(record: Mapping[str, Any], header: Header) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The parts of a row that say what it is about, and its labels that are not empty."""
+    parts: dict[str, Any] = {}
+    for column, part in header.parts:
+        if parts.get(part) is None:
+            parts[part] = record[column]
+    labels = {
+        name: cell
+        for column, name in header.labels
+        if (cell := record[column]) is not None and not (isinstance(cell, str) and not cell.strip())
+    }
+    return parts, labels
+
+
+def _long(cells: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    by_name = {squash(name): cell for name, cell in cells.items()}
+    kind, column = by_name.get("kind"), by_name.get("column")
+    if kind is None and column is None:
+        return {}
+    kinds = kinds_of_labels()
+    if kind not in kinds or not isinstance(column, (str, int)):
+        wrong = "kind" if kind not in kinds else "column"
+        expected = f"one of {', '.join(kinds)}" if wrong == "kind" else "the name of a column"
+        problems.append(Problem(wrong, expected, shown(by_name.get(wrong))))
+        return {}
+    value = by_name.get("value", by_name.get("number"))
+    return {} if value is None else {f"{kind}.{column}": value}
+
+
+def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
+    named = {
+        name: parts[name]
+        for name in ("context", "claim", "statement", "unit")
+        if parts.get(name) not in (None, "")
+    }
+    if len(named) > 1:
+        both = " and ".join(named)
+        problems.append(Problem(next(iter(named)), "one of context, claim and statement", both))
+    for name, cell in named.items():
+        if name in ("context", "unit"):
+            unit = _text(cell, name, problems)
+            if unit is None or unit_kind(unit) == "context":
+                return unit
+            kind, _, number = unit.partition(" ")
+        else:
+            said = in_words(cell)
+            kind, number = name, "" if said is None else said.value.removeprefix(f"{name} ")
+        if number.isdecimal() and len(number) < 9 and 0 < int(number) <= MOST_PARTS:
+            return f"{kind} {int(number)}"
+        problems.append(
+            Problem(name, f"the number of a {kind}, from 1 to {MOST_PARTS:,}", shown(cell))
+        )
+    return None
+
+
+def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
+    if cell is None or isinstance(cell, str):
+        return cell
+    if isinstance(cell, int) and not isinstance(cell, bool):
+        return str(cell)
+    problems.append(Problem(field, "text or a whole number", shown(cell)))
+    return None
+
+
+def system_named(cell: object) -> str | None:
+    """The system whose answer a row is about; None if the row names none."""
+    if isinstance(cell, str) and cell:
+        return cell
+    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
+
+
+def _probability(cell: object, problems: list[Problem]) -> float | None:
+    if cell is None or cell == "":
+        return None
+    number = number_of(cell)
+    if number is None or not 0 < number <= 1:
+        expected = "a probability above 0, at most 1"
+        problems.append(Problem("inclusion_probability", expected, shown(cell)))
+        return None
+    return number
+
+
+def _discarded(cell: object) -> str | None:
+    """Why a row is discarded; a bare yes gives no reason, but still discards the row."""
+    said = in_words(cell) if isinstance(cell, (bool, int, float, str)) else None
+    number = yes_or_no(said)
+    if said is None or said.value == "" or number == 0:
+        return None
+    return DISCARDED if number == 1 else said.value

@@ -1,0 +1,369 @@
+"""Label files: people's labels read from files, from datasets or from a queue.
+
+A row names an example (``id``) and an annotator (``annotator``); for a label of a part it also
+names the part (``context``: its id or its position from 1; ``claim``, ``statement``: its number
+from 1). The labels are in columns with their names::
+
+    id,annotator,context,topically_relevant,evidence_sufficient,misleading
+    q1,ann,1,1,1,0
+    q1,ben,1,1,1,0
+
+In a dataset, the field ``labels`` of a record holds a person's judgements of the taxonomy
+(``contexts``, ``answer``, ``claims``, ``statements``, ``response_type``), and other names with
+the labels of several people, ``{"fluency": {"ann": 4, "ben": 3}}`` or ``{"fluency": [4, 3]}``.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import DataError, Fault
+from ragstone.core.remote_files import is_url
+from ragstone.core.remote_files import shown as shown_url
+from ragstone.data import Example, read
+from ragstone.data.example import parse_cell, put_cell
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.formats.json_documents import JsonDocument, JsonLines
+from ragstone.data.formats.table_files import CsvTable, Parquet
+from ragstone.data.json_text import BadRow, Problem, ascii_safe, shown
+from ragstone.data.read_facts import windows_notes
+from ragstone.data.record_labels import FIELDS, LABELS, label_problems
+from ragstone.data.sources import Source, on_disk
+from ragstone.data.text_files import Meter, binary_format, first_text
+
+from .label_names import Ends
+from .label_table import SCHEMA, LabelTable
+from .parse_table import judged
+from .queue.labels_store import LabelDatabase, StoreAddress, shown_source
+from .queue.queue_results import labels_as_they_are, queue_records, still_coming
+from .raw_rows import PARTS, GivenRow, header_of, row_of, system_named
+from .write_labels import rows_of_platform
+
+ONE_PERSON = "human"
+"""The annotator of labels that do not name one."""
+
+MOST_VOTES = 20
+"""A list longer than this is not a list of votes, but for instance one label for each word."""
+
+Labels = Mapping[str, Any]
+
+
+def rows_in(
+    record: Mapping[str, Any], file: str, line: int | None, columns: Mapping[str, str]
+) -> tuple[list[GivenRow], list[Problem]]:
+    """The labels of a record of a dataset.
+
+    Args:
+        record: Its ``id`` (by default its position) and ``labels`` are read, nothing else.
+        file: The file of the record.
+        line: Its line in the file.
+        columns: Maps names to names in the record, as given by the user.
+    """
+    problems: list[Problem] = []
+    id = _id(record, line, columns, problems)
+    labels = _labels(record, problems)
+    contexts = labels.get("contexts")
+    n = len(contexts) if isinstance(contexts, list) else None
+    problems += label_problems(labels, n)
+    if problems:
+        return [], problems
+    rows = list(rows_of(id, labels, file, line, columns))
+    system = system_in(record, labels)
+    for row in rows:
+        row.system = system
+    return rows, []
+
+
+def rows_of(
+    id: str, labels: Labels, file: str, line: int | None, columns: Mapping[str, str]
+) -> Iterator[GivenRow]:
+    """The labels of one example, as one row for each annotator and unit.
+
+    Args:
+        id: The id of the example.
+        labels: The labels of an ``Example``; its taxonomy judgements are already validated.
+        file: The file of the example.
+        line: Its line in the file.
+        columns: Maps names to names in the record, as given by the user.
+    """
+    name_of = {column: name for name, column in columns.items()}
+    said: dict[tuple[str, str | None], dict[str, Any]] = {}
+
+    def say(annotator: str, unit: str | None, name: str, value: object) -> None:
+        if value is not None:
+            said.setdefault((annotator, unit), {})[name_of.get(name, name)] = value
+
+    of_answers = LABELS["answer"]
+    for name, value in labels.items():
+        of = next((unit for unit, field in FIELDS.items() if field == name), None)
+        if of is not None and _are_objects(value):
+            for index, one in enumerate(value):
+                place = str(index + 1) if of == "context" else f"{of} {index + 1}"
+                for label in LABELS[of]:
+                    say(ONE_PERSON, place, label, (one or {}).get(label))
+        elif name == "answer" and isinstance(value, dict) and value.keys() & of_answers.keys():
+            for label in of_answers:
+                say(ONE_PERSON, None, label, value.get(label))
+        elif isinstance(value, dict):
+            for annotator, vote in value.items():
+                say(str(annotator), None, name, vote)
+        elif isinstance(value, (list, tuple)):
+            if len(value) <= MOST_VOTES:
+                for number, vote in enumerate(value, start=1):
+                    say(str(number), None, name, vote)
+            else:
+                say(ONE_PERSON, None, name, value)
+        else:
+            say(ONE_PERSON, None, name, value)
+    for (annotator, unit), given in said.items():
+        yield GivenRow(file, line, id, annotator, unit, given)
+
+
+def _are_objects(value: object) -> bool:
+    """Whether a value is a list of objects; null is allowed for a context without labels."""
+    return isinstance(value, list) and all(one is None or isinstance(one, dict) for one in value)
+
+
+def _id(
+    record: Mapping[str, Any],
+    line: int | None,
+    columns: Mapping[str, str],
+    problems: list[Problem],
+) -> str:
+    by_name = {squash(str(name)): cell for name, cell in record.items()}
+    names: Sequence[str] = [columns["id"]] if "id" in columns else NAMES["id"]
+    given = next((by_name[word] for name in names if (word := squash(name)) in by_name), None)
+    if given is None:
+        return str(line)
+    if isinstance(given, bool) or not isinstance(given, (str, int)) or given == "":
+        problems.append(Problem("id", "text or a whole number", shown(given)))
+    return str(given)
+
+
+def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:
+    """The system, from any of the places where a label file or dataset may name it."""
+    places = (record, record.get("slices"), record.get("meta"), labels)
+    for place in places:
+        for name, cell in place.items() if isinstance(place, Mapping) else ():
+            if squash(str(name)) in PARTS["system"] and (system := system_named(cell)):
+                return system
+    return None
+
+
+def _labels(record: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    given = record.get("labels")
+    if isinstance(given, str):
+        given = parse_cell(given, "labels", problems)
+    if given is not None and not isinstance(given, Mapping):
+        problems.append(Problem("labels", "an object", shown(given)))
+        return {}
+    labels = dict(given or {})
+    dotted = [str(name) for name in record if str(name).startswith("labels.")]
+    if dotted:
+        labels = deepcopy(labels)
+    for name in dotted:
+        path = name.split(".")[1:]
+        if all(path):
+            put_cell(labels, path, record[name], name, problems)
+    return labels
+
+
+Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
+ENDINGS = (".parquet", ".csv", ".tsv", ".json", ".jsonl", ".ndjson")
+Given = tuple[list[GivenRow], list[Fault]]
+
+
+def read_label_table(
+    paths: Paths,
+    *,
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+) -> LabelTable:
+    """Read human labels from .jsonl, .json, .csv, .tsv (each optionally .gz) or .parquet.
+
+    A file whose records have a field ``labels`` is a dataset; its labels are read as by
+    ``labels_of``. Exports of Argilla and Label Studio are read as they are, a row an annotator.
+    What people said in queues is read from ``labels.sqlite``, or PostgreSQL by its address; one
+    queue alone with ``#QUEUE`` behind it.
+
+    Args:
+        paths: One file, or several that are read as one.
+        columns: Maps a name to a column: ``{"answer_outcome": "correct"}`` reads the column
+            ``correct`` as values of that metric; anything that is not such a value is a fault.
+        scales: Maps a metric to the first and last point of the scale on which people rated it,
+            such as ``{"faithfulness": (1, 4)}``. Such ratings, and those on a usual scale, become
+            values of the metric. None: they are a column of your own, usable for agreement.
+
+    Raises:
+        InputError: An invalid scale.
+        DataError: Lists every fault: an empty id, a label without its context, a value that is
+            not a label, a file without labels.
+    """
+    several = [paths] if isinstance(paths, (str, PathLike)) else list(paths)
+    names = [shown_source(path) for path in several]
+    columns = dict(columns or {})
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    seen: dict[str, None] = {}
+    meter = Meter()
+    for path in several:
+        found, wrong = _of_file(path, columns, seen, meter)
+        rows += found
+        faults += wrong
+    faults += _not_there(columns, seen, rows, ", ".join(names))
+    table = judged(rows, faults, ", ".join(names), tuple(seen), columns, scales)
+    coming = [note for path in several for note in _still_coming(path)]
+    return replace(table, notes=(*windows_notes(meter), *coming, *table.notes))
+
+
+def labels_of(
+    examples: Iterable[Example | Mapping[str, Any]],
+    *,
+    columns: Mapping[str, str] | None = None,
+    scales: Mapping[str, Ends] | None = None,
+    source: str = "the data",
+) -> LabelTable:
+    """The labels in examples, or in records with ``id`` and ``labels``.
+
+    An object of annotators or a list of votes gives one row for each of them; labels by a single
+    person, including the taxonomy's, are those of the annotator ``human``.
+
+    Args:
+        examples: Those without labels are skipped.
+        columns: Maps names to names: ``{"answer_outcome": "correct"}`` reads ``labels.correct`` as
+            values of that metric.
+        scales: As in ``read_label_table``.
+        source: The name of the data in messages.
+
+    Raises:
+        DataError: Lists every fault.
+    """
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    columns = dict(columns or {})
+    for number, example in enumerate(examples, start=1):
+        if isinstance(example, Example):
+            rows += rows_of(example.id, example.labels, source, number, columns)
+        else:
+            found, problems = rows_in(example, source, number, columns)
+            rows += found
+            faults += [Fault(source, number, *problem) for problem in problems]
+    return judged(rows, faults, source, (), columns, scales)
+
+
+def records_of(
+    source: str | PathLike[str], meter: Meter | None = None
+) -> Iterator[tuple[int | None, Mapping[str, Any] | BadRow]]:
+    """Line and record of each row of a label file, dataset or store.
+
+    Raises:
+        DataError: There is no such file.
+    """
+    store = StoreAddress.of(source)
+    if store is not None:
+        with labels_as_they_are(store) as database:
+            if database is not None:
+                for said in queue_records(database, store.queue):
+                    yield None, said
+        return
+    name = fspath(source)
+    path = on_disk(name)
+    name = shown_url(name) if is_url(name) else name
+    if path.is_dir():
+        for number, example in enumerate(read(path), start=1):
+            yield number, {"id": example.id, "labels": dict(example.labels),
+                           "question_id": example.question_id}  # fmt: skip
+        return
+    if not path.is_file():
+        raise DataError([Fault(name, None, "", "a file of labels", "none of this name")])
+    for line, record in source_of(path, name).rows(meter or Meter()):
+        if isinstance(record, Example):
+            continue
+        rows = None if isinstance(record, BadRow) else rows_of_platform(record)
+        yield from [(line, record)] if rows is None else ((line, row) for row in rows)
+
+
+def labels_in_queue(database: LabelDatabase, queue: str) -> LabelTable:
+    """What people said in a queue so far; a table without rows if nobody said anything yet.
+
+    Raises:
+        UnknownName: The store has no such queue.
+    """
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    name = f"{database.name}#{queue}"
+    for record in queue_records(database, queue):
+        row, problems = row_of(record, name, None, {})
+        rows += [] if problems else [row]
+        faults += [Fault(name, None, *problem) for problem in problems]
+    if not faults and not any(row.labels or row.discarded for row in rows):
+        return LabelTable(name, pl.DataFrame(schema=SCHEMA))
+    return judged(rows, faults, name, (), {}, None)
+
+
+def _still_coming(source: str | PathLike[str]) -> Iterator[str]:
+    """Notes on a store whose labels are not all there yet."""
+    store = StoreAddress.of(source)
+    if store is not None:
+        with labels_as_they_are(store) as database:
+            if database is not None:
+                yield from still_coming(database, store.queue)
+
+
+def _of_file(
+    source: str | PathLike[str], columns: Mapping[str, str], seen: dict[str, None], meter: Meter
+) -> Given:
+    name = shown_source(source)
+    rows: list[GivenRow] = []
+    faults: list[Fault] = []
+    is_empty = True
+    for line, record in records_of(source, meter):
+        problems: Sequence[Problem]
+        if isinstance(record, BadRow):
+            problems = record.problems
+        elif header_of(record, columns).is_data:
+            is_empty = False
+            found, problems = rows_in(record, name, line, columns)
+            rows += found
+        else:
+            is_empty = False
+            row, problems = row_of(record, name, line, columns)
+            rows += [] if problems else [row]
+        if isinstance(record, Mapping):
+            seen.update(dict.fromkeys(map(str, record)))
+        faults += [Fault(name, line, *problem) for problem in problems]
+    if is_empty and not faults:
+        faults.append(Fault(name, None, "", "at least one row of labels", "none"))
+    return rows, faults
+
+
+def _not_there(
+    columns: Mapping[str, str], seen: Mapping[str, None], rows: Sequence[GivenRow], source: str
+) -> list[Fault]:
+    """Faults for columns that the user mapped but that no file has."""
+    there = set(seen).union(*(row.labels for row in rows))
+    names = [*seen, *(f"labels.{column}" for column in there - set(seen))]
+    got = f"the columns {', '.join(map(ascii_safe, names))}"
+    return [
+        Fault(source, None, name, f"a column called {column!r}", got)
+        for name, column in columns.items()
+        if seen and not {name, column} & there
+    ]
+
+
+def source_of(path: Path, name: str) -> Source:
+    """The rows of a file, with the format taken from its extension or else from its first bytes."""
+    ending = path.name.lower().removesuffix(".gz")
+    head = "" if ending.endswith(ENDINGS) else first_text(path).lstrip()
+    if ending.endswith(".parquet") or (head and binary_format(path) == "parquet"):
+        return Parquet(path, name)
+    if ending.endswith((".csv", ".tsv")) or head[:1] not in ("", "{", "["):
+        return CsvTable(path, name, "\t" if "\t" in head.partition("\n")[0] else None)
+    if ending.endswith(".json") or head.startswith("["):
+        return JsonDocument(path, name)
+    return JsonLines(path, name)

@@ -1,0 +1,361 @@
+"""Running agreement: annotators' agreement and mean labels while labels are still coming in.
+
+The intervals hold however often people look at them, unless a caution says otherwise.
+"""
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import polars as pl
+
+from ragstone.core.messages import reason
+from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fleiss
+from ragstone.stats.agreement.coefficients import CoefficientName, mean_kappa
+from ragstone.stats.agreement.ratings import Coefficient, observed_agreement
+from ragstone.stats.correction.anytime import mean_sequence
+from ragstone.stats.correction.corrected import Correction
+from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
+from ragstone.stats.distributions import FIRST, Interval, ends_of
+
+from .annotator_agreement import MOST_LABELS, Annotator, ColumnAgreement, agreement_of
+from .label_names import Ends, Scale, metric_named
+from .label_table import LabelTable
+from .queue.form import QueueForm
+from .queue.labels_store import LabelDatabase
+from .queue.queue import Queue
+from .raw_rows import in_words
+from .read_labels import labels_in_queue
+
+Coming = Literal["at_random", "riskiest_first", "no_more"]
+"""In which order the labels come that are still to come, if any are."""
+
+LOOKED_AT_AGAIN = "looked_at_again"
+ALIKE_SO_FAR = "alike_so_far"
+RISKIEST_FIRST = "riskiest_first"
+CHANCES_IN_PART = "chances_known_in_part"
+ALL_SPLIT = "all_split"
+OF_THE_LIKELIER = "of_the_likelier"
+"""Why an interval is none for all looks, and why there is no mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class FigureSoFar:
+    """A number over the labels so far.
+
+    Attributes:
+        value: None if it is not defined.
+        why: The reason why it is not.
+        n: Clusters that it is over, which are independent: of items that two people labelled, or of
+            what a mean is over.
+        interval: Holds at every look together with those before and after, where labels are still
+            coming, unless ``caution`` says that it does not.
+        caution: The reason why it should be taken with care; None if there is none.
+    """
+
+    value: float | None
+    why: str | None
+    n: int
+    interval: Interval | None
+    caution: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "value": self.value,
+            "why": self.why,
+            "n": self.n,
+            **ends_of(self.interval),
+            "level": None if self.interval is None else self.interval.level,
+            "method": None if self.interval is None else self.interval.method,
+            "caution": self.caution,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class LabelSoFar:
+    """How far people agree on one label so far, and what they say on average.
+
+    Attributes:
+        label: Its name in files.
+        scale: Nominal, ordinal or interval.
+        n_items: Examples, or parts of them, with a label.
+        n_shared: Those that two or more people labelled.
+        percent: The share of pairs of people who say the same, over the shared items.
+        kappa: Cohen's where two people label, else Fleiss'.
+        kappa_name: Which of the two it is.
+        alpha: Krippendorff's, on the scale.
+        annotators: Each person beside the others.
+        means: Of people's combined labels, where they are not split. On a nominal scale the share
+            of each label, by the label; else the mean alone, by an empty name. Where the
+            probability with which each came to be labelled is known, each counts by its inverse.
+    """
+
+    label: str
+    scale: Scale
+    n_items: int
+    n_shared: int
+    percent: FigureSoFar
+    kappa: FigureSoFar
+    kappa_name: CoefficientName
+    alpha: FigureSoFar
+    annotators: tuple[Annotator, ...]
+    means: Mapping[str, FigureSoFar]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "label": self.label,
+            "scale": self.scale,
+            "n_items": self.n_items,
+            "n_shared": self.n_shared,
+            "percent": self.percent.to_dict(),
+            self.kappa_name: self.kappa.to_dict(),
+            "krippendorff_alpha": self.alpha.to_dict(),
+            "annotators": [one.to_dict() for one in self.annotators],
+            "means": {name: one.to_dict() for name, one in self.means.items()},
+        }
+
+
+def labels_so_far(
+    table: LabelTable,
+    *,
+    coming: Coming = "at_random",
+    columns: Collection[str] = (),
+    scales: Mapping[str, Scale] | None = None,
+    ends: Mapping[str, Ends] | None = None,
+    clusters: Mapping[str, Hashable] | None = None,
+    seed: int = 0,
+    resamples: int = 1000,
+    level: float = 0.95,
+) -> tuple[LabelSoFar, ...]:
+    """Agreement and means of each label, to be looked at again as labels come.
+
+    From 50 shared items on (or clusters of them), and for means from 50 labels on, an interval is a
+    confidence sequence: all of them together hold the true value with about the probability
+    ``level``, so that people may look after every label and stop when they like. Before that, and
+    where nearly all labels are the same, it is that for one look, and a caution says so. Each
+    annotator beside the others has an interval for one look.
+
+    Args:
+        table: The labels so far.
+        coming: In which order the others come. Where the riskiest come first, those so far do not
+            stand for all, and there are no intervals; where no more come, intervals are for one
+            look.
+        columns: Only these labels, by their name in files; by default all.
+        scales: For a label its scale, see ``scale_of``.
+        ends: For a label that is a number the least and the greatest that can be said.
+        clusters: Maps an example to its cluster, such as its question. By default each example,
+            with all its contexts or claims, is one.
+        seed: Of the intervals for one look.
+        resamples: Of their bootstrap.
+        level: Of the intervals, in (0, 1).
+
+    Raises:
+        UnknownName: There is no such label or scale.
+        InputError: An ordinal or interval scale for labels that are not numbers; or a label beyond
+            its ends.
+    """
+    found = agreement_of(
+        table,
+        columns=columns,
+        scales=scales,
+        clusters=clusters,
+        seed=seed,
+        resamples=resamples,
+        level=level,
+        limit=0,
+    )
+    combined = table.adjudicated(scales)
+    uneven = _uneven(table)
+    return tuple(
+        _label(
+            one,
+            _means(one, combined, ends or {}, clusters or {}, coming, level),
+            coming,
+            level,
+            uneven=(one.kind, one.column) in uneven,
+        )
+        for one in found
+    )
+
+
+def _uneven(table: LabelTable) -> frozenset[tuple[str, str]]:
+    """Kind and column of labels whose items were not all as likely to be labelled."""
+    chances = table.used.group_by("kind", "column").agg(
+        pl.col("inclusion_probability").drop_nulls().n_unique().alias("different")
+    )
+    return frozenset(chances.filter(pl.col("different") > 1).select("kind", "column").iter_rows())
+
+
+def _label(
+    one: ColumnAgreement,
+    means: Mapping[str, FigureSoFar],
+    coming: Coming,
+    level: float,
+    *,
+    uneven: bool,
+) -> LabelSoFar:
+    of_two = one.n_annotators == 2
+    kappa_name: CoefficientName = "cohen_kappa" if of_two else "fleiss_kappa"
+
+    def figure(name: CoefficientName, coefficient: Coefficient) -> FigureSoFar:
+        plain = one.coefficients[name]
+        ratings = one.ratings if name == "cohen_kappa" else one.ratings.anonymous
+        sequence = None
+        if plain.value is not None and coming == "at_random":
+            sequence = agreement_sequence(ratings, coefficient, clusters=one.clusters, level=level)
+        found = _figure(plain.value, plain.reason, one.n_clusters, plain.interval, sequence, coming)
+        # A mean can count each by the inverse of its chance; agreement is of what was labelled.
+        mostly = uneven and found.value is not None and found.caution is None
+        return replace(found, caution=OF_THE_LIKELIER) if mostly else found
+
+    return LabelSoFar(
+        one.name,
+        one.scale,
+        one.n_items,
+        one.n_shared,
+        figure("percent", observed_agreement),
+        figure(kappa_name, mean_kappa if of_two else fleiss),
+        kappa_name,
+        figure("krippendorff_alpha", alpha(one.scale)),
+        one.annotators,
+        means,
+    )
+
+
+def _figure(
+    value: float | None,
+    why: str | None,
+    n: int,
+    plain: Interval | None,
+    sequence: Interval | None,
+    coming: Coming,
+) -> FigureSoFar:
+    """A figure with the interval that fits how labels come.
+
+    Args:
+        n: Clusters, which are independent.
+    """
+    if value is None:
+        return FigureSoFar(None, why, n, None, None)
+    if coming == "no_more":
+        return FigureSoFar(value, None, n, plain, None)
+    if coming == "riskiest_first":
+        return FigureSoFar(value, None, n, None, RISKIEST_FIRST)
+    if sequence is not None:
+        return FigureSoFar(value, None, n, sequence, None)
+    code = reason(LOOKED_AT_AGAIN, n=n, first=FIRST) if n < FIRST else ALIKE_SO_FAR
+    return FigureSoFar(value, None, n, plain, code)
+
+
+def _means(
+    one: ColumnAgreement,
+    combined: pl.DataFrame,
+    ends: Mapping[str, Ends],
+    clusters: Mapping[str, Hashable],
+    coming: Coming,
+    level: float,
+) -> dict[str, FigureSoFar]:
+    rows = combined.filter(
+        pl.col("kind") == one.kind, pl.col("column") == one.column, ~pl.col("tie")
+    )
+    if one.scale == "nominal":
+        labels = rows["value"].unique().sort()
+        if len(labels) > MOST_LABELS:
+            return {}
+        return {
+            label: _mean(
+                rows, rows["value"] == label, one.scale, (0.0, 1.0), clusters, coming, level
+            )
+            for label in labels
+        }
+    return {"": _mean(rows, rows["number"], one.scale, _ends(one, ends), clusters, coming, level)}
+
+
+def _ends(one: ColumnAgreement, ends: Mapping[str, Ends]) -> tuple[float | None, float | None]:
+    """The least and the greatest number that can be said, as far as they are known."""
+    if one.name in ends:
+        return ends[one.name]
+    metric = metric_named(one.column) if one.kind == "metric" else None
+    return (None, None) if metric is None else (metric.range.low, metric.range.high)
+
+
+def _mean(
+    rows: pl.DataFrame,
+    labels: pl.Series,
+    scale: Scale,
+    ends: tuple[float | None, float | None],
+    clusters: Mapping[str, Hashable],
+    coming: Coming,
+    level: float,
+) -> FigureSoFar:
+    chances = rows["inclusion_probability"]
+    of = [clusters.get(id, f"\0{id}") for id in rows["example_id"]]
+    n = len(set(of))
+    if rows.is_empty():
+        return FigureSoFar(None, ALL_SPLIT, 0, None, None)
+    if 0 < chances.null_count() < len(chances):
+        return FigureSoFar(None, CHANCES_IN_PART, n, None, None)
+    low, high = ends
+    values = labels.cast(pl.Float64).to_numpy()
+    weights = None if chances.null_count() else 1 / chances.to_numpy()
+    together = None if n == rows.height else of
+    ready: Correction
+    if scale == "nominal":
+        ready = rate_of_labels(values, weights=weights, clusters=together)
+    else:
+        ready = mean_of_labels(values, low=low, high=high, weights=weights, clusters=together)
+    plain = ready.at(level)
+    sequence = None
+    if coming == "at_random":
+        sequence = mean_sequence(
+            values, low=low, high=high, weights=weights, clusters=together, level=level
+        )
+    return _figure(plain.value, plain.reason, n, plain.interval, sequence, coming)
+
+
+def queue_so_far(
+    database: LabelDatabase,
+    queue: Queue,
+    *,
+    clusters: Mapping[str, Hashable] | None = None,
+    level: float = 0.95,
+) -> tuple[LabelSoFar, ...]:
+    """Agreement and means of each label of a queue, as ``labels_so_far``.
+
+    How its labels come, and the ends of its ratings, are known of the queue.
+
+    Args:
+        database: The store.
+        queue: A queue of it.
+        clusters: Maps an example to its cluster; by default its question.
+        level: Of the intervals, in (0, 1).
+
+    Returns:
+        A label of which nobody said anything yet is left out.
+    """
+    return labels_so_far(
+        labels_in_queue(database, queue.name),
+        coming=_coming(queue),
+        ends=choice_ends(queue.form),
+        clusters=queue.questions() if clusters is None else clusters,
+        level=level,
+    )
+
+
+def _coming(queue: Queue) -> Coming:
+    if not queue.to_come():
+        return "no_more"
+    return "riskiest_first" if queue.form.order == "risk" else "at_random"
+
+
+def choice_ends(form: QueueForm) -> dict[str, Ends]:
+    """The least and the greatest choice of each label whose choices are numbers."""
+    found: dict[str, Ends] = {}
+    for one in form.asked:
+        said = [in_words(choice) for choice in one.choices]
+        numbers = [word.number for word in said if word is not None and word.number is not None]
+        if numbers and len(numbers) == len(one.choices) and min(numbers) < max(numbers):
+            found[one.label.removeprefix("own.")] = min(numbers), max(numbers)
+    return found

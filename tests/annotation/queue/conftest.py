@@ -1,0 +1,23 @@
+"""Stores of labels: a file, and a real PostgreSQL server where Debian's package is installed."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+
+if TYPE_CHECKING:
+    from postgres import PostgresServer
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LabelDatabase]:
+    if request.param == "sqlite":
+        found: LabelDatabase = open_labels(tmp_path)
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        found = open_labels(server.database())
+    yield found
+    found.close()
