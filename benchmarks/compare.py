@@ -23,13 +23,11 @@ from numpy.typing import NDArray
 
 from ragstone.data import Context, Example, to_frame
 from ragstone.run import Estimate
-from ragstone.run.blocks import OF_A_SHARD
-from ragstone.run.encoder_names import ModelNames
-from ragstone.run.folder import Folder
-from ragstone.run.forms import Counted, ShardForm
-from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.settings import RunSettings
-from ragstone.run.stored_shards import FinishedJudge
+from ragstone.run.folder.finished_run import FinishedJudge, RunTally, manifest
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.judging.sharding import OF_A_SHARD
+from ragstone.run.settings import ModelNames, RunSettings
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",
           "context_recall", "answer_coverage", "factual_accuracy", "token_f1", "rouge_l",

@@ -48,7 +48,7 @@ from ragstone.data import as_record, cornwall, read, to_frame, write
 from ragstone.data.json_text import is_storable
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
-from ragstone.run.calls.prices import load_prices
+from ragstone.run.calls.budget import load_prices
 
 EXPORTS = Path(__file__).parents[1] / "tests" / "examples" / "exports"
 """Files as other tools write them."""

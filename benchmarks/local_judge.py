@@ -30,7 +30,7 @@ from ragstone.judges.local.response_type import PHRASES_8, PHRASES_12, abstains_
 from ragstone.judges.local.text_terms import NEGATIONS, terms, tokens
 from ragstone.metrics import needed_asks, parse_metric, score
 from ragstone.models import open_encoder
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 from ragstone.stats import auroc
 
 Record = dict[str, Any]

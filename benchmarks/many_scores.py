@@ -22,17 +22,15 @@ import numpy as np
 import polars as pl
 
 from ragstone.metrics import parse_metric
-from ragstone.run.encoder_names import NO_MODELS
-from ragstone.run.estimating import estimate_run
-from ragstone.run.forms import Counted, ShardForm
-from ragstone.run.groups import by_column
-from ragstone.run.manifest import RunTally
-from ragstone.run.requested import Requested
-from ragstone.run.settings import RunSettings
-from ragstone.run.shard_ledger import ShardLedger, write_ledger
-from ragstone.run.shards import Shards
-from ragstone.run.spec import RunSpec
-from ragstone.run.written import File
+from ragstone.run.estimates.estimate import by_column
+from ragstone.run.estimates.estimates import estimate_run
+from ragstone.run.folder.checksums import File
+from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.folder.shards import ShardLedger, Shards, write_ledger
+from ragstone.run.request import Requested
+from ragstone.run.run_plan import RunSpec
+from ragstone.run.settings import NO_MODELS, RunSettings
 
 SHARD = 2_500
 SECONDS, MEGABYTES = 180, 1_000

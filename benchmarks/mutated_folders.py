@@ -274,7 +274,7 @@ def _some_file(draw: Random, run: Path, *ends: str) -> Path:
 
 def fit_again(run: Path) -> None:
     """Make sizes, rows and checksums what the files are now, as far as they can be read."""
-    from ragstone.run.written import signed
+    from ragstone.run.folder.checksums import signed
 
     for ledger in (run / "shards.jsonl", run / "parts" / "shards.jsonl"):
         if _plain(ledger):
@@ -290,8 +290,8 @@ def fit_again(run: Path) -> None:
 
 def _fit_lines(ledger: Path) -> None:
     """The same of each line of a ledger that can be read."""
-    from ragstone.run.places import place
-    from ragstone.run.shard_ledger import AFTER, BEFORE, SIGNATURE, _checksum
+    from ragstone.run.folder.locks import place
+    from ragstone.run.folder.shards import AFTER, BEFORE, SIGNATURE, _checksum
 
     lines = ledger.read_bytes().splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -312,7 +312,7 @@ def _fit_lines(ledger: Path) -> None:
 
 
 def _fit_files(noted: dict[str, Any], files: Mapping[str, Path]) -> None:
-    from ragstone.run.written import described
+    from ragstone.run.folder.checksums import described
 
     for name, file in files.items():
         try:
@@ -332,7 +332,7 @@ def _plain(file: Path) -> bool:
 
 
 def _described(file: Path) -> dict[str, Any]:
-    from ragstone.run.written import described
+    from ragstone.run.folder.checksums import described
 
     aside = file.with_suffix(".aside")
     shutil.copy(file, aside)
@@ -475,7 +475,7 @@ def make_runs(seeds: Path) -> None:
     """The four runs, and what commands want beside them."""
     import ragstone
     from ragstone.data import cornwall
-    from ragstone.run.folder import Folder
+    from ragstone.run.folder.folder import Folder
 
     rows = [json.loads(line) for line in cornwall().read_text("utf-8").splitlines()]
     _lines(seeds / "data.jsonl", rows)

@@ -36,7 +36,7 @@ from against_mock import mock, sent
 from ray_nodes import RayNodes, kill, processes, ray_nodes
 from stream import write_rows
 
-from ragstone.run.blocks import OF_A_SHARD
+from ragstone.run.judging.sharding import OF_A_SHARD
 
 CONTEXTS = 10
 TICKS = os.sysconf("SC_CLK_TCK")

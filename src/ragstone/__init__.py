@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from ragstone.report.drawings import write_charts
     from ragstone.report.words import explain
     from ragstone.run import Estimate, Instructions, Limits, Run
-    from ragstone.run.batches.listed import batches
+    from ragstone.run.batches.batch_follower import batches
     from ragstone.run.evaluate import aevaluate, evaluate
+    from ragstone.run.evaluate_one import evaluate_one
     from ragstone.run.forecast import forecast
-    from ragstone.run.one import evaluate_one
     from ragstone.run.rescore import rescore
     from ragstone.web.write_report import write_report
 
@@ -58,12 +58,12 @@ _ROOMS = {
     "VIEWS": "judgements",
     "aevaluate": "run.evaluate",
     "agreement": "annotation",
-    "batches": "run.batches.listed",
+    "batches": "run.batches.batch_follower",
     "calibrate": "analysis",
     "compare": "analysis",
     "conversations": "analysis",
     "evaluate": "run.evaluate",
-    "evaluate_one": "run.one",
+    "evaluate_one": "run.evaluate_one",
     "explain": "report.words",
     "failures": "analysis",
     "forecast": "run.forecast",

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone.run import Estimate, Run
-from ragstone.run.forms import Manifest
+from ragstone.run.folder.schemas import Manifest
 
 MISSING = "missing"
 Score = float | None | str

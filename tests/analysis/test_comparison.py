@@ -29,12 +29,10 @@ from ragstone.data import Context, Example, cornwall, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.words import explain, words
 from ragstone.run import Estimate, Run
-from ragstone.run.encoder_names import ModelNames
-from ragstone.run.folder import Folder
-from ragstone.run.forms import Counted, ShardForm
-from ragstone.run.manifest import RunTally, manifest
-from ragstone.run.settings import RunSettings
-from ragstone.run.stored_shards import FinishedJudge
+from ragstone.run.folder.finished_run import FinishedJudge, RunTally, manifest
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.settings import ModelNames, RunSettings
 from ragstone.stats.comparison.differences import (
     benjamini_hochberg,
     holm,

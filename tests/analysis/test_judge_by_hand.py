@@ -34,7 +34,7 @@ from ragstone.data import Context, Example
 from ragstone.judgements import KINDS
 from ragstone.metrics import parse_metric
 from ragstone.run import Run
-from ragstone.run.forms import JudgeForm, Manifest
+from ragstone.run.folder.schemas import JudgeForm, Manifest
 from ragstone.run.settings import RunSettings
 
 RATE = ValueRange(0.0, 1.0, "+", rate=True)

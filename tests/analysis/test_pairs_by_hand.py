@@ -19,9 +19,8 @@ from ragstone.analysis.comparison.paired_scores import (
 )
 from ragstone.analysis.scored_run import Scored, ValueRange
 from ragstone.run import Estimate
-from ragstone.run.encoder_names import ModelNames
-from ragstone.run.forms import Manifest
-from ragstone.run.settings import RunSettings
+from ragstone.run.folder.schemas import Manifest
+from ragstone.run.settings import ModelNames, RunSettings
 from tests.analysis.conftest import MadeRun
 
 SHARE = ValueRange(0.0, 1.0, "+", rate=False)

@@ -8,7 +8,7 @@ import pytest
 from ragstone.cli.evaluate import _sides, _why_taken
 from ragstone.core.errors import RunConflict
 from ragstone.report.run_notes import notes_on_data
-from ragstone.run.forms import NO_DATA
+from ragstone.run.folder.schemas import NO_DATA
 
 Command = Callable[..., Any]
 

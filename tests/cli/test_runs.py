@@ -13,9 +13,8 @@ import pytest
 from ragstone.core.errors import InputError
 from ragstone.report.pages.runs import runs_page
 from ragstone.report.render.terminal import as_text
-from ragstone.run.heartbeat import Beat
-from ragstone.run.runs import latest_run, runs_in
-from ragstone.run.written import signed, write_json
+from ragstone.run.folder.checksums import signed, write_json
+from ragstone.run.folder.run_list import Beat, latest_run, runs_in
 
 Command = Callable[..., Any]
 

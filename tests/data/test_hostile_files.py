@@ -13,7 +13,7 @@ from ragstone.core.errors import DataError, InputError
 from ragstone.data import read
 from ragstone.data.text_files import MAX_UNPACKED, most_unpacked
 from ragstone.judges.llm.rubrics import load_rubrics
-from ragstone.run.calls.prices import load_prices
+from ragstone.run.calls.budget import load_prices
 
 MB = 1 << 20
 

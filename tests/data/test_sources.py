@@ -23,7 +23,7 @@ from ragstone.data import fingerprint_files, read
 from ragstone.data.sources import on_disk
 from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
-from ragstone.run.calls.prices import load_prices
+from ragstone.run.calls.budget import load_prices
 
 ROWS = [{"id": f"q{i}", "question": f"{i}?", "answer": "Ann", "reference": "Ann"} for i in range(3)]
 LINES = "".join(json.dumps(row) + "\n" for row in ROWS).encode()

@@ -39,7 +39,7 @@ from ragstone.judgements.kind import SHOWN
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.rules import RulesJudge
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 from tests.project import ROOT
 
 FORMATS = (ROOT / "docs" / "formats.md").read_text(encoding="utf-8")

@@ -64,7 +64,7 @@ NO_KINDS = {
     "report/layouts/taxonomy.py": ("grounding",),
     "report/pages/agreement.py": ("agreement",),
     "report/pages/weights.py": ("rating",),
-    "run/spec.py": ("citations",),
+    "run/run_plan.py": ("citations",),
     "testing/__init__.py": ("claims",),
 }
 """Words that mean something else: a setting, a key of a result, an attribute of a package, a field

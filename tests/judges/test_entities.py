@@ -9,7 +9,7 @@ from ragstone.judges.local.text_terms import tokens
 from ragstone.judges.rules import RulesJudge
 from ragstone.judges.text_counts import EntityWords, entities, holds
 from ragstone.metrics import parse_metric, score
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from ragstone.data import Example
 from ragstone.judges.rules import RulesJudge
 from ragstone.judges.text_counts import bleu, chrf, words_13a
 from ragstone.metrics import parse_metric, score
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 
 WORDS = (
     "the a cat, dog. 3.14 sat-on 3-4 it's “x” &amp; &quot;hi&quot; <skipped> Größe 東京 foo-\nbar "

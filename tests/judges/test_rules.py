@@ -11,7 +11,7 @@ from ragstone.judgements import AnswerSentences, Tables
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 
 Judged = Callable[..., Tables]
 Scored = Callable[..., Score]

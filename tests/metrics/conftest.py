@@ -9,7 +9,7 @@ from ragstone.data import Example
 from ragstone.judges import Judge
 from ragstone.judges.judge_names import JUDGES
 from ragstone.metrics import Missing, Score, Undefined, needed_asks, parse_metric, score
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 
 Scored = Callable[..., dict[str, list[Score]]]
 

@@ -32,7 +32,7 @@ from ragstone.judges.similarity import SimilarityJudge
 from ragstone.judges.text_counts import overlap
 from ragstone.metrics import SCORES, Missing, Score, Undefined, parse_metric
 from ragstone.metrics.correctness import factual_accuracy, letter
-from ragstone.run.estimates import Provenance, estimate_metric
+from ragstone.run.estimates.estimates import Provenance, estimate_metric
 from ragstone.stats import cohen_kappa, krippendorff_alpha, percent_agreement, wilson
 from ragstone.testing import (
     Rows,

@@ -21,7 +21,7 @@ from ragstone.metrics import (
     parse_metric,
     score,
 )
-from ragstone.run.cluster.own_files import own_files
+from ragstone.run.ray_engine.connection import own_files
 from ragstone.testing import Given, claims, contexts, rows, score_all, score_frame, score_one
 from tests.registries import registered
 

@@ -35,12 +35,12 @@ from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.metrics import Metric, metric, metric_types, needed_asks, parse_metric, wanted_topics
 from ragstone.metrics import user_metrics as loading
-from ragstone.run.cutting import cut
-from ragstone.run.evaluation import Evaluation
-from ragstone.run.folder import Folder
-from ragstone.run.label_files import LabelFiles
+from ragstone.run.folder.folder import Folder
+from ragstone.run.judging.evaluation import Evaluation
+from ragstone.run.judging.judge_blocks import LabelFiles
+from ragstone.run.judging.sharding import cut
 from ragstone.run.request import Request
-from ragstone.run.spec import prepare
+from ragstone.run.run_plan import prepare
 
 SIZE = 8
 """Examples. Of every second one all is yes, of the others all is no."""

@@ -22,8 +22,8 @@ from ragstone.report.dossier import (
 )
 from ragstone.report.page import Block, Page, Section
 from ragstone.report.render.terminal import as_text
-from ragstone.run.estimate import Estimate
-from ragstone.run.forms import NO_DATA, JudgeForm, Manifest
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import NO_DATA, JudgeForm, Manifest
 
 
 @dataclass

@@ -9,7 +9,7 @@ from ragstone.models.chat import Usage
 from ragstone.report.calls import call_items, cost, tokens, took
 from ragstone.report.page import OutlineItem, Phrase, plain
 from ragstone.run import Entry
-from ragstone.run.calls.entries import Attempt, Totals
+from ragstone.run.calls.journal_reader import Attempt, Totals
 
 KEY = "abcdefghijkl"
 

@@ -22,7 +22,7 @@ from ragstone.report.figures import (
     spoken,
     why_no_value,
 )
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 from ragstone.stats.distributions import Method
 
 Make = Callable[..., Estimate]

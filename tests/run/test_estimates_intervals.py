@@ -10,7 +10,7 @@ from ragstone import evaluate, rescore
 from ragstone.core.messages import in_python
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run
-from ragstone.run.remarks import of_sizes
+from ragstone.run.estimates.cautions import of_sizes
 
 
 def rows(

@@ -15,7 +15,7 @@ from ragstone.data import cornwall
 from ragstone.judgements import References
 from ragstone.metrics import Metric, load_metrics, metric, metric_types
 from ragstone.run import Estimate, Progress, Run
-from ragstone.run.folder import Folder
+from ragstone.run.folder.folder import Folder
 
 
 def rows(n: int = 6) -> list[dict[str, Any]]:

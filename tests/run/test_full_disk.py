@@ -23,11 +23,11 @@ from ragstone.core.parquet import sink_parquet, write_parquet
 from ragstone.models.chat import ChatReply
 from ragstone.report.export import write_table
 from ragstone.report.words import explain
-from ragstone.run import blocks
-from ragstone.run.forms import Counted, ShardForm
-from ragstone.run.manifest import RunTally
-from ragstone.run.shards import Shards
-from ragstone.run.written import File, write_json
+from ragstone.run.folder.checksums import File, write_json
+from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.folder.shards import Shards
+from ragstone.run.judging import sharding as blocks
 from ragstone.testing import ScriptedModel, asked, reply_to
 
 FULL = Path("/dev/full")
@@ -117,7 +117,7 @@ def test_a_quick_run_without_room_at_its_very_end_goes_on(
         written(path, content)
 
     with monkeypatch.context() as filled:
-        filled.setattr("ragstone.run.folder.write_json", full)
+        filled.setattr("ragstone.run.folder.folder.write_json", full)
         with pytest.raises(DiskFull):
             ragstone.evaluate(rows, out=tmp_path / "run", suites="quick")
     run = ragstone.evaluate(rows, out=tmp_path / "run", suites="quick")

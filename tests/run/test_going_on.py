@@ -14,13 +14,14 @@ from polars.testing import assert_frame_equal
 import ragstone
 from ragstone import evaluate, rescore
 from ragstone.core.errors import DamagedRun
-from ragstone.run import Run, blocks, streaming
-from ragstone.run.places import LEDGER
-from ragstone.run.progress import Progress
-from ragstone.run.run_files import RunFiles
-from ragstone.run.shard_ledger import ShardLedger
-from ragstone.run.shards import Shards
-from ragstone.run.written import File, check_file
+from ragstone.run import Run
+from ragstone.run.folder.checksums import File, check_file
+from ragstone.run.folder.locks import LEDGER
+from ragstone.run.folder.run_files import RunFiles
+from ragstone.run.folder.run_list import Progress
+from ragstone.run.folder.shards import ShardLedger, Shards
+from ragstone.run.judging import prefetch as streaming
+from ragstone.run.judging import sharding as blocks
 
 PROGRAM = """
 import sys, time
@@ -189,7 +190,7 @@ def test_a_run_that_goes_on_verifies_what_it_found_and_not_what_it_wrote(
         verified.append(f"{file.parent.name} {file.stem}")
         check_file(file, noted)
 
-    monkeypatch.setattr("ragstone.run.shards.check_file", checking)
+    monkeypatch.setattr("ragstone.run.folder.shards.check_file", checking)
     evaluate(data, out=out)
     assert set(verified) >= {"facets 000000", "scores 000000", "facets 000002", "scores 000002"}
     assert [one for one in verified if one.endswith("1")] == []

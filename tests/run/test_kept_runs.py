@@ -12,8 +12,8 @@ from ragstone import evaluate, rescore
 from ragstone.cli import app
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
-from ragstone.run.manifest import VERSION
-from ragstone.run.written import CHECKSUM, signed
+from ragstone.run.folder.checksums import CHECKSUM, signed
+from ragstone.run.folder.finished_run import VERSION
 from ragstone.testing import ScriptedModel
 
 KEPT = Path(__file__).parent / "kept_runs"

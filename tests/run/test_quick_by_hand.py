@@ -5,7 +5,7 @@ import pytest
 
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.metrics import parse_metric
-from ragstone.run.quick import DataFacts, candidates, choose
+from ragstone.run.settings import DataFacts, candidates, choose
 
 EVERYTHING = DataFacts(retrieved=True, labelled=True, by_ids=False, cited=True)
 NOBODY = "not_judged?kind=claims&by=model"

@@ -14,11 +14,11 @@ import pytest
 import ragstone
 from ragstone.core.errors import CannotGoOn, DamagedRun, InputError
 from ragstone.models.chat import CallableChat, ChatRequest
-from ragstone.run import blocks
 from ragstone.run.evaluate import Cancellation
-from ragstone.run.progress import Progress
+from ragstone.run.folder.run_list import Progress
+from ragstone.run.judging import sharding as blocks
 from ragstone.run.request import Request
-from ragstone.run.spec import prepare
+from ragstone.run.run_plan import prepare
 
 ROOMS_ABOVE = ("decisions", "report", "cli", "labels")
 

@@ -11,14 +11,13 @@ import pytest
 from ragstone.core.messages import Reason
 from ragstone.judges import LEDGER
 from ragstone.metrics import EmbeddingHallucination, parse_metric
-from ragstone.run.calls.counts import CallTally, Counts
-from ragstone.run.encoder_names import ModelNames
-from ragstone.run.estimate import Estimate
-from ragstone.run.estimates import Provenance
-from ragstone.run.manifest import RunTally
-from ragstone.run.remarks import of_clusters, of_models, of_sizes, remarks
-from ragstone.run.settings import ChatSettings
-from ragstone.run.wider_clusters import WiderClusters
+from ragstone.run.calls.journal import CallTally, Counts
+from ragstone.run.estimates.cautions import of_clusters, of_models, of_sizes, remarks
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.estimates.estimates import Provenance
+from ragstone.run.estimates.sums import WiderClusters
+from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.settings import ChatSettings, ModelNames
 
 Entry = tuple[str, str, str]
 

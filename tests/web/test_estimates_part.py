@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.metrics import parse_metric
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 from ragstone.web.parts.estimates import MetricEstimates, ShownEstimates, shown_estimates
 
 

@@ -14,9 +14,9 @@ import ragstone
 from ragstone import Example
 from ragstone.data import Context
 from ragstone.run import Run
-from ragstone.run.folder import Folder
-from ragstone.run.heartbeat import FILE as BEAT
-from ragstone.run.heartbeat import Beat
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.run_list import FILE as BEAT
+from ragstone.run.folder.run_list import Beat
 
 from .conftest import client_of, settled
 

@@ -16,9 +16,8 @@ from ragstone.core.errors import InputError
 from ragstone.data import cornwall
 from ragstone.report import charts
 from ragstone.report.page import Series
-from ragstone.run import heartbeat
-from ragstone.run.heartbeat import last_beat
-from ragstone.run.progress import Progress
+from ragstone.run.folder import run_list as heartbeat
+from ragstone.run.folder.run_list import Progress, last_beat
 from ragstone.web.asked import Asked
 from ragstone.web.marks import change_marks
 from ragstone.web.pages.runs import A_PAGE, _compared, _metrics, _trends

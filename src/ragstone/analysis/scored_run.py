@@ -14,14 +14,14 @@ from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.core.messages import Reason, argument, call
 from ragstone.metrics import Metric, parse_metric, read_metric
 from ragstone.run import Run
-from ragstone.run.looked_up import looked_up
-from ragstone.run.remarks import NOT_INDEPENDENT
-from ragstone.run.repeated_questions import (
+from ragstone.run.estimates.cautions import NOT_INDEPENDENT
+from ragstone.run.estimates.sums import (
     QUESTION,
     RepeatedQuestions,
     question_hash,
     repeated_questions,
 )
+from ragstone.run.folder.run_files import looked_up
 from ragstone.stats import Interval, MeanEstimate
 from ragstone.stats.cluster_means import Clusters, mean_of_clusters
 from ragstone.stats.cluster_moments import ClusterMoments

@@ -468,7 +468,7 @@ def _text(file: Path) -> str:
 
 def _folder_of(source: Path) -> Path:
     """Where the labels of a source are kept: beside a run, or in the folder of the runs."""
-    from ragstone.run.places import MANIFEST
+    from ragstone.run.folder.locks import MANIFEST
 
     if (source / MANIFEST).is_file():
         return source.resolve().parent

@@ -23,7 +23,7 @@ from .results import defined, finish, load_own, requested
 if TYPE_CHECKING:
     from ragstone.core.errors import RunConflict
     from ragstone.run import Live, Progress, Run
-    from ragstone.run.progress import Report
+    from ragstone.run.folder.run_list import Report
     from ragstone.run.request import Request
 
 
@@ -248,7 +248,7 @@ def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> 
 def _run(request: "Request") -> "Run":
     """The run, in the folder that was named or in a free one."""
     from ragstone.run.evaluate import evaluated
-    from ragstone.run.runs import RUNS
+    from ragstone.run.folder.run_list import RUNS
 
     def run_in(folder: str | Path) -> "Run":
         # What a judge or metric of the user's own prints is none of the results.

@@ -130,7 +130,7 @@ def assess_file(
     from ragstone.guard import Gate
     from ragstone.guard.over_data import AssessedData, assess_data
     from ragstone.report.pages.guard import guard_page, row_of
-    from ragstone.run.progress import Progress
+    from ragstone.run.folder.run_list import Progress
 
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
         raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")

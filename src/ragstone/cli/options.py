@@ -22,7 +22,7 @@ LATEST = Path("latest")
 @guarded
 def run_folder(run: Path | None) -> Path | None:
     """The folder that was named, or the newest finished run."""
-    from ragstone.run.runs import latest_run
+    from ragstone.run.folder.run_list import latest_run
 
     return latest_run() if run == LATEST and not run.exists() else run
 
@@ -30,7 +30,7 @@ def run_folder(run: Path | None) -> Path | None:
 def read_place(given: str) -> Path:
     """The folder at a path; of a run at a URL, which a path would take a slash out of, a copy."""
     from ragstone.core.remote_files import is_url
-    from ragstone.run.remote_folder import mirrored
+    from ragstone.run.folder.remote_folder import mirrored
 
     return guarded(mirrored)(given) if is_url(given) else Path(given)
 

@@ -10,7 +10,7 @@ from .grounds import ReadContexts
 from .guard import DecidesByConfidence, Guard, Listener
 
 if TYPE_CHECKING:
-    from ragstone.run.named_models import Named
+    from ragstone.run.judging.named_models import Named
 
 
 def assess(

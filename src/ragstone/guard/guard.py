@@ -25,7 +25,7 @@ from .grounding import ClaimsJudge, Grounded
 from .grounds import ReadContexts, read_contexts
 
 if TYPE_CHECKING:
-    from ragstone.run.named_models import Named
+    from ragstone.run.judging.named_models import Named
 
 LOGGER = getLogger("ragstone.guard")
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from ragstone.models.chat import Usage
 from ragstone.run import Entry
-from ragstone.run.calls.entries import Attempt, Totals
+from ragstone.run.calls.journal_reader import Attempt, Totals
 
 from .figures import counted
 from .page import OutlineItem, Phrase, quiet, strong

@@ -8,8 +8,8 @@ from ragstone.analysis import compare, failures
 from ragstone.core.escape import on_one_line
 from ragstone.core.files import write_result
 from ragstone.run import Run
-from ragstone.run.estimate import Estimate
-from ragstone.run.runs import runs_in
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.run_list import runs_in
 
 from .alone import alone, as_png
 from .figures import ARROWS, percent, short_name

@@ -16,7 +16,7 @@ from ragstone.metrics import (
     read_metric,
     suite_named,
 )
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 from .words import short_words
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import isclose
 
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 FAMILIES = {
     "retrieval": "Retrieval",

@@ -9,7 +9,7 @@ import polars as pl
 from ragstone.core.errors import RagstoneError
 from ragstone.judgements import Lexical
 from ragstone.metrics import parse_metric
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 from .dossier import dossiers
 from .figures import scale_of

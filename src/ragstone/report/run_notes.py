@@ -9,8 +9,8 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import RULES
 from ragstone.run import Run
-from ragstone.run.forms import Data
-from ragstone.run.remarks import of_sizes
+from ragstone.run.estimates.cautions import of_sizes
+from ragstone.run.folder.schemas import Data
 
 from .figures import counted, short_name
 from .page import Phrase, Words, strong

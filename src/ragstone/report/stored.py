@@ -7,8 +7,8 @@ from typing import Protocol
 import polars as pl
 
 from ragstone.run import Entry
-from ragstone.run.estimate import Estimate
-from ragstone.run.forms import Manifest
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Manifest
 
 
 class Reported(Protocol):

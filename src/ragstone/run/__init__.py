@@ -26,13 +26,12 @@ What reads and limits a run is imported from here. What makes one is imported fr
 it brings every judge and metric along, and most commands read a finished run.
 """
 
-from .calls.counts import Counts
-from .calls.entries import Entry
-from .estimate import Estimate
-from .instructions import Instructions
-from .limits import Limits
-from .live import Live
-from .progress import Progress
+from .calls.journal import Counts
+from .calls.journal_reader import Entry
+from .estimates.estimate import Estimate
+from .folder.folder import Live
+from .folder.run_list import Progress
+from .request import Instructions, Limits
 from .run import Run
 
 __all__ = [

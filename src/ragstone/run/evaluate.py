@@ -1,42 +1,73 @@
-"""Evaluate: judges and scores examples, and returns a run."""
+"""Evaluate: judges and scores examples, logs the result, and returns a run.
+
+Set the level of the logger ``ragstone`` to see the scores.
+"""
 
 import asyncio
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
+from logging import DEBUG, INFO, getLogger
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import CannotGoOn, DamagedRun, InputError, room_for
+from ragstone.core.escape import on_one_line
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, reason
 from ragstone.core.remote_files import is_url
 from ragstone.data.examples import IdsOfSystems
 from ragstone.judges.similarity import BertscoreOptions
 
-from .chat_judges import able_to_ask
-from .cluster.connection import ray_address
-from .cutting import CutData, cut
-from .evaluation import Evaluation
-from .folder import Folder
-from .forms import Manifest
-from .known_input import InputFacts
-from .logged import log_run
-from .progress import Progress, Report
-from .remote_folder import remote_folder
+from .folder.checksums import as_line, write_lines
+from .folder.folder import Folder
+from .folder.input_survey import InputFacts
+from .folder.remote_folder import remote_folder
+from .folder.run_list import Progress, Report
+from .folder.schemas import Manifest
+from .judging.evaluation import Evaluation
+from .judging.run_models import able_to_ask
+from .judging.sharding import CutData, cut
+from .ray_engine.connection import ray_address
 from .request import Request, with_arguments_of
 from .run import Run
-from .spec import Prepared, RunSpec, prepare
-from .written import as_line, write_lines
+from .run_plan import Prepared, RunSpec, prepare
 
 if TYPE_CHECKING:
-    from .batches.passes import RunBatches
-    from .calls.asking import Asking
-    from .cluster.engine import ClusterEngine
+    from .batches.batch_loop import RunBatches
+    from .calls.asker import Asking
+    from .ray_engine.engine import ClusterEngine
+
+
+LOGGER = getLogger("ragstone")
+
+
+def log_run(run: Run) -> None:
+    """Log a finished run at INFO: name, number of examples, the means by system."""
+    if not LOGGER.isEnabledFor(INFO):
+        return
+    means: dict[str, list[str]] = {}
+    for one in run.estimate_list:
+        if one.group.keys() == {"system"}:
+            means.setdefault(one.metric, []).append(f"{one.group['system']}={_shown(one.value)}")
+    said = "; ".join(f"{metric}: {', '.join(values)}" for metric, values in means.items())
+    LOGGER.info("%s", on_one_line(f"{run.path.name}: {run.form.data.examples} examples; {said}"))
+
+
+def log_one(scores: Mapping[str, float | None]) -> None:
+    """Log the scores of a single example at DEBUG."""
+    if LOGGER.isEnabledFor(DEBUG):
+        said = "; ".join(f"{metric}: {_shown(value)}" for metric, value in scores.items())
+        LOGGER.debug("%s", on_one_line(f"evaluate_one: {said}"))
+
+
+def _shown(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4g}"
+
 
 MOST_NOTED = 3
 """Faults and ids that the manifest quotes; the files have them all."""
@@ -348,7 +379,7 @@ def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatche
     """The batches of the run; None if it has none."""
     if not request.batch and not (folder.path / RunEntry.BATCHES).is_file():
         return None
-    from .batches.passes import RunBatches, check_batches
+    from .batches.batch_loop import RunBatches, check_batches
 
     rest = check_batches(prepared.chat.models, request.batch_rest, request.batch_wait)
     attempts = request.limits.of_a_model.attempts
@@ -371,7 +402,7 @@ def _ask_in_batches(
     batches: "RunBatches",
 ) -> None:
     """Ask what can be asked in batches, before anything is judged."""
-    from .batches.collecting import collect
+    from .batches.batch_asker import collect
 
     examples, label_files = prepared.examples, prepared.label_files
     report = request.progress
@@ -403,7 +434,7 @@ def _on_cluster(
     made_anew: Manifest | None,
 ) -> "ClusterEngine":
     """The engine that judges on a cluster."""
-    from .cluster.engine import ClusterEngine
+    from .ray_engine.engine import ClusterEngine
 
     return ClusterEngine(
         address,

@@ -25,16 +25,15 @@ from ragstone.judges.local.claims_and_evidence import claims, statements
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
-from .blocks import shards_of
-from .calls.entries import FILE
-from .calls.prices import Price, batch_cost, cost, load_prices
-from .chat_judges import able_to_ask
-from .judging import judge_further
-from .limits import Limits
-from .prefetch import Prefetch
-from .request import Request, with_arguments_of
-from .spec import prepare
-from .survey import Survey
+from .calls.budget import Price, batch_cost, cost, load_prices
+from .calls.journal_reader import FILE
+from .folder.input_survey import Survey
+from .judging.judge_blocks import judge_further
+from .judging.prefetch import Prefetch
+from .judging.run_models import able_to_ask
+from .judging.sharding import shards_of
+from .request import Limits, Request, with_arguments_of
+from .run_plan import prepare
 
 Result = TypeVar("Result")
 
@@ -173,9 +172,8 @@ class _Known:
     """The questions answered before; an unreadable cache counts as empty."""
 
     def __init__(self, journal: Path | None, limits: Limits) -> None:
-        from .calls.entries import answered, reasoned
-        from .calls.replies import LAYOUT
-        from .calls.shared_replies import replies_file
+        from .calls.journal_reader import answered, reasoned
+        from .calls.reply_cache import LAYOUT, replies_file
 
         there = journal if journal is not None and journal.is_file() else None
         self._here = set() if there is None else answered(there)

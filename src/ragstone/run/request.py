@@ -1,26 +1,338 @@
-"""Request: the arguments of ``evaluate``, ``aevaluate`` and ``forecast``, listed once for all."""
+"""Request: the arguments of ``evaluate``, ``aevaluate`` and ``forecast``, listed and checked.
+
+Limits on the rate and cost of model calls do not change what is measured.
+"""
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
+from functools import partial, wraps
+from inspect import signature
+from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar, cast
+from types import NoneType, UnionType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Literal,
+    ParamSpec,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
-from ragstone.core.errors import InputError
-from ragstone.judges import MARKERS
-from ragstone.metrics import Metric
+from ragstone.core.errors import InputError, each
+from ragstone.core.user_code import source
+from ragstone.data.json_text import shown
+from ragstone.judges import MARKERS, fingerprint
+from ragstone.metrics import QUICK, Metric, metric_types, parse_metric, register, suite_named
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .arguments import check_arguments
-from .instructions import PLAIN, Instructions
-from .limits import USUAL, Limits
-from .live import Debug
-from .named_models import Named
-from .progress import Report
+from .folder.folder import Debug
+from .folder.run_list import Report
+from .judging.named_models import Named
+from .settings import candidates
+
+if TYPE_CHECKING:
+    from .calls.model_client import CallLimits
+
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
+
+WORDS: Mapping[object, str] = {
+    str: "text", int: "a whole number", float: "a number", bool: "True or False",
+    NoneType: "None", Path: "a path",
+}  # fmt: skip
+ABSTRACT: Mapping[object, type] = {int: Integral, float: Real, Path: os.PathLike}
+
+
+def checked(function: Callable[P, Result]) -> Callable[P, Result]:
+    """The function, refusing arguments that its annotations do not allow before it does anything.
+
+    Raises:
+        InputError: Lists every argument of a wrong type.
+    """
+    form = signature(function)
+
+    @wraps(function)
+    def run(*args: P.args, **options: P.kwargs) -> Result:
+        check_arguments(function, form.bind(*args, **options).arguments)
+        return function(*args, **options)
+
+    return run
+
+
+def check_arguments(form: Callable[..., object], given: Mapping[str, object]) -> None:
+    """Raise ``InputError`` with every argument that the annotations of a function do not allow."""
+    hints = get_type_hints(form)
+    faults = [one for name in given for one in _faults(name, given[name], hints[name])]
+    if faults:
+        noun = "argument of a wrong type" if len(faults) == 1 else "arguments of a wrong type"
+        raise InputError("\n  ".join([f"{len(faults)} {noun}:", *faults]))
+
+
+def _faults(name: str, value: object, hint: Any) -> Iterator[str]:
+    """What is wrong, down to the entry of a list or mapping."""
+    choices = _choices(hint)
+    if any(_fits(value, one) for one in choices):
+        return
+    for one in reversed(choices):
+        if inside := list(_inside(name, value, one)):
+            yield from inside
+            return
+    yield f"{name}: expected {_in_words(choices)}, got {shown(value)}"
+
+
+def _inside(name: str, value: object, hint: Any) -> Iterator[str]:
+    """What is wrong with the entries of a list or mapping."""
+    if _takes_several(hint) and isinstance(value, list | tuple | set | frozenset):
+        (each,) = get_args(hint)
+        for at, entry in enumerate(value):
+            yield from _faults(f"{name}[{at}]", entry, each)
+    elif get_origin(hint) is Mapping and isinstance(value, Mapping):
+        keys, values = get_args(hint)
+        for key, entry in value.items():
+            yield from _faults(f"a name in {name}", key, keys)
+            yield from _faults(f"{name}[{key!r}]", entry, values)
+
+
+def _choices(hint: Any) -> list[Any]:
+    if isinstance(hint, UnionType) or get_origin(hint) is Union:
+        return [choice for one in get_args(hint) for choice in _choices(one)]
+    return [hint]
+
+
+def _takes_several(hint: Any) -> bool:
+    origin = get_origin(hint)
+    return isinstance(origin, type) and issubclass(origin, Iterable) and len(get_args(hint)) == 1
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Whether it can be used; what needs more than its type to be seen is left to the function."""
+    origin = get_origin(hint)
+    if origin is Literal:
+        return isinstance(value, str)
+    if origin is Callable:
+        return callable(value)
+    if _takes_several(hint):
+        # An iterator is empty when it is read again.
+        several = isinstance(value, Iterable) and not isinstance(value, str | bytes | Iterator)
+        return several and not any(_inside("", value, hint))
+    if origin is Mapping:
+        return isinstance(value, Mapping) and not any(_inside("", value, hint))
+    if hint is bool:
+        return value is not None and hasattr(value, "__bool__")
+    if hint is Any or origin is not None or not isinstance(hint, type):
+        return True
+    if getattr(hint, "_is_protocol", False):
+        members = {name for name in vars(hint) if not name.startswith("_")}
+        return hasattr(type(value), "__getattr__") or members <= set(dir(value))
+    return isinstance(value, ABSTRACT.get(hint, hint))
+
+
+def _in_words(choices: Sequence[Any]) -> str:
+    """What is taken: ``text, a Metric or a list of these``."""
+    several = [one for one in choices if _takes_several(one)]
+    said = [_word(one) for one in choices if one not in several]
+    if several:
+        inside = _choices(get_args(several[0])[0])
+        these = set(map(_word, inside)) <= set(said)
+        said.append("a list of these" if these else f"a list of {_in_words(inside)}")
+    said = list(dict.fromkeys(said))
+    return " or ".join([", ".join(said[:-1]), said[-1]] if len(said) > 1 else said)
+
+
+def _word(hint: Any) -> str:
+    origin = get_origin(hint)
+    if origin is Callable:
+        return "a function"
+    if origin is Mapping:
+        return "a mapping"
+    name = getattr(hint, "__name__", str(hint))
+    return WORDS.get(hint, f"{'an' if name[0] in 'AEIO' else 'a'} {name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """Instructions to chat models.
+
+    Args:
+        plan: ``isolated``: each task in its own call. ``lean``: some tasks share a call.
+        prompts: Folder of custom prompts, which replace the built-in ones.
+        language: Language of the replies; None: the language of the texts.
+        rubrics: TOML file with your own criteria.
+    """
+
+    plan: str = "isolated"
+    prompts: Path | None = None
+    language: str | None = None
+    rubrics: Path | None = None
+
+
+PLAIN = Instructions()
+"""The prompts of the package, each task by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on calls to models.
+
+    Args:
+        timeout: Seconds to wait for one reply after sending the request.
+        concurrency: Maximum concurrent calls per model; adapts to the server's limit.
+        rpm: Maximum calls per minute to each model; None: no known limit.
+        tpm: Maximum tokens per minute to each model; None: no known limit.
+        max_calls: Maximum calls in the whole run; what is then not judged is missing.
+        budget: Maximum cost of the whole run in US dollars; needs prices.
+        prices: TOML file with prices; None: the prices in the ``prices`` extra.
+        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``;
+            None: Ragstone's cache folder.
+        cached: Whether to use replies cached by earlier runs and to cache new ones.
+
+    Raises:
+        InputError: A value out of range.
+    """
+
+    timeout: float = 120.0
+    concurrency: int = 64
+    rpm: int | None = None
+    tpm: int | None = None
+    max_calls: int | None = None
+    budget: float | None = None
+    prices: Path | None = None
+    cache: str | Path | None = None
+    cached: bool = True
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} must be above 0, not {value:g}"
+            for name in ("timeout", "concurrency", "rpm", "tpm")
+            if (value := getattr(self, name)) is not None and not value > 0
+        ]
+        faults += [
+            f"{name} must be 0 or more, not {value:g}"
+            for name in ("max_calls", "budget")
+            if (value := getattr(self, name)) is not None and not value >= 0
+        ]
+        if faults:
+            raise InputError(f"{'; '.join(faults)}.")
+
+    @property
+    def of_a_model(self) -> "CallLimits":
+        """The limits for each model."""
+        from .calls.model_client import CallLimits
+
+        return CallLimits(
+            concurrency=self.concurrency,
+            timeout=self.timeout,
+            requests_a_minute=self.rpm,
+            tokens_a_minute=self.tpm,
+        )
+
+
+USUAL = Limits()
+"""No minute and no money is counted."""
+
+
+CALLS_PYTHON = "python_udf("
+"""What Polars writes for a Python function in an expression, whatever the function."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The requested metrics, each once, and the suites' names.
+
+    ``quick`` among the suites adds what the data and the judges allow, which is
+    not known yet.
+    """
+
+    metrics: tuple[Metric, ...]
+    suites: tuple[str, ...]
+
+    @property
+    def scored(self) -> list[Metric]:
+        """All metrics to score, including everything that ``quick`` may choose."""
+        quick = candidates() if QUICK in self.suites else ()
+        return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
+
+
+def several(given: str | Sequence[str]) -> Sequence[str]:
+    """A list; a single name becomes a list of one."""
+    return [given] if isinstance(given, str) else given
+
+
+def requested(
+    metrics: str | Metric | Sequence[str | Metric],
+    suites: str | Sequence[str],
+    *,
+    else_quick: bool,
+    cross_encoder: bool = False,
+) -> Requested:
+    """Look up the names; a user's own metrics are registered by name.
+
+    Args:
+        metrics: As given.
+        suites: As given.
+        else_quick: Whether nothing means ``quick``.
+        cross_encoder: Whether one is given, of which suites may have a metric.
+
+    Raises:
+        UnknownName: There is no such metric or suite.
+        InputError: Several names are wrong; says all that is.
+    """
+    built_in = metric_types()
+    given = [metrics] if isinstance(metrics, (str, Metric)) else metrics
+    for one in given:
+        if isinstance(one, Metric) and one.name not in built_in:
+            register(one)
+    names = tuple(dict.fromkeys(several(suites)))
+    if else_quick and not names and not given:
+        names = (QUICK,)
+
+    def of_suite(name: str) -> Sequence[Metric]:
+        return suite_named(name).metrics(cross_encoder=cross_encoder) if name != QUICK else ()
+
+    def alone(one: str | Metric) -> Sequence[Metric]:
+        return [one if isinstance(one, Metric) else parse_metric(one)]
+
+    found = each(
+        [*(partial(alone, one) for one in given), *(partial(of_suite, one) for one in names)]
+    )
+    chosen = [metric for ones in found for metric in ones]
+    return Requested(tuple({str(metric): metric for metric in chosen}.values()), names)
+
+
+def own_definitions(metrics: Sequence[Metric]) -> dict[str, str]:
+    """A fingerprint of each user's own metric, because its name does not identify it.
+
+    Raises:
+        InputError: A metric calls a function whose source does not tell what it does, and has no
+            identity.
+    """
+    built_in = metric_types()
+    return {
+        str(metric): fingerprint(_definition(metric))
+        for metric in metrics
+        if metric.name not in built_in
+    }
+
+
+def _definition(metric: Metric) -> object:
+    """A metric's identity; by default its expressions, or the source of the function in them."""
+    if metric.identity:
+        return metric.identity
+    parts = [(name, str(part.rule), part.empty) for name, part in metric.parts().items()]
+    combined = str(metric.combine())
+    if not any(CALLS_PYTHON in rule for rule in (combined, *(rule for _, rule, _ in parts))):
+        return parts, combined
+    made_by = getattr(type(metric), "made_by", type(metric))
+    return source(made_by, instead=f'identity="1" for the metric {metric.name}')
 
 
 @dataclass(frozen=True)

@@ -21,24 +21,22 @@ from ragstone.metrics import QUICK, Metric, needed_asks, read_metric
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .arguments import checked
-from .encoder_names import BERTSCORE_ASKS, ModelNames
-from .encoders import Models, needs_encoder, open_models
-from .evaluation import Evaluation
-from .folder import Folder
-from .forms import ShardForm
-from .judging import judge_further
-from .logged import log_run
-from .manifest import UNANSWERED, RunTally
-from .places import ESTIMATES
-from .progress import Progress, Report
-from .remote_folder import refuse_copy
-from .requested import Requested, requested, several
+from .evaluate import log_run
+from .folder.checksums import collect
+from .folder.finished_run import UNANSWERED, RunTally, finished_judges, stored_shards
+from .folder.folder import Folder
+from .folder.locks import ESTIMATES
+from .folder.remote_folder import refuse_copy
+from .folder.run_list import Progress, Report
+from .folder.schemas import ShardForm
+from .judging.evaluation import Evaluation
+from .judging.judge_blocks import judge_further
+from .judging.run_models import Models, needs_encoder, open_models
+from .judging.scoring import block_tables, check_fields
+from .request import Requested, checked, requested, several
 from .run import Run
-from .scoring import block_tables, check_fields
-from .spec import RunSpec, grouped_by
-from .stored_shards import finished_judges, stored_shards
-from .written import collect
+from .run_plan import RunSpec, grouped_by
+from .settings import BERTSCORE_ASKS, ModelNames
 
 SCORED = ("scores", "facets", "origins")
 """The tables of a shard that are made anew."""

@@ -15,23 +15,22 @@ from ragstone.core.messages import HasPage, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
 from ragstone.judgements import KINDS, Tables
 
-from .calls.entries import Entry
-from .estimate import Estimate
-from .excerpt import Excerpt, StoredRows, of_examples, of_no_example
-from .folder import Folder
-from .forms import Manifest
-from .overrules.store import NOTHING, Store
-from .places import MANIFEST, READY
-from .remote_folder import mirrored, named, refuse_copy
-from .stored_shards import finished_judges, stored_shards
-from .written import collect
+from .calls.journal_reader import Entry
+from .corrections.correction import NOTHING, Store
+from .estimates.estimate import Estimate
+from .folder.checksums import collect
+from .folder.finished_run import finished_judges, stored_shards
+from .folder.folder import Excerpt, Folder, StoredRows, of_examples, of_no_example
+from .folder.locks import MANIFEST, READY
+from .folder.remote_folder import mirrored, named, refuse_copy
+from .folder.schemas import Manifest
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .overrules.overlay import Overlay
-    from .overrules.overrule import Judgement, Overrule, Overruled
-    from .overrules.overruling import Overruling
+    from .corrections.correct import Overruling
+    from .corrections.corrected_run import Overlay
+    from .corrections.correction import Judgement, Overrule, Overruled
 
 MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
@@ -364,7 +363,7 @@ class Run(HasPage):
     @cached_property
     def _overruling(self) -> "Overruling":
         # Most runs were never overruled, and what overrules brings every judge along.
-        from .overrules.overruling import Overruling
+        from .corrections.correct import Overruling
 
         return Overruling(self.folder)
 

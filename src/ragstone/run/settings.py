@@ -1,10 +1,155 @@
-"""Settings: the settings of a run, as stored in ``run.json`` and compared on resume."""
+"""Settings: a run's settings and models as in ``run.json``, and the metrics of its quick suite.
 
+The quick suite is settled when all examples are scored. A metric is left out if no example has a
+value, if over a tenth of the examples that could have a value lack a judgement that no judge of
+the run can give, or if its condition does not hold. A metric stays if a judge tried and failed
+at it, because failures are reported, not hidden.
+"""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from typing import Any
 
+import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from .written import Several
+from ragstone.judgements import ASKS, BERTSCORES, MISSING, VALUE, Similarity
+from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
+
+from .folder.checksums import Several
+
+MOST_UNJUDGED = 0.1
+
+CITED = "citation_presence"
+"""The metric that tells whether any answer names a source."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFacts:
+    """Facts about the data after judging."""
+
+    retrieved: bool
+    """Some example has a context."""
+    labelled: bool
+    """People labelled contexts."""
+    by_ids: bool
+    """Ids say what is relevant."""
+    cited: bool
+    """Some answer names a source."""
+
+
+CONDITIONS: dict[str, Callable[[DataFacts], bool]] = {
+    "ndcg": lambda facts: not facts.by_ids,
+    "graded_relevance": lambda facts: not facts.by_ids,
+    "sufficiency_hit": lambda facts: facts.labelled,
+    "sufficiency_rate": lambda facts: facts.labelled,
+    "misleading_rate": lambda facts: facts.labelled,
+    CITED: lambda facts: facts.cited,
+    "citation_precision": lambda facts: facts.cited,
+    "citation_recall": lambda facts: facts.cited,
+}
+"""When a metric is worth its line, where a value alone does not say so."""
+
+
+@cache
+def candidates() -> tuple[Metric, ...]:
+    """The metrics that the suite chooses from."""
+    return tuple(map(parse_metric, QUICK_METRICS))
+
+
+def choose(offered: Sequence[Metric], counts: pl.DataFrame, facts: DataFacts) -> list[Metric]:
+    """The metrics that the data and the judges allow.
+
+    Args:
+        offered: The metrics to choose from.
+        counts: How often each ``metric``, ``status`` and ``reason`` came out,
+            with the number in ``len``.
+        facts: For the conditions.
+    """
+    return [
+        metric
+        for metric in offered
+        if worth_it(metric, facts)
+        and _allows(metric, counts.filter(pl.col("metric") == str(metric)))
+    ]
+
+
+def worth_it(metric: Metric, facts: DataFacts) -> bool:
+    """Whether a metric with values is worth its line."""
+    return (facts.retrieved or not _needs_contexts(metric)) and _holds(str(metric), facts)
+
+
+def _holds(metric: str, facts: DataFacts) -> bool:
+    return metric not in CONDITIONS or CONDITIONS[metric](facts)
+
+
+def _allows(metric: Metric, counts: pl.DataFrame) -> bool:
+    unjudged = (pl.col("status") == MISSING) & (
+        (pl.col("reason") == metric.gap) | pl.col("reason").str.contains("^(not_judged|local: no_)")
+    )
+    valued = int(counts.filter(pl.col("status") == VALUE)["len"].sum())
+    nobody = int(counts.filter(unjudged)["len"].sum())
+    return valued > 0 and nobody <= MOST_UNJUDGED * (valued + nobody)
+
+
+@lru_cache(maxsize=256)
+def _needs_contexts(metric: Metric) -> bool:
+    required = {name for ask in needed_asks([metric]) for name in ASKS[ask].requires}
+    return "contexts" in required | set(metric.requires)
+
+
+BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelNames:
+    """The models of a run by name, as stored in its manifest.
+
+    Args:
+        encoder: Name and fingerprint; None if none is needed or none could be opened.
+        reads: The encoder's token limit; 0 if unknown.
+        bertscore: The settings of BERTScore; None if it is not computed.
+        cross_encoder: Name and fingerprint; None if none was named.
+        lacking: Why a required encoder is not available.
+        strings: Why the local judge does not use the stored encoder.
+    """
+
+    encoder: str | None = None
+    reads: int = 0
+    bertscore: str | None = None
+    cross_encoder: str | None = None
+    lacking: str | None = None
+    strings: str | None = None
+
+    def settings(self) -> dict[str, str | None]:
+        """The settings that a resumed run must share."""
+        return {
+            "encoder": self.encoder,
+            "bertscore": self.bertscore,
+            "cross_encoder": self.cross_encoder,
+        }
+
+    def signature(self, asks: Collection[str]) -> list[str]:
+        """The part of a signature for numbers that depend on these asks."""
+        by = {filler for ask in asks for filler in ASKS[ask].by}
+        words = []
+        if self.encoder and "encoder" in by:
+            words.append(f"encoder:{_short(self.encoder)}")
+        if self.bertscore and not BERTSCORE_ASKS.isdisjoint(asks):
+            words.append(f"bertscore:{self.bertscore}")
+        if self.cross_encoder and "cross_encoder" in by:
+            words.append(f"cross_encoder:{_short(self.cross_encoder)}")
+        return words
+
+
+NO_MODELS = ModelNames()
+"""Nothing was compared."""
+
+
+def _short(identity: str) -> str:
+    name, _, fingerprint = identity.rpartition("@")
+    return f"{name}@{fingerprint[:12]}"
 
 
 class ChatSettings(BaseModel):

@@ -15,8 +15,8 @@ from ragstone.annotation import labels_of
 from ragstone.core.errors import InputError
 from ragstone.report.ranked import shortfalls
 from ragstone.run import Run
-from ragstone.run.overrules.store import Store
-from ragstone.run.places import MANIFEST
+from ragstone.run.corrections.correction import Store
+from ragstone.run.folder.locks import MANIFEST
 
 KEPT = 3
 """Runs whose rows are kept in memory."""

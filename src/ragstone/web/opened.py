@@ -12,8 +12,8 @@ from threading import Event, Lock, Thread
 
 from ragstone.core.errors import DamagedRun, Fault, RagstoneError
 from ragstone.run import Run
-from ragstone.run.places import MANIFEST
-from ragstone.run.run_files import RunFiles
+from ragstone.run.folder.locks import MANIFEST
+from ragstone.run.folder.run_files import RunFiles
 
 from .calm import Calm
 from .example_rows import example_rows

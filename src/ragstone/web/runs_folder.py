@@ -26,11 +26,11 @@ from ragstone.core.errors import InputError, RagstoneError, UnknownName
 from ragstone.monitor.store.store import FILE as MONITOR
 from ragstone.monitor.store.store import open_store
 from ragstone.run import Run
-from ragstone.run.estimate import Estimate
-from ragstone.run.overrules.store import FILE as OVERRULES
-from ragstone.run.overrules.store import Store
-from ragstone.run.places import MANIFEST
-from ragstone.run.runs import FoundRun, found_run, newest_first
+from ragstone.run.corrections.correction import FILE as OVERRULES
+from ragstone.run.corrections.correction import Store
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.locks import MANIFEST
+from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
 from .calm import Calm
 from .kept import KeptResults

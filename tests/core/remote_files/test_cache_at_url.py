@@ -17,9 +17,8 @@ from ragstone.core.remote_files import Remote
 from ragstone.core.sqlite import open_file
 from ragstone.models.chat import ChatReply
 from ragstone.report.words import explain
-from ragstone.run.calls import shared_replies
-from ragstone.run.calls.replies import FILE, LAYOUT, ReplyCache, write_replies
-from ragstone.run.calls.shared_replies import open_replies
+from ragstone.run.calls import reply_cache as shared_replies
+from ragstone.run.calls.reply_cache import FILE, LAYOUT, ReplyCache, open_replies, write_replies
 from tests.batch_provider import BatchProvider, provider
 
 ROWS = [{"id": f"q{n}", "question": f"Q{n}?", "answer": f"A{n}.", "contexts": ["A."]}

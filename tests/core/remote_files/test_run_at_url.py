@@ -18,8 +18,8 @@ from ragstone.core.errors import InputError, RunConflict, StorageAway
 from ragstone.core.remote_files import Remote, RemoteFile
 from ragstone.data import cornwall
 from ragstone.run import Run
-from ragstone.run.remote_folder import RemoteFolder
-from ragstone.run.remote_lock import locked_at
+from ragstone.run.folder.locks import locked_at
+from ragstone.run.folder.remote_folder import RemoteFolder
 from ragstone.testing import ScriptedModel
 
 METRICS = ["token_f1", "exact_match"]
@@ -118,7 +118,7 @@ def test_a_run_that_was_killed_goes_on_on_any_machine(
     code = f"""
 import os, signal
 from ragstone import evaluate
-from ragstone.run.remote_folder import RemoteFolder
+from ragstone.run.folder.remote_folder import RemoteFolder
 kept = RemoteFolder.kept
 def kill(self, form):
     if form.shard == 2:
@@ -139,7 +139,7 @@ evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
         elsewhere.another()
         with pytest.raises(RunConflict, match="Another run is writing"):
             evaluate(data, metrics=METRICS, out=url)
-        monkeypatch.setattr("ragstone.run.remote_lock.GONE", 0.0)
+        monkeypatch.setattr("ragstone.run.folder.locks.GONE", 0.0)
     fresh = s3.info(f"{url}/scores/000000.parquet")["LastModified"]
     evaluate(data, metrics=METRICS, out=url)
     assert at(s3, url) == tables(tmp_path / "run")

@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.metrics import SUITES, parse_metric, strictness_note, suite_named
 from ragstone.report.layouts import LAYOUTS, Report, report_as, row_as
 from ragstone.run import Run
-from ragstone.run.one import ScoresOfOne
+from ragstone.run.evaluate_one import ScoresOfOne
 
 
 class Half:

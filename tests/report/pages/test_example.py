@@ -24,7 +24,7 @@ from ragstone.report.pages.example import example_page
 from ragstone.report.panels import short_judge
 from ragstone.report.render.terminal import as_text
 from ragstone.run import Entry
-from ragstone.run.calls.entries import Attempt
+from ragstone.run.calls.journal_reader import Attempt
 
 Found = Callable[..., Dossier]
 SUPPORT: dict[str, Any] = {

@@ -17,7 +17,7 @@ from ragstone.report.render.markdown import as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.report.sentences.summary import summary_sentences
 from ragstone.run import Run
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 Make = Callable[..., Estimate]
 Print = Callable[..., str]

@@ -32,8 +32,8 @@ from ragstone.report.page import (
     plain,
 )
 from ragstone.report.pages.run_in_full import distributions, estimate_table, slices
-from ragstone.run.calls.entries import Totals
-from ragstone.run.estimate import Estimate
+from ragstone.run.calls.journal_reader import Totals
+from ragstone.run.estimates.estimate import Estimate
 
 Make = Callable[..., Estimate]
 Print = Callable[..., str]

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ragstone import Run, evaluate
-from ragstone.run.batches import following, passes
+from ragstone.run.batches import batch_follower as following
+from ragstone.run.batches import batch_loop as passes
 from tests.batch_provider import BatchProvider, provider
 
 FORMATS = ("openai", "anthropic", "gemini")

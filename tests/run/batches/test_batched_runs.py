@@ -15,12 +15,13 @@ from ragstone.core.errors import ModelError
 from ragstone.core.messages import Reason
 from ragstone.models.chat import ChatReply, ChatRequest
 from ragstone.models.chat.provider_batches import OpenAiBatches
-from ragstone.run.batches import following, passes
+from ragstone.run.batches import batch_follower as following
+from ragstone.run.batches import batch_loop as passes
+from ragstone.run.batches.batch_follower import ListedBatches
 from ragstone.run.batches.batch_journal import FILE, BatchJournal, KeptBatch
-from ragstone.run.batches.listed import ListedBatches
-from ragstone.run.calls.entries import FILE as JOURNAL
-from ragstone.run.calls.entries import totals
-from ragstone.run.progress import Progress
+from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.calls.journal_reader import totals
+from ragstone.run.folder.run_list import Progress
 from tests.batch_provider import BatchProvider, long_ago
 
 from .conftest import METRICS, files

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import pytest
 
 from ragstone.judges.llm.questions import Item, Piece, Question
-from ragstone.run.calls.asking import Asking
-from ragstone.run.calls.entries import FILE
+from ragstone.run.calls.asker import Asking
 from ragstone.run.calls.journal import Journal
+from ragstone.run.calls.journal_reader import FILE
 
 
 class Verdict(Item):

@@ -8,12 +8,9 @@ import pytest
 
 from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.run.calls.admission import EXPECTED_TOKENS, Admission, Admitted
-from ragstone.run.calls.attempting import AttemptResult, QueuedQuestion
-from ragstone.run.calls.budget import Budget
-from ragstone.run.calls.health import ServerHealth
-from ragstone.run.calls.pacing import Pace
-from ragstone.run.calls.prices import Price
+from ragstone.run.calls.attempt import AttemptResult, Pace, QueuedQuestion
+from ragstone.run.calls.budget import Budget, Price
+from ragstone.run.calls.model_client import EXPECTED_TOKENS, Admission, Admitted, ServerHealth
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]
 Make = Callable[..., Question]

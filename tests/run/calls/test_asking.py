@@ -14,13 +14,11 @@ from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
 from ragstone.report.words import words
-from ragstone.run.calls.asking import REMEMBERED, Asking
-from ragstone.run.calls.budget import Budget
-from ragstone.run.calls.entries import FILE, entries, totals
+from ragstone.run.calls.asker import REMEMBERED, Asking, Remembered
+from ragstone.run.calls.budget import Budget, Price, Prices
+from ragstone.run.calls.journal_reader import FILE, entries, totals
 from ragstone.run.calls.model_client import CallLimits
-from ragstone.run.calls.outcomes import Remembered
-from ragstone.run.calls.prices import Price, Prices
-from ragstone.run.calls.replies import ReplyCache
+from ragstone.run.calls.reply_cache import ReplyCache
 from ragstone.testing import ScriptedModel
 from ragstone.testing import asked as ids
 from ragstone.testing.chat import Said

@@ -6,9 +6,8 @@ import pytest
 
 from ragstone.models.chat import ChatReply
 from ragstone.report.words import words
-from ragstone.run.calls.attempting import AttemptResult
-from ragstone.run.calls.health import FIRST_WAIT, LONGEST_WAIT, ServerHealth, wait
-from ragstone.run.calls.pacing import Pace
+from ragstone.run.calls.attempt import AttemptResult, Pace
+from ragstone.run.calls.model_client import FIRST_WAIT, LONGEST_WAIT, ServerHealth, wait
 
 REJECTED = AttemptResult(trouble="rejected", words="no such field", http=400)
 GONE = AttemptResult(trouble="connection", words="it broke off")

@@ -13,7 +13,8 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatRequest, Usage
-from ragstone.run.calls.entries import (
+from ragstone.run.calls.journal import Journal, JournaledQuestion
+from ragstone.run.calls.journal_reader import (
     FILE,
     Attempt,
     CallTimes,
@@ -22,7 +23,6 @@ from ragstone.run.calls.entries import (
     entries,
     totals,
 )
-from ragstone.run.calls.journal import Journal, JournaledQuestion
 
 
 def told(text: str = "text") -> JournaledQuestion:
@@ -290,7 +290,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, resource.RLIM_INFINITY))
 import asyncio
 from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatRequest
-from ragstone.run.calls.entries import Attempt
+from ragstone.run.calls.journal_reader import Attempt
 from ragstone.run.calls.journal import Journal, JournaledQuestion
 journal = Journal.open(Path(sys.argv[1]))
 told = JournaledQuestion("judge", "support", "e1", 0, ChatRequest("system", (), {}, "support"))

@@ -5,7 +5,7 @@ import pytest
 from ragstone.core.messages import Reason, reason
 from ragstone.judges.llm.questions import Item
 from ragstone.judges.llm.replies import Outcome
-from ragstone.run.calls.outcomes import Remembered, completed, halves, in_vain, rejoined
+from ragstone.run.calls.asker import Remembered, completed, halves, in_vain, rejoined
 
 P1, P2, P3 = Item(), Item(), Item()
 

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.models.chat import Usage
-from ragstone.run.calls.prices import Price, Prices, cost, load_prices
+from ragstone.run.calls.budget import Price, Prices, cost, load_prices
 
 PRICE = Price(2.0, 0.5, 10.0)
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ragstone.judges.llm.questions import Question
-from ragstone.run.calls.asking import Asking
-from ragstone.run.calls.entries import FILE, entries, totals
+from ragstone.run.calls.asker import Asking
 from ragstone.run.calls.journal import Journal
+from ragstone.run.calls.journal_reader import FILE, entries, totals
 from ragstone.testing import ScriptedModel
 
 QUESTIONS, AT_ONCE = 400, 4
@@ -21,8 +21,8 @@ CHILD = f"""
 import asyncio, os, sys
 from pathlib import Path
 from ragstone.judges.llm.questions import Item, Piece, Question
-from ragstone.run.calls.asking import Asking
-from ragstone.run.calls.entries import FILE
+from ragstone.run.calls.asker import Asking
+from ragstone.run.calls.journal_reader import FILE
 from ragstone.run.calls.journal import Journal
 from ragstone.run.calls.model_client import CallLimits
 from ragstone.testing import ScriptedModel

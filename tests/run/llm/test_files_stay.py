@@ -10,7 +10,7 @@ import pytest
 from ragstone import evaluate
 from ragstone.core.errors import InputError
 from ragstone.core.files import write_result
-from ragstone.run.progress import Progress
+from ragstone.run.folder.run_list import Progress
 from ragstone.testing import ScriptedModel
 
 from .conftest import Row

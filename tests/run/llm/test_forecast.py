@@ -17,7 +17,7 @@ from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
 from ragstone.report.words import explain
 from ragstone.run import Limits
-from ragstone.run.calls.prices import Price
+from ragstone.run.calls.budget import Price
 from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, _tokens, forecast
 from ragstone.testing import ScriptedModel
 

@@ -433,8 +433,8 @@ def test_a_model_cannot_be_called_like_another_judge(
 def test_a_judge_that_takes_long_for_the_first_block_changes_no_shard(
     scripted: Model, pier: Rows, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragstone.run.prefetch.BLOCK", 2)
-    monkeypatch.setattr("ragstone.run.blocks.OF_A_SHARD", 3)
+    monkeypatch.setattr("ragstone.run.judging.prefetch.PREFETCHED", 2)
+    monkeypatch.setattr("ragstone.run.judging.sharding.OF_A_SHARD", 3)
     rows = [{**pier[0], "id": str(one), "question": f"Pier {one}?"} for one in range(7)]
 
     def shards(name: str, seconds: float) -> list[tuple[str, int]]:

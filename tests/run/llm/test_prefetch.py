@@ -12,9 +12,9 @@ from ragstone.judges import Judge
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.llm.llm_judge import LEAN, LLMJudge
 from ragstone.judges.llm.prompts import load_prompts
-from ragstone.run.blocks import shards_of
-from ragstone.run.chat_judge import ChatJudge
-from ragstone.run.prefetch import Prefetch
+from ragstone.run.judging.chat_judge import ChatJudge
+from ragstone.run.judging.prefetch import Prefetch
+from ragstone.run.judging.sharding import shards_of
 from ragstone.testing import ScriptedModel
 
 Asked = dict[str, tuple[int, set[str]]]

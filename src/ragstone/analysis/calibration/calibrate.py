@@ -14,7 +14,7 @@ from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import HasPage
 from ragstone.run import Run
-from ragstone.run.arguments import checked
+from ragstone.run.request import checked
 from ragstone.stats.judge_quality.confusion import Criterion
 
 from .column_checks import JudgeCheck, check_column, compared_units, said_of

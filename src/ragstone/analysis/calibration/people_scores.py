@@ -16,7 +16,7 @@ from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Kind, kind_of
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Metric, needed_asks, score
-from ragstone.run.judging import judge_block
+from ragstone.run.judging.judge_blocks import judge_block
 
 UNIT_SCHEMA = {**SAID, "probability": pl.Float64, "judge": pl.String}
 """As in a label table; ``probability`` is that of a yes, or of support, where a judge gives one."""

@@ -22,7 +22,7 @@ from ragstone.judgements import ASKS, KINDS, Citation, Critique, Rating
 from ragstone.judges import fingerprint
 from ragstone.metrics import Composite, Metric, needed_asks
 from ragstone.run import Run
-from ragstone.run.forms import Manifest
+from ragstone.run.folder.schemas import Manifest
 from ragstone.run.settings import ChatSettings
 
 from .compared_systems import Bools, Match, Side, run_labels

@@ -10,7 +10,7 @@ from ragstone.analysis.scored_run import NO_VALUE, Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.run import Run
-from ragstone.run.arguments import checked
+from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 
 from .comparability import (

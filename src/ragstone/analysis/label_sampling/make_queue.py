@@ -29,7 +29,7 @@ from ragstone.data import from_frame, read
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric
 from ragstone.run import Run
-from ragstone.run.places import MANIFEST
+from ragstone.run.folder.locks import MANIFEST
 
 from .asked_labels import instructions_of, labels_asked, task_labels, with_choices
 from .queue_items import (

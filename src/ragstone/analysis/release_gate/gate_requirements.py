@@ -45,7 +45,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.metrics import Composite
 from ragstone.run import Run
-from ragstone.run.estimates import SEED, combined, of_means
+from ragstone.run.estimates.estimates import SEED, combined, of_means
 from ragstone.stats import Interval, cluster_bootstrap
 from ragstone.stats.bootstrap import totals_of
 from ragstone.stats.cluster_means import clusters_by

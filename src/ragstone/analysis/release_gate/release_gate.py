@@ -13,7 +13,7 @@ from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
 from ragstone.core.messages import HasPage, reason
 from ragstone.run import Run
-from ragstone.run.arguments import checked
+from ragstone.run.request import checked
 from ragstone.stats.distributions import Side
 from ragstone.stats.planning.sample_size import NEEDED_N_ROUNDING, needed_n
 

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from ragstone.core.errors import DamagedRun, Fault, InputError
 from ragstone.core.files import write_result
 from ragstone.data.sources import on_disk
-from ragstone.run.written import faults_of, read_json
+from ragstone.run.folder.checksums import faults_of, read_json
 
 from .gate import Gate
 

@@ -15,13 +15,13 @@ from ragstone.judges import fingerprint
 from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel
-from ragstone.run.calls.attempting import QueuedQuestion, attempted, why
+from ragstone.run.calls.attempt import QueuedQuestion, attempted, why
 
 from .by_rows import SUPPORT, RowsJudge
 
 if TYPE_CHECKING:
     from ragstone.models.chat.http_transport import Connections
-    from ragstone.run.chat_judge import ChatJudge
+    from ragstone.run.judging.chat_judge import ChatJudge
 
 Result = TypeVar("Result")
 

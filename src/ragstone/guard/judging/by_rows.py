@@ -12,7 +12,7 @@ from ragstone.judges import Block, Judge
 from ragstone.judges.judge import Sheet
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.local_judge import LocalJudge
-from ragstone.run.judging import resolve
+from ragstone.run.judging.judge_blocks import resolve
 
 SUPPORT = Support.ask("claim").name
 LOCAL = LocalJudge()

@@ -16,7 +16,7 @@ from .circuit import Circuit
 from .in_time import InTime
 
 if TYPE_CHECKING:
-    from ragstone.run.named_models import Named
+    from ragstone.run.judging.named_models import Named
 
 LOGGER = getLogger("ragstone.guard")
 
@@ -96,8 +96,8 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     named = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
     if not named or isinstance(judge, bytes):
         raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
-    from ragstone.run.chat_judges import chat_judges
-    from ragstone.run.instructions import Instructions
+    from ragstone.run.judging.run_models import chat_judges
+    from ragstone.run.request import Instructions
 
     from .by_model import model_judge
 

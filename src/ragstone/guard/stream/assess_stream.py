@@ -15,7 +15,7 @@ from .unit_judge import UnitJudge
 from .unit_verdict import UnitVerdict
 
 if TYPE_CHECKING:
-    from ragstone.run.named_models import Named
+    from ragstone.run.judging.named_models import Named
 
 
 def assess_stream(

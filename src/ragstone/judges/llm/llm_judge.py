@@ -7,7 +7,7 @@ than half; whole grades are verdicts.
 The isolated plan asks each task by itself. The lean plan merges claims, quality and critiques of
 a single vote, and relevance and support: fewer calls, but a model does several tasks in a call.
 
-The judge neither asks nor stores anything; ``ragstone.run.judging.chat_judge`` does. A reply
+The judge neither asks nor stores anything; a chat judge of a run does. A reply
 passes five types before it is a row: ``ChatReply``, the text from the server; ``ReplyEntry``, its
 content under an id; ``Item``, the same in the terms of its task; ``Outcome``, all items of a
 question; ``TaskReply``, all items of a task.

@@ -20,7 +20,7 @@ from ragstone.monitor.store.anchors import (
 )
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits
-from ragstone.run.named_models import Named
+from ragstone.run.judging.named_models import Named
 
 from .judged_run import judge_signature
 from .judging import judged_run

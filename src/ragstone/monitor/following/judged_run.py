@@ -11,7 +11,7 @@ from ragstone.judgements import KINDS
 from ragstone.monitor.store.batches import JudgedExample
 from ragstone.monitor.store.scores import NewScore
 from ragstone.run import Run
-from ragstone.run.manifest import UNANSWERED
+from ragstone.run.folder.finished_run import UNANSWERED
 
 OF_THE_BATCH = ("data:", "cluster:")
 """Parts of a run's signature that do not say how it was judged."""

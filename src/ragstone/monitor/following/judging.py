@@ -39,7 +39,7 @@ from ragstone.monitor.store.scores import NewScore
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
 from ragstone.run.evaluate import Cancellation, evaluated
-from ragstone.run.named_models import Named
+from ragstone.run.judging.named_models import Named
 from ragstone.run.request import Request
 
 from .judged_run import judge_signature, judged_examples

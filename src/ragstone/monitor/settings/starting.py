@@ -32,7 +32,7 @@ def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
     judging = settings.judging
     if judging.usd_an_hour is None:
         return ()
-    from ragstone.run.calls.prices import load_prices
+    from ragstone.run.calls.budget import load_prices
 
     prices = load_prices(judging.prices)
     models = dict.fromkeys(

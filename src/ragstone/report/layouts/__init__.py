@@ -21,8 +21,8 @@ from ragstone.core.files import write_result
 from ragstone.core.messages import argument, call
 from ragstone.metrics import SUITES, Composite, Limit, read_metric, suite_named
 from ragstone.run import Run
-from ragstone.run.one import ScoresOfOne
-from ragstone.run.remarks import of_coverage
+from ragstone.run.estimates.cautions import of_coverage
+from ragstone.run.evaluate_one import ScoresOfOne
 
 from . import rows
 from .embedding import EMBEDDING

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ragstone.analysis.scored_run import by_cluster
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 from ragstone.stats.cluster_means import mean_of_clusters
 
 from .layout import ReportColumn

@@ -17,7 +17,7 @@ from ragstone.metrics import read_metric
 from ragstone.metrics.composite import weight_coverage
 from ragstone.report.words import words
 from ragstone.run import Run
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 LINES = pl.Schema({"example_id": pl.String, "reason": pl.String, "line": pl.String})
 NOTHING = pl.Schema(

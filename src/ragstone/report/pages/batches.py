@@ -17,8 +17,8 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.panels import short_judge
+from ragstone.run.batches.batch_follower import ListedBatches
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
-from ragstone.run.batches.listed import ListedBatches
 
 STATES: dict[BatchState, str] = {
     "noted": "not sent",

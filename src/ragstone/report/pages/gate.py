@@ -46,7 +46,7 @@ from ragstone.report.page import (
 from ragstone.report.stored import Reported
 from ragstone.report.words import words
 from ragstone.report.worst import example_item
-from ragstone.run.remote_folder import named
+from ragstone.run.folder.remote_folder import named
 
 VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
     "pass": ("PASS", "holds", "good"),

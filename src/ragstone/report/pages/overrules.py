@@ -24,7 +24,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.words import words
 from ragstone.run import Estimate, Run
-from ragstone.run.overrules.overrule import Judgement, Overrule, Overruled
+from ragstone.run.corrections.correction import Judgement, Overrule, Overruled
 
 MOST_EXAMPLES, LONGEST = 5, 300
 

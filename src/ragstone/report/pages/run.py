@@ -25,8 +25,8 @@ from ragstone.report.page import (
     strong,
 )
 from ragstone.report.stored import Reported
-from ragstone.run.estimate import Estimate
-from ragstone.run.remote_folder import named
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.remote_folder import named
 
 from .conversations import sentence
 from .run_in_full import NOTHING, estimate_table, needs, run_record, said

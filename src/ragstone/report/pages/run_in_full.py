@@ -53,8 +53,8 @@ from ragstone.report.page import (
 from ragstone.report.sentences.summary import summary_sentences
 from ragstone.report.stored import Reported
 from ragstone.report.words import LACKS, words
-from ragstone.run.estimate import Estimate
-from ragstone.run.remote_folder import named
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.remote_folder import named
 
 from .conversations import conversation_sections
 

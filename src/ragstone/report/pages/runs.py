@@ -19,7 +19,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.panels import legend, short_judge
-from ragstone.run.runs import FoundRun
+from ragstone.run.folder.run_list import FoundRun
 
 
 def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:

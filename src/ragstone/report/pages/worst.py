@@ -25,8 +25,8 @@ from ragstone.report.ranked import RULE, RankedExample, ranked
 from ragstone.report.stored import StoredRun
 from ragstone.report.why import why
 from ragstone.report.worst import example_item, texts_of, worst
-from ragstone.run.estimate import Estimate
-from ragstone.run.remote_folder import named
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.remote_folder import named
 
 from .run_in_full import header
 

@@ -1,16 +1,18 @@
-"""Batch journal: the batches of a run and what they brought, on disk before it counts.
+"""Batch journal: a run's batches and results, on disk before they count; batches can be given up.
 
-A batch is written down before its file is uploaded, once more before it is created, and its id
-before it is followed. So whatever is stopped in between, nothing is sent twice. It holds no keys.
+A batch is written down before its file is uploaded, again before it is created, and its id
+before it is followed, so nothing is sent twice, whatever interrupts it. The journal holds no
+keys.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import astuple, dataclass, fields, replace
 from pathlib import Path
 from typing import Literal, cast
 
+from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.core.sqlite import (
     UNREADABLE,
@@ -24,7 +26,8 @@ from ragstone.core.sqlite import (
     open_to_read,
     storable,
 )
-from ragstone.run.calls.attempting import QueuedQuestion
+from ragstone.run.calls.attempt import QueuedQuestion
+from ragstone.run.folder.locks import locked
 
 FILE = RunEntry.BATCHES
 
@@ -262,3 +265,22 @@ def key_in(custom: str, tag: str) -> str | None:
     """The key of a question from the id of its request; None if it is another batch's."""
     key, dash, of = custom.rpartition("-")
     return key if dash and of == tag else None
+
+
+def forget(folder: Path, name: str) -> None:
+    """Give up a batch: its questions are asked, and paid for, again.
+
+    Args:
+        folder: Of the run.
+        name: The batch's id, or its tag if no id is known.
+
+    Raises:
+        InputError: The run waits for no such batch.
+        RunConflict: The run goes on at this moment.
+    """
+    with locked(folder), closing(BatchJournal.open(folder / FILE)) as journal:
+        for batch in journal.batches:
+            if batch.waits and name in (batch.id, batch.tag):
+                journal.keep(replace(batch, state="forgotten", present=False))
+                return
+    raise InputError(f"{folder} waits for no batch {name}.")

@@ -1,20 +1,222 @@
-"""The journal of a run: every question to a model and every reply, on disk before it counts."""
+"""Journal: every question to a model and every reply, on disk before it counts; call counts."""
 
+import asyncio
 import json
 import sqlite3
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
 
 from ragstone.core.sqlite import UNREADABLE, as_text, as_whole, explained, open_file, storable
-from ragstone.models.chat import ChatRequest
+from ragstone.models.chat import ChatRequest, Usage
 
-from .commits import Commits
-from .entries import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
+from .journal_reader import ATTEMPT, LAYOUT, Attempt, Totals, attempt_of, count
+
+Entry = TypeVar("Entry")
+
+AT_ONCE = 64
+GATHERING = 0.001
+"""Seconds that the first entry of a batch waits for others."""
+
+
+class Commits(Generic[Entry]):
+    """The only writer of a file. After a fault it writes nothing more.
+
+    Args:
+        connection: Used only by this writer, and closed at the end.
+        write: Writes a batch inside a transaction.
+        explain: Turns a fault into the exception to raise.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        write: Callable[[sqlite3.Connection, Sequence[Entry]], None],
+        explain: Callable[[Exception], Exception],
+    ) -> None:
+        self._connection, self._write, self._explain = connection, write, explain
+        self._queue: SimpleQueue[tuple[Entry, asyncio.Future[None] | None] | None] = SimpleQueue()
+        self.fault: Exception | None = None
+        self._thread = threading.Thread(target=self._run, name="commits", daemon=True)
+        self._thread.start()
+
+    def put(self, entry: Entry) -> None:
+        """Queue an entry without waiting for it to be written."""
+        self._queue.put((entry, None))
+
+    async def commit(self, entry: Entry) -> None:
+        """Queue an entry and wait until it is on disk.
+
+        Raises:
+            Exception: From ``explain``; the entry is not written.
+        """
+        done = asyncio.get_running_loop().create_future()
+        self._queue.put((entry, done))
+        await done
+
+    def close(self, seconds: float | None = None) -> bool:
+        """Write the queued entries and end; False if that takes longer than ``seconds``."""
+        self._queue.put(None)
+        self._thread.join(seconds)
+        return not self._thread.is_alive()
+
+    def _run(self) -> None:
+        queue, more = self._queue, True
+        # Every transaction waits for an fsync; entries that arrive together share one.
+        while more and (first := queue.get()) is not None:
+            if queue.qsize() < AT_ONCE:
+                time.sleep(GATHERING)
+            batch = [first]
+            while len(batch) < AT_ONCE:
+                try:
+                    following = queue.get_nowait()
+                except Empty:
+                    break
+                if following is None:
+                    more = False
+                    break
+                batch.append(following)
+            self._commit([entry for entry, _ in batch])
+            _settle([done for _, done in batch if done is not None], self.fault)
+        self._connection.close()
+
+    def _commit(self, entries: Sequence[Entry]) -> None:
+        if self.fault is not None:
+            return
+        connection = self._connection
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            self._write(connection, entries)
+            connection.execute("COMMIT")
+        except Exception as error:  # any error must reach the callers that wait
+            self.fault = self._explain(error)
+            with suppress(sqlite3.Error):
+                connection.rollback()
+
+
+def _settle(waiting: list["asyncio.Future[None]"], fault: Exception | None) -> None:
+    """Complete the waiting futures in their own event loop, unless that has ended."""
+    if not waiting:
+        return
+
+    def tell() -> None:
+        for done in waiting:
+            if done.done():
+                continue
+            if fault is None:
+                done.set_result(None)
+            else:
+                done.set_exception(fault)
+
+    # Futures are not thread-safe: they may only be completed inside their loop.
+    with suppress(RuntimeError):
+        waiting[0].get_loop().call_soon_threadsafe(tell)
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """The counts of a run since it was started or resumed.
+
+    Args:
+        answered: Settled questions, successful or not, including those from journal and cache.
+        failed: Of these, the ones without a valid reply.
+        calls: Requests sent, each attempt one.
+        in_flight: Of these, the ones without a reply yet.
+        waiting: Requests that wait to be sent.
+        from_journal: Questions that this run had asked before.
+        from_cache: Questions that earlier runs had asked.
+        rate_limits: Times that a server said 429.
+        retries: Requests that were not the first of their question.
+        prompt: Tokens sent, as far as servers say so.
+        cached: Of these, the ones from the server's cache.
+        completion: Tokens that came back.
+        usd: What it cost; None while no cost is known.
+        troubles: What went wrong, and how often.
+    """
+
+    answered: int = 0
+    failed: int = 0
+    calls: int = 0
+    in_flight: int = 0
+    waiting: int = 0
+    from_journal: int = 0
+    from_cache: int = 0
+    rate_limits: int = 0
+    retries: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    usd: float | None = None
+    troubles: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def any_reply(self) -> bool:
+        """Whether any reply came, even an invalid one, because it may have to be paid for."""
+        return self.answered > self.failed or self.completion > 0 or self.prompt > 0
+
+
+@dataclass(slots=True)
+class CallTally:
+    """The running counts."""
+
+    answered: int = 0
+    failed: int = 0
+    calls: int = 0
+    from_journal: int = 0
+    from_cache: int = 0
+    retries: int = 0
+    prompt: int = 0
+    cached: int = 0
+    completion: int = 0
+    usd: float | None = None
+    troubles: Counter[str] = field(default_factory=Counter)
+
+    def came_back(self, trouble: str | None, usage: Usage | None, usd: float | None) -> None:
+        """An attempt came back.
+
+        Args:
+            trouble: What went wrong; None where nothing did.
+            usage: What a reply took; None where none came.
+            usd: What it cost, where that is known.
+        """
+        if trouble is not None:
+            self.troubles[trouble] += 1
+        if usage is None:
+            return
+        self.prompt += usage.prompt or 0
+        self.cached += usage.cached or 0
+        self.completion += usage.completion or 0
+        if usd is not None:
+            self.usd = (self.usd or 0.0) + usd
+
+    def read(self, in_flight: int, waiting: int) -> Counts:
+        """The present counts."""
+        troubles = dict(self.troubles)
+        return Counts(
+            answered=self.answered,
+            failed=self.failed,
+            calls=self.calls,
+            in_flight=in_flight,
+            waiting=waiting,
+            from_journal=self.from_journal,
+            from_cache=self.from_cache,
+            rate_limits=troubles.get("rate_limit", 0),
+            retries=self.retries,
+            prompt=self.prompt,
+            cached=self.cached,
+            completion=self.completion,
+            usd=self.usd,
+            troubles=troubles,
+        )
+
 
 PARTS_KNOWN = 65_536
 SCHEMAS_KNOWN = 512

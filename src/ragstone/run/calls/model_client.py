@@ -1,28 +1,271 @@
-"""Model client: asks one model, retrying each question until it is answered or given up."""
+"""Model client: asks a model until each question is answered or given up, as its server allows."""
 
 import asyncio
 import json
+import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from ragstone.core.errors import ModelError
-from ragstone.core.messages import reason
+from ragstone.core.messages import Reason, reason
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
+from ragstone.models.chat.chat_names import assumed_reasoning
 
-from .admission import Admission
-from .attempting import AttemptResult, QueuedQuestion, attempted, no_use, settled_before, why
-from .batched import BatchedReplies, StoredReply
-from .budget import Budget
-from .counts import CallTally
-from .entries import Attempt, Source
-from .health import DEAD, ServerHealth, wait
-from .journal import Journal, JournaledQuestion
-from .pacing import Pace
-from .prices import Price, batch_cost, cost
-from .replies import ReplyCache
+from .attempt import (
+    AttemptResult,
+    BatchedReplies,
+    Pace,
+    QueuedQuestion,
+    StoredReply,
+    attempted,
+    no_use,
+    settled_before,
+    why,
+)
+from .budget import AT_FIRST, MILLION, Budget, CostEstimate, Price, TokenHistory, batch_cost, cost
+from .journal import CallTally, Journal, JournaledQuestion
+from .journal_reader import Attempt, Source
+from .reply_cache import ReplyCache
+
+LONGEST_PAUSE = 600.0
+"""If a server asks to wait longer than this (seconds), it is not called any more."""
+
+OVERLOADED = frozenset({429, 503, 529})
+DEAD = frozenset({"unreachable", "connection", "timeout", "server_error"})
+IN_A_ROW = 8
+"""This many attempts without a reply in a row pause all calls. This many questions in a row given
+up, or rejected before any was answered, end the calls to the server."""
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 30.0
+
+
+class ServerHealth:
+    """The state of one model's server.
+
+    Args:
+        name: The model's.
+        pace: Slowed down when the server is overloaded.
+
+    Attributes:
+        closed: Why nothing more is sent; None while calls are sent.
+        reached: Whether the server ever replied, even with an error.
+    """
+
+    def __init__(self, name: str, pace: Pace) -> None:
+        self.closed: str | None = None
+        self.reached = False
+        self._name = name
+        self._pace = pace
+        self._replied = False
+        self._given_up = self._rejected = self._dead = 0
+
+    def observe(self, result: AttemptResult, started: float) -> None:
+        """Take note of an attempt's result.
+
+        Args:
+            result: The result.
+            started: When the call was admitted.
+        """
+        self.reached = self.reached or result.reply is not None or result.http is not None
+        if result.reply is not None:
+            self._dead = 0
+            self._replied = True
+            self._pace.went_well()
+        elif result.after > LONGEST_PAUSE:
+            self.close(reason("left_alone", seconds=result.after))
+        elif result.trouble == "rejected" and not self._replied:
+            # A single question may be invalid; if all are rejected, the settings are.
+            self._rejected += 1
+            if self._rejected >= IN_A_ROW:
+                self.close(reason("all_rejected", n=self._rejected, said=result.words))
+        elif result.trouble == "rate_limit" or result.http in OVERLOADED:
+            self._pace.congested(started, result.after)
+        elif result.trouble in DEAD:
+            self._dead += 1
+            if self._dead >= IN_A_ROW:
+                self._pace.congested(started, wait(1 + self._dead // IN_A_ROW))
+
+    def answered(self) -> None:
+        """A question was answered."""
+        self._given_up = 0
+
+    def gave_up(self, result: AttemptResult) -> None:
+        """A question was given up after this result."""
+        if result.reply is not None:
+            self._given_up = 0
+        elif result.trouble in DEAD:
+            self._given_up += 1
+            if self._given_up >= IN_A_ROW:
+                self.close(reason("server_gone", said=result.words))
+
+    def close(self, why: str | None) -> None:
+        """Stop sending for this reason; waiting calls are admitted so that they can end."""
+        if self.closed is None:
+            self.closed = str(Reason.read(why or "closed").about(self._name))
+            self._pace.lift()
+
+
+def wait(times: int) -> float:
+    """Seconds before the next attempt: exponential backoff with random jitter."""
+    return min(LONGEST_WAIT, FIRST_WAIT * 2.0 ** (times - 1)) * (1 + random.random()) / 2
+
+
+LOST = frozenset({"timeout", "connection"})
+"""Failures after which the call may have been charged although no reply came."""
+EXPECTED_TOKENS = 400
+"""Expected tokens of a reply, before any was received."""
+
+
+@dataclass(slots=True)
+class Admitted:
+    """A call that may be sent. Pass it to ``leave`` when it has ended, whatever its result.
+
+    Args:
+        started: When it was admitted.
+        task: What is asked.
+        prompt: Estimated tokens of the question.
+        tokens: Estimated tokens of question and reply.
+        reserved: US dollars reserved for it; None without a budget in USD, or once settled.
+        limit: The most reply tokens that the reserved sum pays for; None: unlimited.
+        unused: Estimated tokens that were not used; negative if more were used.
+    """
+
+    started: float
+    task: str
+    prompt: int
+    tokens: int
+    reserved: float | None
+    limit: int | None = None
+    unused: int = 0
+
+
+class Admission:
+    """Admits the calls to one model.
+
+    Args:
+        name: The model's.
+        pace: Limits concurrency and rates.
+        health: Closed when the budget is exhausted.
+        budget: Of the whole run.
+        price: Of the model; None if unknown.
+    """
+
+    def __init__(
+        self, name: str, pace: Pace, health: ServerHealth, budget: Budget, price: Price | None
+    ) -> None:
+        self._name, self._pace, self._health = name, pace, health
+        self._budget, self._price = budget, price
+        self._expected: float = EXPECTED_TOKENS
+        self._histories: dict[str, TokenHistory] = {}
+
+    async def enter(self, asked: QueuedQuestion, prompt: int) -> Admitted | None:
+        """Wait until a call may be sent; None if nothing is sent to this model any more.
+
+        Args:
+            asked: The question.
+            prompt: Its estimated tokens.
+        """
+        tokens = prompt + int(self._expected)
+        started = await self._pace.enter(asked.turn, tokens)
+        task = asked.question.task
+        if self._health.closed is None:
+            if self._budget.usd is not None:
+                return await self._afforded(asked, Admitted(started, task, prompt, tokens, None))
+            if self._budget.count():
+                return Admitted(started, task, prompt, tokens, None)
+            self._health.close(self._budget.reached)
+        self._pace.leave(tokens)
+        return None
+
+    def settle(self, call: Admitted, result: AttemptResult, usd: float | None) -> None:
+        """Replace a call's estimated tokens and cost by the actual ones.
+
+        Args:
+            call: A call that has ended.
+            result: Its result.
+            usd: Its cost; None if unknown.
+        """
+        call.unused = self._unused(call, result)
+        if call.reserved is None:
+            return
+        if result.reply is None:
+            # A lost call may have been charged: its whole reserve counts as spent.
+            usd = None if result.trouble in LOST else 0.0
+        else:
+            self._history(call.task).learn(call.prompt, result.reply.usage)
+        self._budget.settle(call.reserved, usd)
+        call.reserved = None
+
+    def leave(self, call: Admitted) -> None:
+        """The call has ended; if it was not settled, it counts as having cost its whole reserve."""
+        self._pace.leave(call.unused)
+        if call.reserved is not None:
+            self._budget.settle(call.reserved, None)
+
+    async def _afforded(self, asked: QueuedQuestion, call: Admitted) -> Admitted | None:
+        """As ``enter`` with a budget in USD."""
+        history = self._history(call.task)
+
+        def estimate() -> CostEstimate:
+            return CostEstimate(
+                cost(history.careful(call.prompt), self._price) or 0.0,
+                cost(history.least(call.prompt), self._price) or 0.0,
+            )
+
+        reserved = self._budget.reserve(estimate)
+        if reserved is None:
+            # A call that waits for money must not occupy a slot that others could use.
+            self._pace.leave(call.tokens)
+            reserved = await self._budget.wait(asked.turn, estimate)
+            if reserved is None:
+                self._health.close(self._budget.reached)
+                return None
+            # The money is reserved; wait for a slot again, during which the model may be closed.
+            through = False
+            try:
+                call.started = await self._pace.enter(asked.turn, call.tokens)
+                through = self._health.closed is None
+            finally:
+                if not through:
+                    self._budget.give_back(reserved)
+            if not through:
+                self._pace.leave(call.tokens)
+                return None
+        call.reserved = reserved
+        call.limit = self._bought(call.task, call.prompt, reserved)
+        return call
+
+    def _bought(self, task: str, prompt: int, reserved: float) -> int | None:
+        """The most reply tokens that the reserved sum pays for; None: unlimited."""
+        if self._price is None or not self._price.output:
+            return None
+        sent = self._history(task).least(prompt).prompt
+        left = reserved - (cost(Usage(sent, 0, written=sent), self._price) or 0.0)
+        return max(1, int(left * MILLION / self._price.output + 1e-6))
+
+    def _history(self, task: str) -> TokenHistory:
+        history = self._histories.get(task)
+        if history is None:
+            longest = max((one.longest for one in self._histories.values()), default=0)
+            first = AT_FIRST + assumed_reasoning(self._name)
+            history = self._histories[task] = TokenHistory(max(first, longest))
+        return history
+
+    def _unused(self, call: Admitted, result: AttemptResult) -> int:
+        """The estimated tokens that a call did not use; negative if it used more."""
+        if result.reply is None:
+            return 0 if result.trouble in LOST else call.tokens
+        usage = result.reply.usage
+        if usage.completion is not None:
+            # An exponential moving average over about the last 16 replies.
+            self._expected += (usage.completion - self._expected) / 16
+        if usage.prompt is None or usage.completion is None:
+            return 0
+        return call.tokens - usage.prompt - usage.completion
+
 
 NEVER_REACHED = 3
 """After this many attempts at a server that was never reached, its address is taken to be wrong."""

@@ -26,8 +26,7 @@ from ragstone.report.pages.example import example_page as printed
 from ragstone.report.render.markdown import as_markdown
 from ragstone.report.why import why
 from ragstone.run import Run
-from ragstone.run.overrules.overrule import Judgement
-from ragstone.run.overrules.units import by_reference, key_columns, unit_name
+from ragstone.run.corrections.correction import Judgement, by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.drawing import figure
 from ragstone.web.example_rows import OUTCOME, example_rows

@@ -23,11 +23,11 @@ from ragstone.report.pages.run_in_full import method, needs, slice_values
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.summary import summary_sentences
 from ragstone.report.words import words
-from ragstone.run.calls.entries import FILE as JOURNAL
-from ragstone.run.calls.entries import CallTimes, call_times
-from ragstone.run.estimate import Estimate
-from ragstone.run.folder import Folder
-from ragstone.run.heartbeat import goes_on, last_beat
+from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.calls.journal_reader import CallTimes, call_times
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.run_list import goes_on, last_beat
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import cut

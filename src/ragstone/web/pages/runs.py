@@ -20,10 +20,9 @@ from ragstone.report.figures import counted, interval_of, number, short_name, wh
 from ragstone.report.groups import SYSTEM
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
-from ragstone.run.estimate import Estimate
-from ragstone.run.forms import Manifest
-from ragstone.run.heartbeat import Beat, goes_on, last_beat
-from ragstone.run.runs import FoundRun
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
+from ragstone.run.folder.schemas import Manifest
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn
 from ragstone.web.marks import Marks, name_of

@@ -24,7 +24,7 @@ from ragstone.report.layouts import (
 from ragstone.report.layouts.taxonomy import FAMILIES
 from ragstone.report.page import Bar, BarPart
 from ragstone.report.words import words
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn, minus

@@ -12,8 +12,8 @@ from ragstone.core.errors import InputError
 from ragstone.judgements import ASKS, Kind, kind_of, values_of
 from ragstone.report.dossier import JudgementRow
 from ragstone.report.judged import in_words
-from ragstone.run.overrules.check import sayable
-from ragstone.run.overrules.overrule import DROPPED, TEXT, Judgement, Overrule
+from ragstone.run.corrections.correction import DROPPED, TEXT, Judgement, Overrule
+from ragstone.run.corrections.correction_checks import sayable
 from ragstone.web.asked import Asked as Request
 from ragstone.web.asked import fields_of
 from ragstone.web.door import OWNER as TOKEN

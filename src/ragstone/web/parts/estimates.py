@@ -26,7 +26,7 @@ from ragstone.report.groups import SYSTEM, as_one, by_family, by_metric, same_me
 from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.words import short_words
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 from ragstone.web.drawing import cut_alike, drawn, minus
 
 ROWS, ALL_ROWS = 6, 90

@@ -18,7 +18,7 @@ from ragstone.core.errors import InputError
 from ragstone.report.figures import short_name
 from ragstone.report.words import words
 from ragstone.run import Run
-from ragstone.run.places import MANIFEST
+from ragstone.run.folder.locks import MANIFEST
 from ragstone.web.runs_folder import RunsFolder
 
 HALF_WIDTH = 0.03

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from ragstone.report.figures import in_percent, interval_of, number, short_name
 from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
 from ragstone.report.pages.run_in_full import slice_values
-from ragstone.run.estimate import Estimate
+from ragstone.run.estimates.estimate import Estimate
 
 MOST_VALUES = 6
 

@@ -1,0 +1,287 @@
+"""Batch asker: collects a run's questions into batch files and hands out the replies.
+
+A question that depends on other answers is not asked before these are here, so the questions of
+each stage are collected over all the data.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO, Literal
+
+from ragstone.core.files import private_file
+from ragstone.judgements import ASKS, KINDS, Tables
+from ragstone.judges import Judge
+from ragstone.judges.judge import Block, Filled
+from ragstone.models.chat import ChatFailure, ChatModel, Usage
+from ragstone.models.chat.batch_server import ChatBatches
+from ragstone.models.chat.chat_names import assumed_reasoning
+from ragstone.models.chat.http_chat import AskingChat
+from ragstone.run.calls.attempt import Fate, QueuedQuestion, StoredReply, interpreted, without_reply
+from ragstone.run.calls.budget import Price, batch_cost
+from ragstone.run.calls.model_client import tokens_of
+from ragstone.run.judging.chat_judge import ChatJudge, foreseen
+from ragstone.run.judging.judge_blocks import judge_further
+from ragstone.run.judging.prefetch import Prefetch, Worker
+from ragstone.run.judging.sharding import DataShard
+
+from .batch_journal import BatchJournal, KeptBatch, custom_id
+
+Rest = Literal["batch", "alone"]
+"""How what a batch could not answer is asked again: in the next batch, or singly."""
+
+RESTS: tuple[Rest, ...] = ("batch", "alone")
+
+MOST_BATCHES = 3
+"""In this many batches a question is asked before it is given up."""
+
+
+class Noting:
+    """Notes questions in the files of batches, and hands out what batches brought.
+
+    Args:
+        journal: Of the batches.
+        folder: Where the files of requests are written.
+        rest: How what a batch could not answer is asked again.
+        attempts: The attempts that a question has; a second question about what lacks has fewer.
+
+    Attributes:
+        collecting: Whether questions are noted. Else they are asked singly.
+    """
+
+    def __init__(self, journal: BatchJournal, folder: Path, rest: Rest, attempts: int) -> None:
+        self.journal = journal
+        self.collecting = False
+        self.prices: Callable[[ChatModel], Price | None] = lambda _: None
+        self._folder, self._rest, self._attempts = folder, rest, attempts
+        self._open: dict[str, _RequestFile] = {}
+        self._noted: dict[str, KeptBatch] = {}
+        self._first: dict[str, asyncio.Event] = {}
+
+    def begin(self) -> None:
+        """Begin to note, with nothing noted."""
+        self._open, self._noted, self._first = {}, {}, {}
+        self.collecting = True
+
+    def end(self) -> list[KeptBatch]:
+        """Note no more; gives the batches that were noted, which are not sent yet."""
+        self.collecting = False
+        for name in list(self._open):
+            self._close(name)
+        return list(self._noted.values())
+
+    def stored(self, model: ChatModel, asked: QueuedQuestion) -> Sequence[StoredReply]:
+        """What came back for a question and was not read yet, the earliest first."""
+        batches = batches_of(model)
+        found = []
+        for one in self.journal.unread(asked.key) if batches else ():
+            assert batches is not None
+            try:
+                result = interpreted(batches.read(one.status, one.body), asked)
+            except ChatFailure as failure:
+                result = without_reply(failure)
+            seconds = max(0.0, (one.batch.ended or one.batch.at) - one.batch.at)
+            found.append(StoredReply(one.batch.tag, one.batch.at, seconds, result))
+        return found
+
+    def taken(self, key: str, stored: StoredReply) -> None:
+        """It is in the journal of replies."""
+        self.journal.has_read(key, stored.tag)
+
+    async def fate(self, model: ChatModel, asked: QueuedQuestion) -> Fate:
+        """What becomes of a question that has no reply."""
+        file = self._open.get(model.identity)
+        before: list[KeptBatch] = []
+        for tag in self.journal.tags_of(asked.key):
+            batch = self.journal.batch(tag)
+            if (file and file.tag == tag) or (batch and (batch.waits or batch.state == "noted")):
+                return "later"
+            if batch and batch.present:
+                before.append(batch)
+        if self._rest == "batch":
+            # Of a question about what lacks in a reply to a question about what lacked.
+            again = asked.tries is not None and asked.tries < self._attempts - 1
+            if again or len(before) >= MOST_BATCHES:
+                return "given_up"
+        elif before or asked.tries is not None:
+            return "alone"
+        if not self.collecting:
+            return "alone"
+        looked = self._first.get(model.identity)
+        if looked is None:
+            self._first[model.identity] = asyncio.Event()
+            return "first"
+        await looked.wait()
+        self._note(model, asked)
+        return "later"
+
+    def looked(self, model: ChatModel) -> None:
+        """The first question was asked."""
+        self._first[model.identity].set()
+
+    def _note(self, model: ChatModel, asked: QueuedQuestion) -> None:
+        batches = batches_of(model)
+        assert batches is not None
+        file = self._open.get(model.identity)
+        tag = file.tag if file else token_hex(6)
+        line = batches.line(custom_id(asked, tag), asked.request)
+        if file and not file.takes(line):
+            self._close(model.identity)
+            file, tag = None, token_hex(6)
+            line = batches.line(custom_id(asked, tag), asked.request)
+        if file is None:
+            file = _RequestFile(self._folder / f"{tag}.jsonl", tag, model, batches)
+            self._open[model.identity] = file
+        file.write(line, expected_cost(asked, model, self.prices(model)))
+        self.journal.note(asked.key, tag)
+
+    def _close(self, name: str) -> None:
+        batch = self._open.pop(name).close()
+        self.journal.keep(batch)
+        self._noted[batch.tag] = batch
+
+
+class _RequestFile:
+    """A file of requests that is being written."""
+
+    def __init__(self, file: Path, tag: str, model: ChatModel, batches: ChatBatches) -> None:
+        private_file(file)
+        self.tag = tag
+        self._file: BinaryIO = file.open("wb")
+        self._model, self._of = model, batches
+        self._digest = blake2b(digest_size=16)
+        self._requests = self._bytes = 0
+        self._expected: float | None = 0.0
+
+    def takes(self, line: bytes) -> bool:
+        """Whether the line is within the limits of the provider."""
+        fits = self._bytes + len(line) <= self._of.most_bytes
+        return fits and self._requests < self._of.most_requests
+
+    def write(self, line: bytes, usd: float | None) -> None:
+        self._file.write(line)
+        self._digest.update(line)
+        self._requests += 1
+        self._bytes += len(line)
+        self._expected = None if usd is None or self._expected is None else self._expected + usd
+
+    def close(self) -> KeptBatch:
+        self._file.close()
+        return KeptBatch(
+            self.tag,
+            self._model.name,
+            self._of.host,
+            time.time(),
+            self._digest.hexdigest(),
+            self._requests,
+            self._bytes,
+            self._expected,
+        )
+
+
+def batches_of(model: ChatModel) -> ChatBatches | None:
+    """The batches of a model; None if its server has none."""
+    return model.batches if isinstance(model, AskingChat) else None
+
+
+def expected_cost(asked: QueuedQuestion, model: ChatModel, price: Price | None) -> float | None:
+    """What a question is expected to cost in a batch, in US dollars; None without a price."""
+    pieces = asked.question.pieces
+    rows = sum(KINDS[piece.task].tokens * len(piece.items) for piece in pieces)
+    back = rows + assumed_reasoning(model.name)
+    return batch_cost(Usage(tokens_of(asked.request), back, 0, 0), price)
+
+
+def without_files(folder: Path, journal: BatchJournal) -> None:
+    """Delete files of requests that no batch is waiting for."""
+    kept = {f"{one.tag}.jsonl" for one in journal.batches if one.waits}
+    for file in folder.glob("*.jsonl"):
+        if file.name not in kept:
+            file.unlink(missing_ok=True)
+
+
+def collect(
+    shards: Iterable[DataShard],
+    judges: Sequence[Judge],
+    asks: Sequence[str],
+    asking: Worker,
+    tick: Callable[[int], None],
+) -> None:
+    """Put all questions that can be put, once.
+
+    Args:
+        shards: Those that are not done.
+        judges: In the order they are asked; the chat models with an asker.
+        asks: Of the run.
+        asking: Runs what asks.
+        tick: Called with how many examples were gone over.
+    """
+    prefetch = Prefetch(judges, asks, asking)
+    mine = [] if _all_foreseen(judges, asks) else _up_to_models(judges, asks)
+    for block in prefetch.blocks(shards, lambda _: None, lambda _, count: tick(count)):
+        if mine:
+            held = _Held(block.judges)
+            judge_further(block.examples, Tables(block.frame), held.judges, mine)
+        tick(prefetch.examples)
+
+
+def _all_foreseen(judges: Sequence[Judge], asks: Sequence[str]) -> bool:
+    """Whether all that may be asked of models is asked before anything is judged."""
+    return all(
+        set(foreseen(judge, judges, asks)) == judge.asks & set(asks)
+        for judge in judges
+        if isinstance(judge, ChatJudge)
+    )
+
+
+def _up_to_models(judges: Sequence[Judge], asks: Sequence[str]) -> list[str]:
+    """The asks that models may be asked, and those that they depend on."""
+    wanted = {ask for one in judges if isinstance(one, ChatJudge) for ask in one.asks}
+    wanted = wanted.union(*(_before(ask) for ask in wanted))
+    return [ask for ask in asks if ask in wanted]
+
+
+def _before(ask: str) -> set[str]:
+    """The asks that an ask comes after, whatever the number of steps."""
+    found: set[str] = set()
+    left = list(ASKS[ask].after)
+    while left:
+        one = left.pop()
+        if one not in found:
+            found.add(one)
+            left += ASKS[one].after
+    return found
+
+
+class _Held:
+    """Judges of a block that are not asked what depends on a reply that is not here yet."""
+
+    def __init__(self, judges: Sequence[Judge]) -> None:
+        self._later: dict[str, set[int]] = {}
+        self.judges = [_HeldJudge(judge, self) for judge in judges]
+
+    def open(self, ask: str, rows: Sequence[int]) -> list[int]:
+        """Those of the rows of which all is known that the ask needs."""
+        later = set[int]().union(*(self._later.get(one, ()) for one in (ask, *_before(ask))))
+        return [row for row in rows if row not in later]
+
+    def add(self, ask: str, rows: set[int]) -> None:
+        """Of these rows the ask is put later."""
+        self._later[ask] = self._later.get(ask, set()) | rows
+
+
+class _HeldJudge:
+    def __init__(self, judge: Judge, held: _Held) -> None:
+        self._judge, self._held = judge, held
+        self.name, self.about, self.asks = judge.name, judge.about, judge.asks
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        rows = self._held.open(ask, rows)
+        filled = self._judge.fill(ask, block, rows)
+        if isinstance(self._judge, ChatJudge):
+            later = {row for row in rows if self._judge.asks_later(ask, block.examples[row])}
+            self._held.add(ask, later)
+        return filled

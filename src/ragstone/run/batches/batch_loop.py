@@ -1,0 +1,266 @@
+"""Passes: collects questions, sends them in batches and waits, until nothing is left to ask."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from ragstone.core.errors import BatchesWaiting, InputError, ModelError
+from ragstone.core.files import RunEntry, private_folder
+from ragstone.core.messages import argument, reason
+from ragstone.models.chat import ChatModel
+from ragstone.run.calls.asker import Asking
+from ragstone.run.folder.run_list import Progress, Report
+
+from .batch_asker import RESTS, Noting, Rest, batches_of, without_files
+from .batch_follower import BatchFollower
+from .batch_journal import FILE, BatchJournal, KeptBatch
+
+Result = TypeVar("Result")
+
+FIRST_POLL, LONGEST_POLL = 5.0, 60.0
+"""Seconds between two looks at batches that are waited for."""
+
+OTHER = "Leave out {batch}, or name a model as openai:, anthropic:, gemini: or http://HOST/v1#."
+
+
+class RunBatches:
+    """The batches of a run: its journal, and what is done with them.
+
+    Args:
+        folder: Of the run.
+        models: All models that may be asked.
+        rest: How what a batch could not answer is asked again.
+        attempts: The attempts that a question has.
+
+    Raises:
+        InputError: The journal cannot be used.
+    """
+
+    def __init__(
+        self, folder: Path, models: Sequence[ChatModel], rest: Rest, attempts: int
+    ) -> None:
+        self._folder = folder
+        self._files = folder / RunEntry.BATCH_FILES
+        self.journal = BatchJournal.open(folder / FILE)
+        self.noting = Noting(self.journal, self._files, rest, attempts)
+        self._models = {model.name: model for model in models}
+        self._unsent = self._forget_unsent()
+
+    @property
+    def sent(self) -> bool:
+        """Whether anything was sent that may have to be paid for."""
+        return any(one.state != "noted" for one in self.journal.batches)
+
+    def must_not_wait(self) -> None:
+        """Refuse to ask singly what batches are answering.
+
+        Raises:
+            InputError: There are such batches.
+        """
+        waiting = [one for one in self.journal.batches if one.waits]
+        if waiting:
+            raise InputError(
+                f"{self._folder} waits for {_counted(waiting)}. Run the same command with "
+                f"{argument('batch', True)}, so that nothing is paid for twice."
+            )
+
+    def until_answered(
+        self,
+        collect: Callable[[], None],
+        asking: Asking,
+        *,
+        wait: float,
+        report: Report | None,
+    ) -> None:
+        """Ask all questions in batches, stage by stage.
+
+        Args:
+            collect: Puts all questions that can be put.
+            asking: The asker.
+            wait: Seconds to wait for batches.
+            report: Called with what is going to be sent.
+
+        Raises:
+            BatchesWaiting: The provider has not answered them within this time.
+            InputError: They would cost more than the budget; nothing of them was sent.
+            ModelError: The provider refuses.
+        """
+        private_folder(self._files)
+        self.noting.prices = asking.price
+        until = time.monotonic() + wait
+        pause = FIRST_POLL
+        while True:
+            self._advance_all(asking)
+            waiting = [one for one in self.journal.batches if one.waits]
+            if waiting and not self._unsent:
+                left = until - time.monotonic()
+                if left <= 0:
+                    raise self._waiting(waiting)
+                # By the asker, whose end ends the wait.
+                asking.wait(asyncio.sleep(min(pause, left)))
+                pause = min(2 * pause, LONGEST_POLL)
+                continue
+            self._unsent = False
+            pause = FIRST_POLL
+            noted = self._collect(collect)
+            if not noted and not waiting:
+                return
+            self._afford(noted, asking)
+            self._tell(noted, asking, report)
+            for batch in noted:
+                asking.wait(self._follower(batch).send(batch))
+
+    def read(self, work: Callable[[], Result]) -> Result:
+        """Do what asks singly what is left; what batches brought is read."""
+        with self.journal.together():
+            return work()
+
+    def finished(self) -> None:
+        """The run is finished."""
+        self.journal.close_round()
+        without_files(self._files, self.journal)
+
+    def close(self) -> None:
+        """Close the journal."""
+        self.journal.close()
+
+    def _advance_all(self, asking: Asking) -> None:
+        """Take what is there of all batches; one that cannot be read keeps no other back."""
+        faults = []
+        for batch in [one for one in self.journal.batches if one.waits]:
+            try:
+                self._advance(batch, asking)
+            except ModelError as fault:
+                faults.append(fault)
+        if faults:
+            raise faults[0]
+
+    def _advance(self, batch: KeptBatch, asking: Asking) -> None:
+        follower = self._follower(batch)
+        if batch.state == "creating":
+            found = asking.wait(follower.find(batch))
+            if found is None:
+                self.journal.drop(batch)
+                self._unsent = True
+                return
+            batch = found
+        if batch.state == "sent":
+            asking.wait(follower.follow(batch))
+
+    def _collect(self, collect: Callable[[], None]) -> list[KeptBatch]:
+        with self.journal.together():
+            self.noting.begin()
+            try:
+                collect()
+            finally:
+                noted = self.noting.end()
+        return noted
+
+    def _forget_unsent(self) -> bool:
+        """Forget what was noted and not sent, to note it anew; whether there was any."""
+        unsent = [one for one in self.journal.batches if one.state == "noted"]
+        for one in unsent:
+            self.journal.drop(one)
+        without_files(self._files, self.journal)
+        return bool(unsent)
+
+    def _afford(self, noted: Sequence[KeptBatch], asking: Asking) -> None:
+        """Refuse what the budget does not pay for."""
+        budget = asking.budget
+        waiting = [one for one in self.journal.batches if one.waits]
+        questions = sum(one.requests for one in noted)
+        before = budget.calls + sum(one.requests for one in waiting)
+        if budget.max_calls is not None and before + questions > budget.max_calls:
+            self._drop_all(noted)
+            raise InputError(
+                f"The next batches have {questions:,} questions, and "
+                f"{max(0, budget.max_calls - before):,} of the {budget.max_calls:,} calls of "
+                f"{argument('max_calls')} are left. None was sent. Raise "
+                f"{argument('max_calls')}, and run the same command again."
+            )
+        if budget.usd is None:
+            return
+        expected = sum(one.expected or 0.0 for one in noted)
+        spent = budget.spent + sum(one.expected or 0.0 for one in waiting)
+        if spent + expected > budget.usd:
+            self._drop_all(noted)
+            raise InputError(
+                f"The next batches are expected to cost ${expected:.4f}, and "
+                f"${max(0.0, budget.usd - spent):.4f} of {argument('budget')} are left. None was "
+                f"sent. Raise {argument('budget')}, and run the same command again."
+            )
+
+    def _drop_all(self, noted: Sequence[KeptBatch]) -> None:
+        for one in noted:
+            self.journal.drop(one)
+        without_files(self._files, self.journal)
+
+    def _tell(self, noted: Sequence[KeptBatch], asking: Asking, report: Report | None) -> None:
+        for batch in noted if report else ():
+            assert report is not None
+            price = asking.price(self._model(batch))
+            usd = "" if batch.expected is None else f"{batch.expected:.4f}"
+            share = "" if price is None else f"{price.batch:g}"
+            note = reason("batch_to_send", of=batch.model, n=batch.requests, usd=usd, share=share)
+            report(Progress("sending", 0, None, asking.counts(), note))
+
+    def _follower(self, batch: KeptBatch) -> BatchFollower:
+        batches = batches_of(self._model(batch))
+        assert batches is not None
+        return BatchFollower(self.journal, self._files, batches)
+
+    def _model(self, batch: KeptBatch) -> ChatModel:
+        model = self._models.get(batch.model)
+        if model is None:
+            raise ModelError(
+                f"{self._folder} has a batch of {batch.model}, which is no judge of this run. Name "
+                f"another folder with {argument('out')}."
+            )
+        return model
+
+    def _waiting(self, waiting: Sequence[KeptBatch]) -> BatchesWaiting:
+        said = "; ".join(
+            f"{one.id} ({one.model}, {one.said or 'sent'}, {one.answered:,} of {one.requests:,} "
+            "answered)"
+            if one.id
+            else f"a batch of {one.model} that was being sent when the run was stopped, and is "
+            "looked for again"
+            for one in waiting
+        )
+        return BatchesWaiting(
+            f"{self._folder} waits for {_counted(waiting)}: {said}. Run the same command again to "
+            "go on.",
+            self._folder,
+            [one.id for one in waiting if one.id],
+        )
+
+
+def check_batches(models: Sequence[ChatModel], rest: str, wait: float) -> Rest:
+    """Refuse what cannot be asked in batches, before anything is sent.
+
+    Raises:
+        InputError: A model has no batches, or an option is wrong.
+    """
+    lacking = [model.name for model in models if batches_of(model) is None]
+    if lacking:
+        other = OTHER.format(batch=argument("batch", True))
+        raise InputError(f"{', '.join(lacking)}: no batches there. {other}")
+    if not models:
+        raise InputError(
+            f"{argument('batch', True)} needs a judge that is a model, such as "
+            f"{argument('judge', 'openai:MODEL')}."
+        )
+    for one in RESTS:
+        if one == rest:
+            if not wait >= 0:
+                raise InputError(f"{argument('batch_wait', f'{wait:g}')}: expected 0 or more.")
+            return one
+    raise InputError(f"{argument('batch_rest', rest)}: expected {' or '.join(RESTS)}.")
+
+
+def _counted(batches: Sequence[KeptBatch]) -> str:
+    questions = sum(one.requests for one in batches)
+    many = "1 batch" if len(batches) == 1 else f"{len(batches)} batches"
+    return f"{many} with {questions:,} question{'' if questions == 1 else 's'}"

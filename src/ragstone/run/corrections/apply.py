@@ -1,0 +1,442 @@
+"""Applied corrections: a finished run's judgements and estimates after people's corrections."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import UnknownName
+from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Column, Kind, Tables, kind_of
+from ragstone.judges import LEDGER, Block, Judge
+from ragstone.judges.rules import RulesJudge
+from ragstone.metrics import Metric, score
+from ragstone.run.estimates.estimate import Estimate, by_column
+from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
+from ragstone.run.estimates.sums import QUESTION, question_hash, repeated_questions
+from ragstone.run.folder.finished_run import RunTally, finished_judges, stored_shards
+from ragstone.run.folder.folder import Folder, StoredRows
+from ragstone.run.folder.run_files import looked_up
+from ragstone.run.folder.schemas import STATUS_CODES, Manifest
+from ragstone.run.judging.judge_blocks import resolve
+from ragstone.run.judging.scoring import NO_VALUE, component_metrics
+
+from .correction import DROPPED, TEXT, Overrule, Row, key_columns
+
+
+@dataclass(frozen=True, slots=True)
+class FewExamples:
+    """A few examples of a run.
+
+    Attributes:
+        tables: What was judged of them, one judge's word for each unit.
+        ledger: How each ask came out for each of them, with ``example_id``.
+    """
+
+    tables: Tables
+    ledger: pl.DataFrame
+
+
+def read_few(folder: Folder, ids: Collection[str], judges: Sequence[Judge]) -> FewExamples:
+    """These examples of a finished run, in its order."""
+    stored = StoredRows(folder, ids)
+    frame = stored.examples.drop("shard")
+    numbers = frame.select(example_id="id").with_row_index("row")
+    ledger = stored.ledger.join(numbers, on="example_id", maintain_order="left")
+    tables = Tables(frame)
+    for ask in (name for name in ASKS if name in set(ledger["ask"])):
+        entries = ledger.filter(pl.col("ask") == ask)
+        # A subject that lies in several blocks has its rows in each of them.
+        once = entries.select("judge", "subject", "shard").unique(
+            ["judge", "subject"], keep="first", maintain_order=True
+        )
+        tables = resolve(tables, ask, entries.select(*LEDGER), _rows(stored, ask, once), judges)
+    return FewExamples(tables, ledger)
+
+
+Sharing = dict[tuple[str, str], list[str]]
+"""The examples that share a judgement, by ask and subject."""
+
+
+def sharing(folder: Folder, subjects: Collection[str]) -> Sharing:
+    """The examples that share what was judged under these subjects, in the order of the run."""
+    chosen = pl.Series(list(subjects), dtype=pl.String).implode()
+    rows = folder.read(
+        "ledger", pl.col("subject").is_in(chosen), columns=["example_id", "ask", "subject"]
+    )
+    found: Sharing = {}
+    for example, ask, subject in rows.unique(maintain_order=True).iter_rows():
+        found.setdefault((ask, subject), []).append(example)
+    return found
+
+
+def _rows(stored: StoredRows, ask: str, once: pl.DataFrame) -> pl.DataFrame:
+    kind = ASKS[ask].kind
+    if not stored.folder.has(kind):
+        return KINDS[kind].empty()
+    rows = stored.of_kind(kind).filter(pl.col("ask") == ask)
+    rows = rows.join(once, on=["judge", "subject", "shard"], how="semi", maintain_order="left")
+    return rows.select(*KINDS[kind].schema())
+
+
+Rows = dict[str, list[Row]]
+"""The rows of each ask."""
+
+
+def replay(rows: Mapping[str, Sequence[Row]], overrules: Sequence[Overrule], example: str) -> Rows:
+    """The rows after these overrules, the oldest of which is first.
+
+    A verdict on a wording that is not there any more says nothing, and so does one on a
+    judgement that another judge gives here.
+    """
+    found = {ask: list(those) for ask, those in rows.items()}
+    for one in overrules:
+        there = found.setdefault(one.ask, [])
+        mine = [row for row in there if _is_it(row, one)]
+        elsewhere = any(row["subject"] != one.subject for row in mine)
+        if elsewhere or (one.about is not None and one.about != _wording(found, mine, one)):
+            continue
+        if one.said.get(DROPPED):
+            found[one.ask] = [row for row in there if not _is_it(row, one)]
+        elif mine:
+            found[one.ask] = [
+                ruled(one.ask, row, one.said, one.person, one.reason) if _is_it(row, one) else row
+                for row in there
+            ]
+        else:
+            empty = {**dict.fromkeys(kind_of(one.ask).schema()), "subject": one.subject, **one.key}
+            there.append(ruled(one.ask, empty, one.said, one.person, one.reason))
+        if TEXT in one.said or DROPPED in one.said:
+            _judge_anew(found, one, example, mine[0] if mine else {})
+    return found
+
+
+def ruled(ask: str, row: Row, said: Row, person: str, reason: str) -> dict[str, Any]:
+    """A row with what a person says, and with what follows from that.
+
+    What the judge's verdict rested on goes with the verdict. Whoever extracted a claim stays its
+    author, even of another wording.
+    """
+    kind = kind_of(ask)
+    new = {**row, **said}
+    new |= _beside_grade(kind, new, said)
+    changed = {name for name in kind.columns if name in said or new.get(name) != row.get(name)}
+    decided = changed.intersection(kind.having("verdict", "grade", "number"))
+    for name, column in kind.columns.items():
+        if name in said or name == "reason" or not decided:
+            continue
+        if column.of in decided:
+            new[name] = _certainty(column, kind.columns[column.of], new[column.of])
+        elif not kind.made and column.role in ("evidence", "words", "count"):
+            new[name] = _resting_on(kind, column, new)
+    judge = row.get("judge") if kind.made else person
+    return {**new, "reason": reason, "judge": judge or person}
+
+
+def _beside_grade(kind: type[Kind], new: Row, said: Row) -> dict[str, Any]:
+    """What a grade implies, or no grade where the person says something that it does not imply."""
+    grade = next(iter(kind.having("grade")), None)
+    implied = {name: one.at_least for name, one in kind.columns.items() if one.at_least}
+    if grade is None or not implied:
+        return {}
+    if grade in said:
+        return {name: said[grade] >= least for name, least in implied.items() if name not in said}
+    level = new.get(grade)
+    unlike = level is not None and any(
+        name in said and said[name] != (level >= least) for name, least in implied.items()
+    )
+    return {grade: None} if unlike else {}
+
+
+def _certainty(column: Column, verdict: Column, value: object) -> float | None:
+    if not column.certain or value is None:
+        return None
+    return float(value in verdict.positive if verdict.positive else bool(value))
+
+
+def _resting_on(kind: type[Kind], column: Column, new: Row) -> list[Any] | None:
+    """Nothing where the verdict is not a positive one; otherwise it is not known."""
+    verdict = kind.columns[kind.decides]
+    if column.role != "evidence" or column.dtype != pl.List(pl.String) or not verdict.positive:
+        return None
+    return None if new.get(kind.decides) in verdict.positive else []
+
+
+def _is_it(row: Row, one: Overrule) -> bool:
+    return all(row.get(name) == value for name, value in one.key.items())
+
+
+def _wording(found: Rows, mine: Sequence[Row], one: Overrule) -> str | None:
+    """The wording, now, of what an overrule is about."""
+    if kind_of(one.ask).made:
+        return mine[0].get(TEXT) if mine else None
+    over = ASKS[one.ask].over
+    for maker in () if over is None else over.made_by:
+        columns = key_columns(kind_of(maker))
+        for row in found.get(maker, ()):
+            if row["judge"] == one.key.get("author") and all(
+                row[name] == one.key.get(name) for name in columns
+            ):
+                return str(row[TEXT])
+    return None
+
+
+def _judge_anew(found: Rows, one: Overrule, example: str, made: Row) -> None:
+    """Put what the judges said of the new wording, if any, in the place of the old."""
+    for ask in dependents(one.ask):
+        there = found.get(ask, [])
+        gone = [at for at, row in enumerate(there) if is_about(row, made)]
+        new = [dict(row) for row in one.again.get(example, {}).get(ask, [])]
+        if gone:
+            # Answers that shared the judgement still do.
+            new = [{**row, "subject": there[gone[0]]["subject"]} for row in new]
+        at = gone[0] if gone else len(there)
+        kept = [row for row in there if not is_about(row, made)]
+        found[ask] = [*kept[:at], *new, *kept[at:]]
+
+
+def dependents(ask: str) -> list[str]:
+    """The asks that are about the units that this one makes, and are not derived by a rule."""
+    return [
+        name
+        for name, one in ASKS.items()
+        if ask in one.after and not kind_of(name).derived and "index" in kind_of(name).schema()
+    ]
+
+
+def is_about(row: Row, made: Row) -> bool:
+    """Whether a row is about this claim or statement."""
+    columns = [name for name in ("reference", "index") if name in made]
+    same = all(row.get(name) == made[name] for name in columns)
+    return same and ("author" not in row or row["author"] == made.get("judge"))
+
+
+ByExample = Mapping[str, Sequence[Overrule]]
+"""The overrules that stand, the oldest first, by the id of each example that they change."""
+
+
+def lay(tables: Tables, overrules: ByExample) -> Tables:
+    """The judgements as the metrics read them, with people's word over the judges'."""
+    there = {
+        row: overrules[one] for row, one in enumerate(tables.examples["id"]) if one in overrules
+    }
+    if not there:
+        return tables
+    ids = tables.examples["id"]
+    asked = {one.ask for those in there.values() for one in those}
+    derived = [ask for ask in derived_from(asked) if ask in tables.status]
+    tables = _replayed(tables, there, ids, [ask for ask in touched(asked) if ask not in derived])
+    for ask in derived:
+        tables = _derived(tables, ask, list(there))
+    return _replayed(tables, there, ids, [ask for ask in asked if ask in derived])
+
+
+def touched(asks: Collection[str]) -> list[str]:
+    """The asks whose rows may change with these, and those whose wording they are about."""
+    overs = [ASKS[ask].over for ask in asks]
+    makers = {maker for over in overs if over is not None for maker in over.made_by}
+    found = {*asks, *makers, *(name for ask in asks for name in dependents(ask))}
+    return [ask for ask in ASKS if ask in found]
+
+
+def derived_from(asks: Collection[str]) -> list[str]:
+    """The asks that a rule derives from any of these, in order."""
+    changing = set(touched(asks))
+    found = []
+    for name, ask in ASKS.items():
+        if kind_of(name).derived and changing.intersection(ask.after):
+            found.append(name)
+    return found
+
+
+def _replayed(
+    tables: Tables, there: Mapping[int, Sequence[Overrule]], ids: pl.Series, asks: Sequence[str]
+) -> Tables:
+    if not asks:
+        return tables
+    mine = pl.col("row").is_in(list(there))
+    before: dict[int, dict[str, list[dict[str, object]]]] = {
+        row: {ask: [] for ask in asks} for row in there
+    }
+    for ask in asks:
+        for one in tables.of(ask).filter(mine).to_dicts():
+            before[one.pop("row")][ask].append(one)
+    after = {
+        row: replay(before[row], [one for one in those if one.ask in asks], ids[row])
+        for row, those in there.items()
+    }
+    rows, status = dict(tables.rows), dict(tables.status)
+    for ask in asks:
+        frame = tables.of(ask)
+        new = [{**one, "row": row} for row in there for one in after[row][ask]]
+        if not new and frame.is_empty():
+            continue
+        laid = pl.DataFrame(new, schema=frame.schema)
+        rows[ask] = pl.concat([frame.filter(~mine), laid]).sort("row", maintain_order=True)
+        if said := [row for row, those in there.items() if after[row][ask] and _speaks(those, ask)]:
+            status[ask] = _with_value(tables.outcome(ask), said)
+    return replace(tables, rows=rows, status=status)
+
+
+def _speaks(overrules: Sequence[Overrule], ask: str) -> bool:
+    return any(one.ask == ask and not {TEXT, DROPPED} & one.said.keys() for one in overrules)
+
+
+def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
+    """A failed ask has come out where a person answered it; units left open stay open."""
+    answered = pl.int_range(pl.len()).is_in(list(rows)) & (pl.col("status") == MISSING)
+    return outcome.with_columns(
+        status=pl.when(answered).then(pl.lit(VALUE, pl.UInt8)).otherwise("status"),
+        reason=pl.when(answered.not_()).then("reason"),
+    )
+
+
+def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
+    """Derive again what a rule had derived; what people labelled, or a model said, stays."""
+    rules = RulesJudge()
+    there = tables.of(ask)
+    by_others = set(there.filter(pl.col("judge") != rules.name)["row"])
+    mine = [row for row in rows if row not in by_others]
+    # It derives from the tables alone.
+    filled = rules.fill(ask, Block((), tables.examples, tables), mine)
+    derived = filled.ledger.filter(pl.col("status") == "ok").select("row", "subject")
+    new = derived.join(filled.rows, on="subject").select(there.columns)
+    kept = there.filter(pl.col("row").is_in(mine).not_())
+    outcome = tables.outcome(ask).with_row_index("row")
+    codes = {"ok": VALUE, "undefined": 1, "failed": MISSING}
+    now = filled.ledger.select(
+        "row",
+        now=pl.col("status").replace_strict(codes, return_dtype=pl.UInt8),
+        why=pl.when(pl.col("status") != "ok").then("reason"),
+    )
+    joined = outcome.join(now, on="row", how="left", maintain_order="left")
+    again = pl.col("now").is_not_null()
+    status = joined.select(
+        status=pl.coalesce("now", "status"),
+        reason=pl.when(again).then("why").otherwise("reason"),
+    )
+    return replace(
+        tables,
+        rows={**tables.rows, ask: pl.concat([kept, new]).sort("row", maintain_order=True)},
+        status={**tables.status, ask: status},
+    )
+
+
+OWN = ("id", "question_id", "system", "question", "answer", "policy")
+"""Fields of an example that are columns, see ``Example.facet``."""
+
+
+def estimated_again(
+    folder: Folder,
+    form: Manifest,
+    metrics: Sequence[Metric],
+    facets: pl.DataFrame,
+    scores: Callable[[pl.DataFrame], pl.DataFrame],
+    tables: Callable[[Tables], Tables],
+) -> Iterator[Estimate]:
+    """The estimates of these metrics, exactly as the run would have made them.
+
+    Args:
+        folder: Of the run.
+        form: What the run says of itself.
+        metrics: Those to estimate.
+        facets: What groups and clusters the examples.
+        scores: The scores as they are now, from those of the table.
+        tables: The judgements of a shard as they are now, from those that are stored.
+    """
+    tally = RunTally()
+    tally.join(form)
+    settings = form.settings
+    made = provenance(settings.data, tally, form.cluster, form.models, settings.llm)
+
+    def of(metric: Metric) -> pl.DataFrame:
+        return scores(folder.read("scores", pl.col("metric") == str(metric))).select(
+            "value",
+            "label",
+            pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8),
+            "reason",
+        )
+
+    for metric in metrics:
+        parts = component_metrics([metric])
+        kept = {str(one): of(one) for one in parts if str(one) in form.metrics}
+        lacking = [one for one in parts if str(one) not in kept]
+        components = kept | _scored(folder, form, lacking, tables)
+        yield from estimate_metric(
+            metric, of(metric), facets, form.by, made, level=LEVEL, components=components
+        )
+
+
+def facets_of(folder: Folder, fields: Sequence[str], cluster: str) -> pl.DataFrame:
+    """What groups and clusters the examples of a finished run, as while it was made."""
+    named = [*fields, cluster]
+    asked = ("question", "history") if cluster == QUESTION else ()
+    elsewhere = [name for name in named if name not in OWN]
+    columns = dict.fromkeys(
+        ["question_id", "system", *asked, *(name for name in named if name in OWN)]
+    )
+    texts = folder.read("examples", columns=list(columns))
+    values = {name: texts[name] for name in named if name in OWN}
+    values |= looked_up(lambda names: folder.read("examples", columns=names), elsewhere)
+    own = pl.format("\0{}", pl.col("question_id"))
+    # A text without letters counts as none, as it does while a block is scored.
+    facets = texts.select("system", "question_id", named=values[cluster].replace("", None)).select(
+        "system", cluster=pl.coalesce("named", own).hash(seed=0)
+    )
+    if cluster == QUESTION:
+        repeated = repeated_questions(facets["cluster"], texts.select(question_hash()).to_series())
+        facets = facets.with_columns(repeated.clusters(facets["cluster"]))
+    return facets.with_columns(
+        values[name].replace("", None).fill_null(NO_VALUE).alias(by_column(name)) for name in fields
+    )
+
+
+def _scored(
+    folder: Folder,
+    form: Manifest,
+    metrics: Sequence[Metric],
+    tables: Callable[[Tables], Tables],
+) -> dict[str, pl.DataFrame]:
+    """The scores of metrics that the run did not keep, from all of its judgements."""
+    blocks: dict[str, list[pl.DataFrame]] = {str(metric): [] for metric in metrics}
+    for block in stored_shards(folder, finished_judges(form)) if metrics else ():
+        found = score(tables(block.tables), metrics)
+        for name, parts in blocks.items():
+            parts.append(found[name].select("value", "status"))
+    return {name: pl.concat(parts) for name, parts in blocks.items()}
+
+
+class JudgedRun:
+    """A finished run, as ``run.json`` describes it at one moment.
+
+    Args:
+        folder: Of the run.
+        form: What the run says of itself.
+    """
+
+    def __init__(self, folder: Folder, form: Manifest) -> None:
+        self.folder = folder
+        self.form = form
+        self._last: tuple[tuple[str, ...], FewExamples] | None = None
+
+    @cached_property
+    def facets(self) -> pl.DataFrame:
+        """What groups and clusters the examples, whatever is overruled."""
+        return facets_of(self.folder, self.form.by, self.form.cluster)
+
+    def few(self, examples: Sequence[str]) -> FewExamples:
+        """These examples; the last are kept, for whoever overrules looks at one for a while.
+
+        Raises:
+            UnknownName: The run has none of them.
+        """
+        key, last = tuple(examples), self._last
+        if last is not None and last[0] == key:
+            return last[1]
+        few = read_few(self.folder, key, finished_judges(self.form))
+        if few.tables.examples.is_empty():
+            ids = self.folder.read("examples", columns=["id"])["id"]
+            raise UnknownName("example", key[0], ids, hint="ragstone show RUN lists some.")
+        self._last = key, few
+        return few

@@ -1,0 +1,311 @@
+"""Correcting a run: makes and undoes corrections, and asks the run's judges about new wordings."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+
+import polars as pl
+
+from ragstone.core.errors import InputError, MissingDependency, RagstoneError, each
+from ragstone.core.messages import reason
+from ragstone.data import from_frame
+from ragstone.judgements import ASKS, MISSING, Tables
+from ragstone.judges import Judge
+from ragstone.judges.judge import HumanJudge, IdsJudge
+from ragstone.judges.judge_names import LOCAL, NLI, STRINGS, parse_judges
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.nli_judge import NliJudge
+from ragstone.judges.rules import RulesJudge
+from ragstone.metrics import read_metric, wanted_topics
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.schemas import Manifest
+from ragstone.run.judging.judge_blocks import judge_further
+from ragstone.run.judging.run_models import able_to_ask, chat_judges, local_encoder
+from ragstone.run.request import USUAL, Instructions
+from ragstone.run.settings import ChatSettings
+
+from .apply import JudgedRun, dependents, is_about, sharing
+from .corrected_run import Overlay, Snapshot, values_of_unit
+from .correction import (
+    TEXT,
+    JudgedUnit,
+    Judgement,
+    Overrule,
+    Overruled,
+    Row,
+    Store,
+    Undone,
+    has_what_it_takes,
+    judgement_of,
+)
+from .correction_checks import asks_named, check_words, checked, unit_named
+
+NOBODY = (HumanJudge().name, IdsJudge().name, RulesJudge().name)
+"""Who need not be asked again: a label is about the old wording, and rules are always here."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskedAgain:
+    """What the judges say of a new wording.
+
+    Attributes:
+        rows: Their rows, by example and ask.
+        unasked: The reason why there is no verdict, by ask.
+    """
+
+    rows: Mapping[str, Mapping[str, list[Row]]]
+    unasked: Mapping[str, str]
+
+
+NOT_ASKED = AskedAgain({}, {})
+
+
+def ask_again(run: JudgedRun, unit: JudgedUnit, text: str, tables: Tables) -> AskedAgain:
+    """The verdicts of the run's own judges on a new wording.
+
+    What no judge can say is missing, with its reason; nothing else is lost by that.
+
+    Args:
+        run: As its judges left it.
+        unit: What was reworded.
+        text: The new wording.
+        tables: The judgements, as they stand, of the examples that share it.
+    """
+    asks = [ask for ask in dependents(unit.ask) if ask in tables.status]
+    made = unit.row or {}
+    reworded = _reworded(tables, unit, text)
+    with ExitStack() as closing:
+        judges, closed = _opened(run, asks, closing)
+        return _asked(reworded, asks, judges, closed, made)
+
+
+def _asked(
+    reworded: Tables,
+    asks: Sequence[str],
+    judges: Sequence[Judge],
+    closed: Mapping[str, str],
+    made: Row,
+) -> AskedAgain:
+    """The verdicts of open judges; those of closed ones are missing, and nobody stands in."""
+    rows: dict[str, dict[str, list[Row]]] = {}
+    unasked: dict[str, str] = {}
+    examples = from_frame(reworded.examples)
+    for ask in asks:
+        who = {row["judge"] for row in reworded.of(ask).to_dicts() if is_about(row, made)}
+        if lacking := sorted(who & closed.keys()):
+            unasked[ask] = closed[lacking[0]]
+            continue
+        try:
+            judged = judge_further(examples, reworded, judges, [ask])
+        except RagstoneError as error:
+            unasked[ask] = reason("not_asked_again", said=error.text)
+            continue
+        outcome = judged.tables.outcome(ask)
+        for number, example in enumerate(examples):
+            found = judged.tables.of(ask).filter(pl.col("row") == number).drop("row").to_dicts()
+            mine: list[Row] = [row for row in found if is_about(row, made)]
+            rows.setdefault(example.id, {})[ask] = mine
+            status, why = outcome.row(number)
+            if not mine and status == MISSING and has_what_it_takes(reworded, ask, number):
+                unasked[ask] = why or ASKS[ask].not_judged
+    return AskedAgain(rows, unasked)
+
+
+def _reworded(tables: Tables, unit: JudgedUnit, text: str) -> Tables:
+    """The judgements with the new wording."""
+    rows = tables.of(unit.ask)
+    mine = pl.all_horizontal(pl.col(name) == value for name, value in unit.key.items())
+    changed = rows.with_columns(pl.when(mine).then(pl.lit(text)).otherwise(TEXT).alias(TEXT))
+    return replace(tables, rows={**tables.rows, unit.ask: changed})
+
+
+def _opened(
+    run: JudgedRun, asks: Sequence[str], closing: ExitStack
+) -> tuple[list[Judge], dict[str, str]]:
+    """The run's judges that can be opened here, in order, and why the others cannot."""
+    closed: dict[str, str] = {}
+    chat: Mapping[str, Judge] = {}
+    models = run.form.settings.llm
+    if models is not None:
+        try:
+            chat = _chat(run, models, asks, closing)
+        except (RagstoneError, MissingDependency) as error:
+            closed = dict.fromkeys(models.judges, error.text)
+    opened: list[Judge] = []
+    for name in (one.name for one in run.form.judges):
+        try:
+            judge = chat.get(name) or _judge(run.form, name, asks)
+        except (RagstoneError, MissingDependency) as error:
+            closed[name] = error.text
+            continue
+        if judge is not None:
+            opened.append(judge)
+        elif name not in NOBODY:
+            closed.setdefault(name, "")
+    why = {name: reason("judge_not_opened", of=name, said=said) if said
+           else reason("judge_is_another", of=name) for name, said in closed.items()}  # fmt: skip
+    return [*opened, RulesJudge()], why
+
+
+def _chat(
+    run: JudgedRun, models: ChatSettings, asks: Sequence[str], closing: ExitStack
+) -> Mapping[str, Judge]:
+    """The chat models of the run, by name, with its journal; none if they are others by now.
+
+    Raises:
+        RagstoneError: A model cannot be opened, or another process writes into the run.
+    """
+    metrics = [read_metric(name) for name in run.form.metrics]
+    found = chat_judges(
+        list(models.judges),
+        Instructions(plan=models.plan),
+        wanted_topics(metrics),
+        run.form.settings.citations,
+        offline=False,
+    )
+    if found.settings() != models:
+        return {}
+    closing.enter_context(run.folder.locked())
+    asking = closing.enter_context(found.asking(run.folder.path, USUAL, lambda _: None))
+    judges = able_to_ask(tuple(found.judges.values()), asking, asks, {})
+    return dict(zip(found.judges, judges, strict=True))
+
+
+def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
+    """The judge of this name; None if there is no such judge here, or it is another by now."""
+    if name in (LOCAL, STRINGS):
+        judge = LocalJudge(name=name)
+        if form.settings.local != judge.parts:
+            judge = LocalJudge(local_encoder([judge], asks, None)[0], name=name)
+        return judge if form.settings.local == judge.parts else None
+    if name.startswith(f"{NLI}:"):
+        (nli,) = (one for one in parse_judges([name], offline=True).judges if one.name == name)
+        same = isinstance(nli, NliJudge) and (
+            f"{name}@{nli.model.fingerprint}" in form.settings.nli
+        )
+        return nli if same else None
+    return None
+
+
+class Overruling:
+    """The overrules of a run, made and taken back, and what they make of it.
+
+    Args:
+        folder: Of the run.
+    """
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self._store = Store(folder.path)
+        self._read: Snapshot | None = None
+
+    def now(self) -> Snapshot:
+        """The run and its overrules, read again if anybody overruled, or scored, it since.
+
+        Raises:
+            InputError: The overrules are damaged, or there is no run.
+        """
+        form, read = self.folder.form, self._read
+        if form is None:
+            raise InputError(f"{self.folder.path} is not a run folder.")
+        if read is not None and read.run.form is form and read.stamp == self._store.stamp():
+            return read
+        run = (
+            JudgedRun(self.folder, form) if read is None or read.run.form is not form else read.run
+        )
+        stamp, overrules = self._store.read()
+        standing = [one for one in overrules if one.undone is None]
+        self._read = read = Snapshot(
+            run, stamp, overrules, Overlay(run, standing) if standing else None
+        )
+        return read
+
+    def judgements(self, example: str) -> tuple[Judgement, ...]:
+        """What can be overruled of an example, with the version to be given as ``seen``."""
+        return self.now().judgements(example)
+
+    def overrule(
+        self,
+        example: str,
+        kind: str,
+        values: Mapping[str, object],
+        *,
+        unit: object,
+        author: str,
+        reason: str,
+        seen: str | None,
+    ) -> Overruled:
+        """Correct one judgement; see ``Run.overrule``."""
+        checks: list[Callable[[], object]] = [
+            partial(asks_named, kind),
+            partial(check_words, author, reason),
+        ]
+        each(checks)
+        asks = asks_named(kind)
+        asked: dict[str, AskedAgain] = {}
+        while True:
+            now = self.now()
+            of, there = now.units(example, asks)
+            mine = unit_named(there, kind, unit)
+            now.check_seen(mine, seen)
+            said = checked(mine, values, of)
+            if TEXT in said and mine.version not in asked:
+                shared = sharing(self.folder, {mine.subject})
+                few = now.few(shared.get((mine.ask, mine.subject), [example]))
+                asked[mine.version] = ask_again(now.run, mine, str(said[TEXT]), few.tables)
+            again = asked.get(mine.version, NOT_ASKED)
+            one = Overrule(
+                number=len(now.all) + 1,
+                example=example,
+                ask=mine.ask,
+                unit=mine.name,
+                author=author.strip(),
+                reason=reason.strip(),
+                at=_time(),
+                judge=None if mine.row is None else str(mine.row["judge"]),
+                was=values_of_unit(mine),
+                said=said,
+                subject=mine.subject,
+                key=mine.key,
+                about=mine.about,
+                again=again.rows,
+            )
+            # Where somebody was quicker, it is looked at anew, for what they said may matter.
+            if self._store.add(now.stamp, one):
+                return self._done(one, example, again.unasked)
+
+    def undo(
+        self, example: str, kind: str, *, unit: object, author: str, reason: str, seen: str | None
+    ) -> Overruled:
+        """Take the latest overrule of a judgement back; see ``Run.undo_overrule``."""
+        asks = asks_named(kind)
+        check_words(author, reason, needs_reason=False)
+        while True:
+            now = self.now()
+            _, there = now.units(example, asks)
+            mine = unit_named(there, kind, unit)
+            now.check_seen(mine, seen)
+            one = now.standing(mine)
+            if one is None:
+                overruled = [unit.named for unit in there if now.standing(unit)]
+                others = f" Overruled are: {', '.join(overruled)}." if overruled else ""
+                raise InputError(
+                    f"{example}, {mine.named} stands as its judge left it: there is nothing to "
+                    f"take back.{others}"
+                )
+            by = Undone(author.strip(), _time(), reason.strip())
+            if self._store.undo(now.stamp, one.number, by):
+                return self._done(replace(one, undone=by), example, {})
+
+    def _done(self, one: Overrule, example: str, unasked: Mapping[str, str]) -> Overruled:
+        _, there = self.now().units(example, [ASKS[one.ask]])
+        mine = judgement_of(one)
+        version = next((unit.version for unit in there if judgement_of(unit) == mine), "")
+        shared = sharing(self.folder, {one.subject}).get((one.ask, one.subject), [])
+        return Overruled(one, tuple(dict.fromkeys([*shared, one.example])), version, unasked)
+
+
+def _time() -> str:
+    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -1,0 +1,321 @@
+"""Corrected run: a finished run with people's corrections laid over, and snapshots of its state."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import polars as pl
+
+from ragstone.core.errors import InputError, OverruleConflict, UnknownName
+from ragstone.core.messages import argument, reason
+from ragstone.data import Example, from_frame
+from ragstone.judgements import ASKS, KINDS, Ask, Tables, kind_of
+from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.finished_run import finished_judges
+from ragstone.run.folder.schemas import STATUS_NAMES, Manifest
+
+from .apply import (
+    ByExample,
+    FewExamples,
+    JudgedRun,
+    derived_from,
+    estimated_again,
+    lay,
+    read_few,
+    sharing,
+    touched,
+)
+from .correction import DROPPED, JudgedUnit, Judgement, Overrule, Row, Stamp, judgement_of, units
+from .correction_checks import sayable
+
+KEYS = ("example_id", "metric")
+GIVEN = ("value", "label", "status", "reason")
+
+
+class Overlay:
+    """What the overrules that stand make of a run. They change no file of the judges.
+
+    Args:
+        run: As its judges left it.
+        overrules: Those that stand, the oldest first; at least one.
+    """
+
+    def __init__(self, run: JudgedRun, overrules: Sequence[Overrule]) -> None:
+        self.overrules = overrules
+        self._run = run
+        self._folder, self._form = run.folder, run.form
+
+    @cached_property
+    def by_example(self) -> ByExample:
+        """The overrules of each example that they change: all that share what was judged."""
+        shared = sharing(self._folder, {one.subject for one in self.overrules})
+        found: dict[str, list[Overrule]] = {}
+        for one in self.overrules:
+            for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
+                found.setdefault(example, []).append(one)
+        return found
+
+    @property
+    def form(self) -> Manifest:
+        """What the run says of itself, and that it was overruled."""
+        people = len({one.author for one in self.overrules})
+        said = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
+        return self._form.model_copy(
+            update={
+                "remarks": [*self._form.remarks, said],
+                "signature": f"{self._form.signature}|overruled:{self.count}",
+            }
+        )
+
+    @property
+    def count(self) -> int:
+        """How many judgements are overruled, however often each of them was."""
+        return len({judgement_of(one) for one in self.overrules})
+
+    def tables(self, tables: Tables) -> Tables:
+        """The judgements of a block."""
+        return lay(tables, self.by_example)
+
+    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a kind with people's in the place of those that counted.
+
+        Args:
+            kind: The kind.
+            rows: Of all judges, with ``ask`` and ``status``; the votes of a panel stay as cast.
+        """
+        changing = self._changing.filter(
+            pl.col("ask").is_in([one.name for one in KINDS[kind].asks])
+        )
+        if changing.is_empty():
+            return rows
+        rows = rows.with_row_index("at")
+        counting = rows.filter(pl.col("status") == "ok").join(changing, on=["example_id", "ask"])
+        first = counting.group_by("example_id", "ask").agg(pl.col("at").min())
+        counted = [
+            self._laid.of(ask).with_columns(
+                ask=pl.lit(ask),
+                status=pl.lit("ok"),
+                example_id=self._laid.examples["id"].gather(self._laid.of(ask)["row"]),
+            )
+            for ask in changing["ask"].unique(maintain_order=True)
+        ]
+        new = (
+            pl.concat(one.select(rows.drop("at").columns) for one in counted)
+            .join(changing, on=["example_id", "ask"], how="semi", maintain_order="left")
+            .join(first, on=["example_id", "ask"], how="left", maintain_order="left")
+            .with_columns(pl.col("at").fill_null(rows.height))
+        )
+        kept = rows.join(counting.select("at"), on="at", how="anti", maintain_order="left")
+        found = pl.concat([kept, new.select(kept.columns)])
+        return found.sort("at", maintain_order=True).drop("at")
+
+    def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores of the run, with those of the examples that the overrules change."""
+        at = scores["example_id"].is_in(list(self.by_example)).arg_true()
+        theirs = scores[at].select(KEYS).with_columns(at=at)
+        new = theirs.join(self._scores, on=KEYS, maintain_order="left")
+        return scores.with_columns(
+            scores[name].clone().scatter(new["at"], new[name]) for name in GIVEN
+        )
+
+    @cached_property
+    def estimates(self) -> tuple[Estimate, ...]:
+        """The estimates, of which only those of metrics with a changed score are made again."""
+        judged = self._folder.estimates()
+        counts = {str(metric): self._overruled_for(metric) for metric in self._metrics}
+        changed = [one for one in self._metrics if self._is_changed(one)]
+        again = {
+            (one.metric, *one.group.items()): one
+            for one in estimated_again(
+                self._folder, self._form, changed, self._run.facets, self.scores, self.tables
+            )
+        }
+        return tuple(
+            _signed(again.get((one.metric, *one.group.items()), one), counts[one.metric])
+            for one in judged
+        )
+
+    @cached_property
+    def _metrics(self) -> list[Metric]:
+        return [self._metric(name) for name in self._form.metrics]
+
+    def _metric(self, name: str) -> Metric:
+        try:
+            return read_metric(name)
+        except UnknownName as error:
+            own, alone = argument("metrics_from", "FILE"), argument("without_overrules", True)
+            raise InputError(
+                f"People overruled judgements of {self._folder.path}, so some scores are made "
+                f"again, and {name} is a metric of your own that has to be loaded: {own}. "
+                f"Without them: {alone}."
+            ) from error
+
+    @cached_property
+    def _laid(self) -> Tables:
+        """The judgements of the examples that the overrules change, and of one other at least.
+
+        Polars divides a single row by way of the reciprocal, so its last digit may be another than
+        that of the same row among others.
+        """
+        ids = list(self.by_example)
+        if len(ids) == 1:
+            every = self._folder.read("examples", columns=["id"])["id"]
+            ids.extend(every.filter(every != ids[0]).head(1))
+        few = read_few(self._folder, ids, finished_judges(self._form))
+        return lay(few.tables, self.by_example)
+
+    @cached_property
+    def _changing(self) -> pl.DataFrame:
+        """The asks of each example whose rows may be others: ``example_id``, ``ask``."""
+        pairs = []
+        for example, those in self.by_example.items():
+            asks = {one.ask for one in those}
+            pairs += [(example, ask) for ask in (*touched(asks), *derived_from(asks))]
+        return pl.DataFrame(pairs, schema=["example_id", "ask"], orient="row").unique(
+            maintain_order=True
+        )
+
+    @cached_property
+    def _scores(self) -> pl.DataFrame:
+        """The scores of the examples that the overrules change, as the run's table has them."""
+        found = score(self._laid, self._metrics)
+        status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
+        ids = self._laid.examples.select(example_id="id")
+        return pl.concat(
+            pl.concat([ids, found[str(metric)]], how="horizontal").select(
+                "example_id",
+                pl.lit(str(metric)).alias("metric"),
+                "value",
+                "label",
+                status,
+                "reason",
+            )
+            for metric in self._metrics
+        )
+
+    def _is_changed(self, metric: Metric) -> bool:
+        """Whether a score of it is another than the judges', or that of what it is composed of."""
+        if not self._overruled_for(metric):
+            return False
+        if isinstance(metric, Composite) and metric.over_means:
+            return True
+        before = self._folder.read(
+            "scores",
+            pl.col("metric") == str(metric),
+            pl.col("example_id").is_in(list(self.by_example)),
+            columns=["example_id", *GIVEN],
+        )
+        after = self._scores.filter(pl.col("metric") == str(metric)).select("example_id", *GIVEN)
+        return not before.sort("example_id").equals(after.sort("example_id"))
+
+    def _overruled_for(self, metric: Metric) -> int:
+        """How many overruled judgements it depends on."""
+        asks = set(needed_asks([metric]))
+        return len({judgement_of(one) for one in self.overrules if one.ask in asks})
+
+
+def _signed(estimate: Estimate, count: int) -> Estimate:
+    if not count:
+        return estimate
+    return replace(estimate, signature=f"{estimate.signature}|overruled:{count}")
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A run and every overrule of it, at one moment.
+
+    Attributes:
+        run: As its judges left it.
+        stamp: The state of the store.
+        all: Every overrule, the oldest first, also those that were taken back.
+        overlay: What those that stand make of the run; None if none stands.
+    """
+
+    run: JudgedRun
+    stamp: Stamp
+    all: tuple[Overrule, ...]
+    overlay: Overlay | None
+
+    @property
+    def by_example(self) -> ByExample:
+        """The overrules that stand, by example."""
+        return {} if self.overlay is None else self.overlay.by_example
+
+    def few(self, examples: Sequence[str]) -> FewExamples:
+        """These examples as people's word leaves them."""
+        few = self.run.few(examples)
+        return replace(few, tables=lay(few.tables, self.by_example))
+
+    def units(self, example: str, asks: Sequence[Ask]) -> tuple[Example, list[JudgedUnit]]:
+        """The example and its units, with those that a person dropped."""
+        judged = self.few([example])
+        (one,) = from_frame(judged.tables.examples)
+        found = units(judged.tables, judged.ledger, asks)
+        there = {(unit.ask, repr(unit.key)) for unit in found}
+        names = {ask.name for ask in asks}
+        for by in self.by_example.get(example, ()):
+            if by.said.get(DROPPED) and by.ask in names and (by.ask, repr(by.key)) not in there:
+                row = {**by.was, **by.said, "judge": by.person, "subject": by.subject}
+                found.append(JudgedUnit(by.ask, by.unit, by.key, (row,), by.subject, by.about))
+        return one, found
+
+    def judgements(self, example: str) -> tuple[Judgement, ...]:
+        """What can be overruled of an example."""
+        _, found = self.units(example, list(ASKS.values()))
+        shared = sharing(self.run.folder, {unit.subject for unit in found})
+        return tuple(
+            Judgement(
+                ask=unit.ask,
+                unit=unit.name,
+                values=values_of_unit(unit),
+                judge=None if unit.row is None else str(unit.row["judge"]),
+                version=unit.version,
+                examples=tuple(shared.get((unit.ask, unit.subject), (example,))),
+                overrule=self.standing(unit),
+            )
+            for unit in found
+        )
+
+    def standing(self, unit: JudgedUnit) -> Overrule | None:
+        """The latest overrule of this judgement that was not taken back."""
+        return next((one for one in self._history(unit) if one.undone is None), None)
+
+    def check_seen(self, unit: JudgedUnit, seen: str | None) -> None:
+        """Check that a judgement is the one that a person saw.
+
+        Raises:
+            OverruleConflict: Somebody overruled it, or took that back, after the person saw it.
+        """
+        if seen is None or seen == unit.version:
+            return
+        deeds = [
+            deed
+            for one in self._history(unit)
+            for deed in (
+                *([] if one.undone is None else [(one.undone.at, one.undone.author, one, True)]),
+                (one.at, one.author, one, False),
+            )
+        ]
+        at, who, one, undone = max(deeds, key=lambda deed: deed[0], default=(None,) * 4)
+        raise OverruleConflict(
+            unit.named,
+            author=who,
+            at=at,
+            said=None if one is None or undone else dict(one.said),
+            now=values_of_unit(unit),
+            version=unit.version,
+        )
+
+    def _history(self, unit: JudgedUnit) -> list[Overrule]:
+        """The overrules of this judgement, the newest first."""
+        mine = judgement_of(unit)
+        return [one for one in reversed(self.all) if judgement_of(one) == mine]
+
+
+def values_of_unit(unit: JudgedUnit) -> Row:
+    """What is said of a unit and can be overruled, by column."""
+    if unit.row is None:
+        return {}
+    names = [*sayable(kind_of(unit.ask), ASKS[unit.ask]), DROPPED]
+    return {name: unit.row[name] for name in names if name in unit.row}

@@ -1,0 +1,490 @@
+"""Correction: a person's word over a judgement, the units it can be about, and its store.
+
+Claims, statements, references and ranks count from 1, as ``ragstone show`` numbers them.
+
+``RUN/overrules.sqlite`` only grows. Every entry is on disk before it is confirmed, and is
+written only if the file is as its author saw it, so two people never overwrite each other.
+"""
+
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
+from ragstone.core.sqlite import (
+    UNREADABLE,
+    SqliteLayout,
+    as_text,
+    as_whole,
+    damaged,
+    explained,
+    is_damaged,
+    is_empty,
+    open_file,
+    open_to_read,
+    storable,
+)
+from ragstone.judgements import ASKS, REQUIREMENTS, UNDEFINED, Ask, Kind, Tables, View, kind_of
+from ragstone.judges import fingerprint
+
+Row = Mapping[str, Any]
+"""A row of a kind's table, as plain values."""
+
+TEXT, DROPPED = "text", "dropped"
+"""What is said of a claim, or of anything else that a judge extracts: its wording, or that it goes.
+Neither is a verdict."""
+
+PERSON = "person:"
+"""Begins the name of the judge of an overruled row. No judge is called so, and ``human`` is the
+judge that repeats labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """Who took an overrule back, when and why."""
+
+    author: str
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Overrule:
+    """A correction of one judgement by a person.
+
+    Attributes:
+        number: Counts the overrules of the run, from 1.
+        example: The id of the example in which it was made.
+        ask: What was asked, such as ``support/claim``.
+        unit: What it is about as people name it, such as ``3``; None for the answer.
+        author: Who overruled.
+        reason: Why.
+        at: When, in UTC.
+        judge: Who had judged; None if nobody had.
+        was: What was said before, by column; empty if nothing was.
+        said: What the person says, by column.
+        subject: The fingerprint of what was judged. Answers that share it share the judgement.
+        key: The columns that identify the unit in the kind's table.
+        about: The wording that the verdict is about, where it is about a claim or statement.
+        again: For a new wording, by example and ask: the rows that the judges gave to it.
+        undone: Who took it back; None if it stands.
+    """
+
+    number: int
+    example: str
+    ask: str
+    unit: str | None
+    author: str
+    reason: str
+    at: str
+    judge: str | None
+    was: Row
+    said: Row
+    subject: str
+    key: Row
+    about: str | None = None
+    again: Mapping[str, Mapping[str, list[Row]]] = field(default_factory=dict)
+    undone: Undone | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of judgement."""
+        return ASKS[self.ask].kind
+
+    @property
+    def person(self) -> str:
+        """The name of the judge in the overruled rows. A comma would make it that of a panel."""
+        return PERSON + " ".join(self.author.replace(",", " ").split())
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, without what only the run needs."""
+        inner = ("subject", "key", "again")
+        return {
+            **{name: value for name, value in asdict(self).items() if name not in inner},
+            "kind": self.kind,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Overruled:
+    """What came of an overrule, or of taking one back.
+
+    Attributes:
+        overrule: The correction.
+        examples: The ids of the examples that it changes: all that share the judgement.
+        version: The version of the judgement now, to be given as ``seen`` by whoever saw this.
+        unasked: Of a new wording, why a judge gave no verdict on it, by ask.
+    """
+
+    overrule: Overrule
+    examples: tuple[str, ...]
+    version: str
+    unasked: Mapping[str, str] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            **self.overrule.to_dict(),
+            "examples": list(self.examples),
+            "version": self.version,
+            "unasked": dict(self.unasked),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A judgement of one example that a person may overrule.
+
+    Attributes:
+        ask: What was asked, such as ``support/claim``.
+        unit: What it is about as people name it; None for the answer.
+        values: What is said of it, by column; empty if no judge said anything.
+        judge: Who said so; None if nobody did.
+        version: Given as ``seen``, so that nobody overrules what they have not seen.
+        examples: The ids of the examples that share the judgement.
+        overrule: The latest overrule that stands; None if the judge's word does.
+    """
+
+    ask: str
+    unit: str | None
+    values: Row
+    judge: str | None
+    version: str
+    examples: tuple[str, ...]
+    overrule: Overrule | None = None
+
+    @property
+    def kind(self) -> str:
+        """The kind of judgement."""
+        return ASKS[self.ask].kind
+
+
+BY_JUDGES = frozenset({"local", "people", "model"})
+"""Who can answer what people can overrule. What is counted or computed they cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedUnit:
+    """One thing that an ask is about in an example, with the rows that count for it.
+
+    Attributes:
+        ask: The ask.
+        name: As people name it; None for the answer itself.
+        key: The columns that identify it, without the votes.
+        rows: What is said of it: several rows only if a judge voted on it several times.
+        subject: The fingerprint of what was judged.
+        about: The wording of a claim or statement; None for everything else.
+        also: Other names that people may use, such as the id of a context.
+    """
+
+    ask: str
+    name: str | None
+    key: Row
+    rows: tuple[Row, ...]
+    subject: str
+    about: str | None
+    also: tuple[str, ...] = ()
+
+    @property
+    def named(self) -> str:
+        """The unit as it is written: ``support/claim#3``."""
+        return self.ask if self.name is None else f"{self.ask}#{self.name}"
+
+    @property
+    def row(self) -> Row | None:
+        """What is said of it; None if nothing is."""
+        return self.rows[0] if self.rows else None
+
+    @property
+    def version(self) -> str:
+        """What it is said to be by whom, in short: another judgement has another version."""
+        rows = [sorted((name, repr(value)) for name, value in row.items()) for row in self.rows]
+        return fingerprint(self.ask, self.subject, sorted(self.key.items()), rows)[:16]
+
+
+Viewed = tuple[dict[str, Any], str | None, tuple[str, ...]]
+"""The key of a unit, its wording, and its other names."""
+
+
+def judgement_of(one: JudgedUnit | Overrule) -> tuple[str, str, str]:
+    """What identifies a judgement, whoever made it."""
+    return one.ask, one.subject, repr(sorted(one.key.items()))
+
+
+def can_be_overruled(ask: Ask) -> bool:
+    """Whether judges, rather than arithmetic, answer it."""
+    return not BY_JUDGES.isdisjoint(ask.by)
+
+
+def has_what_it_takes(tables: Tables, ask: str, row: int) -> bool:
+    """Whether an example has what the ask requires; without it there is nothing to judge."""
+    holds = (REQUIREMENTS[name].holds for name in ASKS[ask].requires)
+    one = tables.examples.slice(row, 1)
+    return bool(one.select(pl.all_horizontal(pl.lit(value=True), *holds)).item())
+
+
+def key_columns(kind: type[Kind]) -> list[str]:
+    """The columns that identify a unit, whatever the number of votes on it."""
+    return kind.having("unit", "topic")
+
+
+def units(tables: Tables, ledger: pl.DataFrame, asks: Sequence[Ask]) -> list[JudgedUnit]:
+    """The units of asks about a single example.
+
+    Args:
+        tables: Of that example alone.
+        ledger: How its asks came out.
+        asks: Those that are meant.
+    """
+    return [
+        unit
+        for ask in asks
+        if can_be_overruled(ask)
+        and ask.name in tables.status
+        and has_what_it_takes(tables, ask.name, 0)
+        and tables.outcome(ask.name)["status"][0] != UNDEFINED
+        for unit in _of_ask(tables, ledger, ask)
+    ]
+
+
+def _of_ask(tables: Tables, ledger: pl.DataFrame, ask: Ask) -> Iterator[JudgedUnit]:
+    kind = kind_of(ask.name)
+    if kind.key is None:
+        return
+    said: dict[tuple[Any, ...], list[Row]] = {}
+    columns = key_columns(kind)
+    for row in tables.of(ask.name).drop("row").to_dicts():
+        said.setdefault(tuple(row[name] for name in columns), []).append(row)
+    several = by_reference(ask) and tables.examples["reference"].list.len()[0] > 1
+    found: list[Viewed] = [(dict(zip(columns, one, strict=True)), None, ()) for one in said]
+    if ask.over is not None:
+        found = list(_viewed(tables, ask.over, ask.origin, columns))
+    asked = ledger.filter(pl.col("ask") == ask.name)["subject"]
+    nobody = asked[0] if len(asked) else fingerprint("overruled", tables.examples["id"][0])
+    for key, about, also in found:
+        rows = tuple(said.get(tuple(key[name] for name in columns), ()))
+        subject = str(rows[0]["subject"]) if rows else nobody
+        text = rows[0][TEXT] if kind.made and rows and TEXT in rows[0] else about
+        yield JudgedUnit(ask.name, unit_name(key, several=several), key, rows, subject, text, also)
+
+
+def _viewed(
+    tables: Tables, over: type[View], origin: str | None, columns: Sequence[str]
+) -> Iterator[Viewed]:
+    made = [row for maker in over.made_by for row in tables.of(maker).to_dicts()]
+    wanted = [name for name in ("context",) if name in over.columns]
+    for unit in over.frame(tables, wanted).to_dicts():
+        maker = next(
+            (row for row in made if all(row[name] == unit[name] for name in over.keys
+                                        if name in row)),
+            None,
+        )  # fmt: skip
+        given = {
+            "origin": origin,
+            "author": "data" if maker is None else maker["judge"],
+            "reference": 0,
+            **{name: unit[name] for name in over.keys},
+        }
+        about = None if maker is None else maker.get(TEXT)
+        also = (str(unit["context"]),) if "context" in unit else ()
+        yield {name: given[name] for name in columns}, about, also
+
+
+def by_reference(ask: Ask) -> bool:
+    """Whether the units are of one reference each, or are compared with each."""
+    return "reference" in (key_columns(kind_of(ask.name)) if ask.over is None else ask.over.keys)
+
+
+def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
+    """How people name a unit; ``2.3`` is the third of the second reference, if it has several."""
+    numbers = [int(key["reference"]) + 1] if several and "reference" in key else []
+    if "index" in key:
+        numbers.append(int(key["index"]) + 1)
+    elif "rank" in key:
+        numbers.append(int(key["rank"]))
+    elif "reference" in key:
+        numbers = [int(key["reference"]) + 1]
+    rest = [
+        str(value)
+        for name, value in key.items()
+        if name not in ("origin", "author", "reference", "index", "rank")
+    ]
+    words = [*rest, ".".join(map(str, numbers))] if numbers else rest
+    return " ".join(words) or None
+
+
+T = TypeVar("T")
+
+FILE = RunEntry.OVERRULES
+
+LAYOUT = SqliteLayout(
+    owner=0x52616F76,
+    version=1,
+    tables=(
+        "CREATE TABLE overrules (number INTEGER PRIMARY KEY, at TEXT NOT NULL, "
+        "author TEXT NOT NULL, reason TEXT NOT NULL, example TEXT NOT NULL, ask TEXT NOT NULL, "
+        "unit TEXT, subject TEXT NOT NULL, key TEXT NOT NULL, about TEXT, judge TEXT, "
+        "was TEXT NOT NULL, said TEXT NOT NULL, again TEXT NOT NULL)",
+        "CREATE TABLE undone (number INTEGER PRIMARY KEY REFERENCES overrules, "
+        "at TEXT NOT NULL, author TEXT NOT NULL, reason TEXT NOT NULL)",
+    ),
+    synchronous="FULL",
+)
+COLUMNS = (
+    "number", "at", "author", "reason", "example", "ask", "unit", "subject", "key", "about",
+    "judge", "was", "said", "again",
+)  # fmt: skip
+OBJECTS = ("key", "was", "said", "again")
+OPTIONAL = ("unit", "about", "judge")
+
+Stamp = tuple[int, int]
+"""How many overrules there are, and how many were taken back: the state of a file that grows."""
+
+NOTHING: Stamp = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The overrules of a run.
+
+    Args:
+        folder: Of the run.
+    """
+
+    folder: Path
+
+    @property
+    def file(self) -> Path:
+        """Where they are kept."""
+        return self.folder / FILE
+
+    def stamp(self) -> Stamp:
+        """The state of the file.
+
+        Raises:
+            InputError: The file is damaged, or not ours.
+        """
+        return self._read(_stamp, NOTHING)
+
+    def read(self) -> tuple[Stamp, tuple[Overrule, ...]]:
+        """The state of the file, and every overrule, the oldest first.
+
+        Raises:
+            InputError: The file is damaged, or not ours.
+        """
+        nothing: tuple[Stamp, tuple[Overrule, ...]] = NOTHING, ()
+        return self._read(_all, nothing)
+
+    def add(self, seen: Stamp, one: Overrule) -> bool:
+        """Add an overrule; False if the file has grown since it was in this state.
+
+        Raises:
+            InputError: It cannot be written, or is damaged.
+        """
+        values = {name: getattr(one, name) for name in COLUMNS}
+        for name in OBJECTS:
+            values[name] = json.dumps(values[name], ensure_ascii=False)
+        places = ", ".join("?" * len(COLUMNS))
+        return self._write(
+            seen,
+            f"INSERT INTO overrules ({', '.join(COLUMNS)}) VALUES ({places})",
+            tuple(values.values()),
+        )
+
+    def undo(self, seen: Stamp, number: int, by: Undone) -> bool:
+        """Note that an overrule was taken back; False if the file has grown since then.
+
+        Raises:
+            InputError: It cannot be written, or is damaged.
+        """
+        return self._write(
+            seen,
+            "INSERT INTO undone (number, at, author, reason) VALUES (?, ?, ?, ?)",
+            (number, by.at, by.author, by.reason),
+        )
+
+    def _write(self, seen: Stamp, statement: str, values: Sequence[Any]) -> bool:
+        try:
+            with closing(open_file(self.file, LAYOUT)) as connection:
+                connection.execute("BEGIN IMMEDIATE")
+                grown = _stamp(connection) != seen
+                if not grown:
+                    connection.execute(statement, storable(tuple(values)))
+                connection.execute("COMMIT")
+                return not grown
+        except UNREADABLE as error:
+            raise self._fault(error) from error
+        except OSError as error:
+            raise InputError(
+                f"{self.file}: an overrule is kept there, and it cannot be written "
+                f"({error.strerror or error}). Make the folder writable, or copy the run."
+            ) from error
+
+    def _read(self, what: Callable[[sqlite3.Connection], T], nothing: T) -> T:
+        if not self.file.exists():
+            return nothing
+        try:
+            with closing(open_to_read(self.file, LAYOUT)) as connection:
+                return what(connection)
+        except UNREADABLE as error:
+            # Its first writer was stopped before it wrote anything.
+            if is_empty(error):
+                return nothing
+            raise self._fault(error) from error
+
+    def _fault(self, error: Exception) -> InputError:
+        if not is_damaged(error):
+            return explained(error, self.file)
+        return InputError(
+            f"{self.file}: it is damaged, or no file of Ragstone's ({error}). It holds what people "
+            "overruled, which nothing else does: bring back a copy, or move it away, and the run "
+            "is as its judges left it."
+        )
+
+
+def _stamp(connection: sqlite3.Connection) -> Stamp:
+    query = "SELECT (SELECT count(*) FROM overrules), (SELECT count(*) FROM undone)"
+    ((overrules, undone),) = connection.execute(query)
+    return as_whole(overrules), as_whole(undone)
+
+
+def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Overrule, ...]]:
+    connection.execute("BEGIN")
+    there = _stamp(connection)
+    undone = {
+        as_whole(number): Undone(as_text(author), as_text(at), as_text(reason))
+        for number, author, at, reason in connection.execute(
+            "SELECT number, author, at, reason FROM undone"
+        )
+    }
+    rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM overrules ORDER BY number")
+    return there, tuple(_overrule(row, undone) for row in rows)
+
+
+def _overrule(row: Sequence[object], undone: dict[int, Undone]) -> Overrule:
+    values: dict[str, Any] = {}
+    for name, value in zip(COLUMNS, row, strict=True):
+        if name == "number":
+            values[name] = as_whole(value)
+        elif name in OBJECTS:
+            values[name] = _object(as_text(value))
+        else:
+            values[name] = None if value is None and name in OPTIONAL else as_text(value)
+    return Overrule(**values, undone=undone.get(values["number"]))
+
+
+def _object(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise damaged("no JSON where an object belongs") from error
+    if not isinstance(found, dict):
+        raise damaged(f"{type(found).__name__} where an object belongs")
+    return found

@@ -1,0 +1,233 @@
+"""Check: what a person says, against what the kind declares; one error lists every fault."""
+
+import json
+from collections.abc import Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
+from ragstone.data import Example
+from ragstone.judgements import ASKS, KINDS, Ask, Column, Kind, kind_of, values_of
+
+from .apply import ruled
+from .correction import DROPPED, TEXT, JudgedUnit, Row, can_be_overruled
+
+LONGEST_AUTHOR, LONGEST_TEXT = 200, 10_000
+TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+MOST_NAMED = 12
+
+
+def asks_named(kind: str) -> list[Ask]:
+    """The asks of a kind, or the one ask of this name.
+
+    Raises:
+        InputError: There is no such kind, or no judge answers it.
+    """
+    asks = [ASKS[kind]] if kind in ASKS else list(KINDS[kind].asks) if kind in KINDS else []
+    found = [ask for ask in asks if can_be_overruled(ask)]
+    if found:
+        return found
+    can_be = sorted({ask.kind for ask in ASKS.values() if can_be_overruled(ask)})
+    why = "is counted or computed, not judged" if asks else "is no kind of judgement"
+    raise InputError(f"{kind!r} {why}. People can overrule: {', '.join(can_be)}.")
+
+
+def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUnit:
+    """The unit that a person means.
+
+    Raises:
+        InputError: There is none, or there are several; says which there are.
+    """
+    wanted = None if name is None else str(name).strip().removeprefix("#")
+    found = [one for one in units if wanted in (one.name, *one.also)]
+    if not found and wanted is not None:
+        word, _, number = wanted.rpartition(" ")
+        found = [one for one in units if word and number == one.name and _sort(one) == word]
+    if not found and wanted is None and len(units) == 1:
+        found = list(units)
+    if len(found) == 1:
+        return found[0]
+    if not units:
+        raise InputError(
+            f"There is nothing of {kind} in this example that could be overruled: it is undefined "
+            "here, or what it is about was never extracted."
+        )
+    there = [one.named for one in found or units]
+    more = ", …" if len(there) > MOST_NAMED else ""
+    what = "several" if found else "no unit" if wanted is None else f"no unit {wanted!r}"
+    raise InputError(
+        f"{kind} has {what} here. Name one of: {', '.join(there[:MOST_NAMED])}{more}."
+        if not found
+        else f"{kind}#{wanted} may be {' or '.join(there)}. Name which."
+    )
+
+
+def _sort(unit: JudgedUnit) -> str:
+    over = ASKS[unit.ask].over
+    return kind_of(unit.ask).name.removesuffix("s") if over is None else over.unit
+
+
+def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> dict[str, Any]:
+    """What the person says, by column.
+
+    Raises:
+        InputError: A column or a value cannot be; lists every fault.
+    """
+    faults = []
+    kind, ask = kind_of(unit.ask), ASKS[unit.ask]
+    said: dict[str, Any] = {}
+    known = sayable(kind, ask)
+    by_label = {column.label: name for name, column in known.items() if column.label}
+    for name, value in given.items():
+        own = by_label.get(name, name)
+        if own not in known and not (own == DROPPED and kind.made):
+            can_be = ", ".join([*known, *([DROPPED] if kind.made else [])])
+            faults.append(f"{name}: {unit.ask} has no such column to overrule; it has {can_be}")
+            continue
+        try:
+            said[own] = _dropped(value) if own == DROPPED else _value(known[own], ask, value)
+        except ValueError as error:
+            faults.append(f"{name}: expected {error}, got {_shown(value)}")
+    if not given:
+        faults.append(f"nothing is said: name a column and its value, such as {_example(known)}")
+    faults += _of_whole(unit, kind, said, example) if len(said) == len(given) and said else []
+    if faults:
+        lines = "\n".join(f"  {fault}" for fault in faults)
+        raise InputError(f"{example.id}, {unit.named} cannot be overruled so:\n{lines}")
+    return said
+
+
+def check_words(author: object, reason: object, *, needs_reason: bool = True) -> None:
+    """Check that somebody says why.
+
+    Raises:
+        InputError: Nobody is named, or no reason is given.
+    """
+    faults = []
+    if not isinstance(author, str) or not author.strip():
+        faults.append(f"nobody is named: {argument('author', 'NAME')}")
+    elif len(author) > LONGEST_AUTHOR:
+        faults.append(f"the author's name has {len(author):,} letters of at most {LONGEST_AUTHOR}")
+    if not isinstance(reason, str) or (needs_reason and not reason.strip()):
+        faults.append(f"no reason is given: {argument('reason', 'WHY')}")
+    elif len(reason) > LONGEST_TEXT:
+        faults.append(f"the reason has {len(reason):,} letters of at most {LONGEST_TEXT:,}")
+    if faults:
+        raise InputError("An overrule says who and why: " + "; ".join(faults) + ".")
+
+
+def sayable(kind: type[Kind], ask: Ask) -> dict[str, Column]:
+    """The columns of an ask that a person can set; the others follow, or are counted."""
+    roles = ("verdict", "grade", "number", "evidence")
+    return {
+        column.name: column
+        for column in kind.filled_by(ask)
+        if (column.role in roles and not column.of and column.dtype != pl.List(pl.UInt32))
+        or (kind.made and column.name == TEXT)
+    }
+
+
+def _value(column: Column, ask: Ask, value: object) -> Any:
+    """The value as the table has it.
+
+    Raises:
+        ValueError: What was expected.
+    """
+    if column.role == "words":
+        if isinstance(value, str) and value.strip() and len(value) <= LONGEST_TEXT:
+            return value
+        raise ValueError(f"a text of at most {LONGEST_TEXT:,} letters")
+    if column.role == "evidence":
+        return _ids(value)
+    if column.dtype == pl.Boolean:
+        word = str(value).strip().lower()
+        if word not in TRUTHS:
+            raise ValueError("true or false")
+        return TRUTHS[word]
+    words = [str(one) for one in values_of(ask, column)]
+    if words:
+        word = str(value).strip()
+        if isinstance(value, bool) or word not in words:
+            raise ValueError(f"one of {', '.join(words)}")
+        if column.role == "number":
+            return int(word) / max(map(int, words))
+        return int(word) if column.dtype.is_numeric() else word
+    return _number(value, whole=column.dtype.is_integer())
+
+
+def _number(value: object, *, whole: bool) -> float:
+    try:
+        number = float(str(value))
+    except ValueError:
+        number = float("nan")
+    if isinstance(value, bool) or not isfinite(number) or (whole and number != int(number)):
+        raise ValueError("a whole number" if whole else "a number")
+    return int(number) if whole else number
+
+
+def _ids(value: object) -> list[str]:
+    if isinstance(value, str):
+        text = value.strip()
+        if not text.startswith("["):
+            return [one.strip() for one in text.split(",") if one.strip()]
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+    if not isinstance(value, list | tuple) or not all(isinstance(one, str) for one in value):
+        raise ValueError("ids of contexts, separated by commas")
+    return list(value)
+
+
+def _dropped(value: object) -> bool:
+    if str(value).strip().lower() not in ("true", "yes", "1"):
+        raise ValueError(f"true; what was dropped comes back with {argument('undo', True)}")
+    return True
+
+
+def _of_whole(unit: JudgedUnit, kind: type[Kind], said: Row, example: Example) -> list[str]:
+    """Faults of the judgement as it would be: unknown contexts, hard rules, nothing new."""
+    faults = []
+    if said.get(DROPPED) and len(said) > 1:
+        faults.append(f"{DROPPED}: what is dropped can say nothing else")
+    if not kind.made:
+        faults += _unknown_contexts(kind, said, example)
+    row = ruled(unit.ask, unit.row or {}, said, "", "")
+    if unit.row is not None and all(unit.row.get(name) == value for name, value in said.items()):
+        faults.append("it says so already")
+    columns = {label: name for name, label in kind.labels().items()}
+    over = ASKS[unit.ask].over
+    for rule in kind.rules:
+        given, then = (row.get(columns.get(one, "")) for one in (rule.given, rule.then))
+        if over is None or rule.unit != over.unit or rule.severity != "block" or not given:
+            continue
+        if then is not None and bool(then) != rule.says:
+            should = str(rule.says).lower()
+            faults.append(
+                f"{columns[rule.given]} is true, so {columns[rule.then]} must be {should} "
+                f"({rule.name}); say both"
+            )
+    return faults
+
+
+def _unknown_contexts(kind: type[Kind], said: Row, example: Example) -> list[str]:
+    ids = {context.id for context in example.contexts or ()}
+    return [
+        f"{name}: there is no context {_shown(one)}"
+        for name in kind.having("evidence")
+        for one in said.get(name) or ()
+        if one not in ids
+    ]
+
+
+def _example(known: Mapping[str, Column]) -> str:
+    name, column = next(iter(known.items()))
+    return f"{name}={next(iter(column.values), 'true')}"
+
+
+def _shown(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -1,0 +1,1 @@
+"""Estimates: from scores, in pieces, to means with intervals."""

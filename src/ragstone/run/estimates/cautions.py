@@ -1,0 +1,242 @@
+"""Cautions: caveats on a run's numbers, as reason codes, and the groups and clusters in it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ragstone.core.messages import reason
+from ragstone.data.example import SESSION
+from ragstone.judgements import BERTSCORES
+from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
+from ragstone.metrics.embedding import THRESHOLDS_OF
+from ragstone.models import BUILTIN
+from ragstone.run.folder.checksums import collect
+from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.shards import Shards
+from ragstone.run.judging.scoring import NO_VALUE
+from ragstone.run.run_plan import RunSpec
+from ragstone.run.settings import ModelNames
+
+from .estimate import Estimate, EstimateGroups, by_column
+from .sums import QUESTION, Distinct, RepeatedQuestions, WiderClusters, repeated_questions
+
+if TYPE_CHECKING:
+    from ragstone.run.calls.journal import Counts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RunGrouping:
+    """What the examples of a run have in common.
+
+    Attributes:
+        groups: Those that estimates are made of.
+        repeated: Which clusters ask the same.
+        clusters: How many there are, before those are put together.
+        questions: How many there are, by their ids.
+        retrieved: Whether some example has a context.
+    """
+
+    groups: EstimateGroups
+    repeated: RepeatedQuestions
+    clusters: int
+    questions: int
+    retrieved: bool
+
+
+def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
+    """Look over the facets of a run, a few shards at a time; a few bytes a question are held."""
+    names = ["system", *map(by_column, spec.fields)]
+    seen = {name: Distinct(name) for name in names}
+    clusters, asked, questions = Distinct("cluster"), Distinct("cluster"), Distinct("question")
+    retrieved = False
+    for some in shards.scans("facets"):
+        facets = collect(
+            some.select(*names, "question", "asked", "cluster", "contexts"), shards.path
+        )
+        for name, values in seen.items():
+            values.add(facets.select(name))
+        clusters.add(facets.select("cluster"))
+        questions.add(facets.select("question"))
+        if spec.cluster == QUESTION:
+            asked.add(facets.select("cluster", "asked").drop_nulls("asked"))
+        retrieved = retrieved or facets["contexts"].sum() > 0
+    texts = asked.rows() if spec.cluster == QUESTION else pl.DataFrame({"cluster": [], "asked": []})
+    fields = {name: seen[by_column(name)].rows()[by_column(name)].sort() for name in spec.fields}
+    return RunGrouping(
+        EstimateGroups(
+            seen["system"].rows()["system"].to_list(),
+            {
+                name: values.to_list()
+                for name, values in fields.items()
+                if name in spec.by or (values != NO_VALUE).any()
+            },
+        ),
+        repeated_questions(texts["cluster"], texts["asked"]),
+        clusters.rows().height,
+        questions.rows().height,
+        retrieved,
+    )
+
+
+NOT_INDEPENDENT = "not_independent"
+"""The code of the remark on clusters that are too narrow."""
+
+FEW = 10
+"""Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
+
+PAIRS = (
+    "question_context",
+    "reference_context",
+    "sentence_context",
+    "answer_reference",
+    "question_answer",
+    "question_probe",
+)
+CROSS = "answer_reference_cross_encoder"
+
+
+def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
+    """A missing encoder, texts that were cut, thresholds of another model."""
+    if opened.lacking is not None:
+        yield reason("no_encoder", said=opened.lacking)
+    if tally.unanswered:
+        yield reason("similarities_failed", n=tally.unanswered)
+    if opened.strings is not None:
+        yield reason("strings_alone", said=opened.strings)
+    name = (opened.encoder or "").rpartition("@")[0]
+    cut = [one for one in PAIRS if tally.cut[one]]
+    if cut:
+        counts = ",".join(f"{one}:{tally.cut[one]}:{tally.pairs[one]}" for one in cut)
+        yield reason("texts_cut", model=name, reads=opened.reads, cut=counts)
+    matched = next((one for one in BERTSCORES if tally.cut[one]), None)
+    if matched is not None:
+        yield reason(
+            "bertscore_cut",
+            model=_matching(opened, name),
+            cut=tally.cut[matched],
+            pairs=tally.pairs[matched],
+        )
+    if tally.cut[CROSS]:
+        second = (opened.cross_encoder or "").rpartition("@")[0]
+        yield reason("pairs_cut", model=second, cut=tally.cut[CROSS], pairs=tally.pairs[CROSS])
+    of_others = [str(metric) for metric in metrics if _has_default_threshold(metric)]
+    if of_others and name and not _is_minilm(name):
+        yield reason(
+            "threshold_of_another_model", metrics=", ".join(of_others), set_for=THRESHOLDS_OF,
+            model=name,
+        )  # fmt: skip
+
+
+def of_models(tally: RunTally, judges: Sequence[str], counts: "Counts | None") -> Iterator[str]:
+    """Other models, open questions, evidence that is not there, what was saved."""
+    if not judges:
+        return
+    yield from _served_by_several(tally)
+    if tally.failed_calls:
+        (_, status, why), _ = tally.failed_calls.most_common(1)[0]
+        yield reason(
+            "left_open",
+            n=sum(tally.failed_calls.values()),
+            again=tally.retryable,
+            why=why or status,
+            others=len(tally.failed_calls) - 1,
+        )
+    if unknown := tally.quotes["unknown"]:
+        yield reason("evidence_unknown", n=unknown)
+    if unfound := tally.quotes["unfound"]:
+        yield reason("quotes_unfound", n=unfound, quotes=tally.quotes["quotes"])
+    if counts is not None and counts.from_journal + counts.from_cache:
+        yield reason(
+            "answered_before",
+            answered=counts.answered,
+            here=counts.from_journal,
+            elsewhere=counts.from_cache,
+        )
+
+
+def of_clusters(cluster: str, wider: WiderClusters | None) -> Iterator[str]:
+    """That turns of a session are dependent, and where what is independent shares documents."""
+    if cluster == SESSION:
+        yield reason("clustered_by_session")
+    if wider is not None:
+        yield reason(
+            NOT_INDEPENDENT,
+            cluster=cluster,
+            clusters=wider.clusters,
+            there=wider.of,
+            values=wider.values,
+            field=wider.field,
+        )
+
+
+def of_set_aside(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """How many examples ended their worker, and so have no scores."""
+    codes = ("worker_ended", "worker_out_of_memory")
+    whole = (one for one in estimates if not one.group)
+    n = max((sum(one.reasons.get(code, 0) for code in codes) for one in whole), default=0)
+    if n:
+        yield reason("examples_set_aside", n=n)
+
+
+def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
+    """Where a composite is made of part of its weight, and its systems of different parts.
+
+    Args:
+        metric: The composite.
+        shares: Of the weight, what the scores of each system are made of on average; none of a
+            system without scores.
+    """
+    there = [(system, round(share, 4)) for system, share in shares.items()]
+    if any(share < 1 for _, share in there):
+        yield reason(
+            "part_of_the_weight",
+            metric=metric,
+            systems="\n".join(f"{share:.0%}={system}" for system, share in there),
+            unequal=len({share for _, share in there}) > 1,
+        )
+
+
+def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
+    """Means without an interval, and intervals of a few clusters."""
+    shown = [one for one in estimates if one.value is not None and one.group.keys() <= {"system"}]
+    alone = [one for one in shown if one.low is None]
+    if alone:
+        yield reason(
+            "no_interval",
+            metric=alone[0].metric,
+            group=", ".join(alone[0].group.values()),
+            more=len(alone) - 1,
+            cluster=cluster,
+        )
+    few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
+    if few:
+        yield reason("few_clusters", least=min(few), most=max(few), enough=FEW, cluster=cluster)
+
+
+def _served_by_several(tally: RunTally) -> Iterator[str]:
+    """Which judges were several models, and how many replies are of which."""
+    by_judge: dict[str, list[str]] = {}
+    for (judge, model), count in tally.served.items():
+        by_judge.setdefault(judge, []).append(f"{model}={count}")
+    for judge, models in by_judge.items():
+        if len(models) > 1:
+            yield reason("several_models", of=judge, models="\n".join(models))
+
+
+def _matching(opened: ModelNames, encoder: str) -> str:
+    """The encoder of BERTScore, if it has its own."""
+    first = (opened.bertscore or "").partition(",")[0]
+    return first.removeprefix("model ").rpartition("@")[0] if "model " in first else encoder
+
+
+def _has_default_threshold(metric: Metric) -> bool:
+    return (
+        isinstance(metric, EmbeddingContextSufficiency | EmbeddingHallucination)
+        and metric.threshold == type(metric).threshold
+    )
+
+
+def _is_minilm(name: str) -> bool:
+    return name.rstrip("/\\").endswith((BUILTIN, THRESHOLDS_OF))

@@ -1,0 +1,281 @@
+"""Estimate: a reported number with its interval, the groups it is made for, and score counts."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.judgements import MISSING, UNDEFINED, VALUE
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Mean of a metric over a group of examples, with its interval.
+
+    ``value`` is None if no example has a value. ``low`` and ``high`` are None if no
+    interval can be computed, for instance from a single question. ``worst`` and
+    ``best`` bound what the mean could be if the missing scores were known; they are
+    None if the metric has no bounds. ``labels`` counts the words given with scores
+    (outcomes, grades), ``flags`` the remarks on values, and ``reasons`` why scores
+    are undefined or missing.
+    """
+
+    metric: str
+    family: str
+    group: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+    better: Literal["+", "-", "0"]
+    clusters: int
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
+    signature: str
+
+    @property
+    def total(self) -> int:
+        """Number of examples in the group, including undefined and missing ones."""
+        return self.n + self.n_undefined + self.n_missing
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry in ``estimates.json``; absent values are null."""
+        return {
+            "metric": self.metric,
+            "group": dict(self.group),
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "method": self.method,
+            "n": self.n,
+            "n_undefined": self.n_undefined,
+            "n_missing": self.n_missing,
+            "worst": self.worst,
+            "best": self.best,
+            "better": self.better,
+            "family": self.family,
+            "clusters": self.clusters,
+            "labels": dict(self.labels),
+            "flags": dict(self.flags),
+            "reasons": dict(self.reasons),
+            "signature": self.signature,
+        }
+
+
+Ints = NDArray[np.int64]
+
+ALL = 0
+"""The place of the group of all examples."""
+
+
+def by_column(field: str) -> str:
+    """The name of the facets' column for a field, which cannot clash with other columns."""
+    return f"by {field}"
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateGroups:
+    """The groups of a run, each with a place in this order.
+
+    Args:
+        systems: In order of appearance.
+        values: Of each field that groups, sorted.
+    """
+
+    systems: Sequence[str]
+    values: Mapping[str, Sequence[str]]
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        """All examples, each system, each value of a field, and each within each system."""
+        yield {}
+        for system in self.systems:
+            yield {"system": system}
+        for name, values in self.values.items():
+            for value in values:
+                yield {name: value}
+            if len(self.systems) > 1:
+                for system in self.systems:
+                    for value in values:
+                        yield {"system": system, name: value}
+
+    def codes(self, facets: pl.DataFrame) -> NDArray[np.int32]:
+        """The place of each example's system and of its value of each field, (n, 1 + fields).
+
+        Args:
+            facets: ``system``, and a ``by_column`` for each field.
+        """
+        columns = {"system": self.systems}
+        columns |= {by_column(name): values for name, values in self.values.items()}
+        places = [
+            facets[name].cast(pl.Enum(values)).to_physical().cast(pl.Int32).to_numpy()
+            for name, values in columns.items()
+        ]
+        return np.stack(places, axis=1)
+
+    def places(self, codes: NDArray[np.int32]) -> Iterator[Ints]:
+        """The places of each example's groups, shape (n,): of each kind of group, it has one.
+
+        Args:
+            codes: As ``codes`` gives them.
+        """
+        system, *fields = codes.T.astype(np.int64)
+        yield np.full(len(codes), ALL)
+        yield 1 + system
+        start = 1 + len(self.systems)
+        for own, values in zip(fields, self.values.values(), strict=True):
+            yield start + own
+            start += len(values)
+            if len(self.systems) > 1:
+                yield start + system * len(values) + own
+                start += len(self.systems) * len(values)
+
+
+def groups_of(facets: pl.DataFrame, by: Sequence[str]) -> EstimateGroups:
+    """The groups of these examples.
+
+    Args:
+        facets: ``system``, and a ``by_column`` for each field.
+        by: The fields.
+    """
+    return EstimateGroups(
+        facets["system"].unique(maintain_order=True).to_list(),
+        {name: facets[by_column(name)].unique().sort().to_list() for name in by},
+    )
+
+
+def rows_of(group: Mapping[str, str]) -> pl.Expr:
+    """Which examples are in a group."""
+    columns = {one if one == "system" else by_column(one): value for one, value in group.items()}
+    everything = pl.repeat(value=True, n=pl.len(), dtype=pl.Boolean)
+    return pl.all_horizontal(everything, *(pl.col(name) == one for name, one in columns.items()))
+
+
+NOTES = ("best_reference=", "components=", "weight_coverage=")
+"""Flags that say something of one score, and are not counted."""
+
+KEYS = ["column", "group", "status", "reason", "label"]
+AT_ONCE = 200_000
+"""Rows of counts that are held before those of one key are put together."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounts:
+    """What can be counted of the scores of a group; see ``Estimate``."""
+
+    n: int
+    n_undefined: int
+    n_missing: int
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return self.n + self.n_undefined + self.n_missing
+
+
+NO_SCORES = GroupCounts(0, 0, 0, {}, {}, {})
+
+
+def counts_by_group(table: pl.DataFrame) -> dict[tuple[int, int], GroupCounts]:
+    """The counts of each column and group that has scores.
+
+    Args:
+        table: As ``CountedScores.table`` gives it.
+    """
+    parts = table.partition_by("column", "group", as_dict=True)
+    return {(column, group): _counts(part) for (column, group), part in parts.items()}
+
+
+class CountedScores:
+    """Counts over pieces of a run.
+
+    Args:
+        groups: Of the run.
+    """
+
+    def __init__(self, groups: EstimateGroups) -> None:
+        self._groups = groups
+        self._parts: list[pl.DataFrame] = []
+        self._rows = 0
+        self._kept = 0
+
+    def add(self, scores: pl.DataFrame, codes: NDArray[np.int32], alike: pl.DataFrame) -> None:
+        """Count the scores of further examples.
+
+        Args:
+            scores: As in ``ScorePiece``, sorted by column.
+            codes: Of the examples, as ``EstimateGroups.codes`` gives them.
+            alike: As in ``ScorePiece``.
+        """
+        times = scores.height // max(1, len(codes))
+        named = {f"code {at}": np.tile(codes[:, at], times) for at in range(codes.shape[1])}
+        keys = ["column", "status", "reason", "label"]
+        few = scores.select(keys).with_columns(pl.Series(name, own) for name, own in named.items())
+        few = few.group_by(*keys, *named).len()
+        if alike.height:
+            examples = pl.DataFrame({f"code {at}": of for at, of in enumerate(codes.T)})
+            examples = examples.group_by(*named).len()
+            few = pl.concat([few, alike.select(keys).join(examples, how="cross")])
+        few = few.with_columns(pl.col("len").cast(pl.Int64))
+        for group in self._groups.places(few.select(*named).to_numpy()):
+            self._take(few.with_columns(group=pl.Series(group)))
+
+    def table(self) -> pl.DataFrame:
+        """How often each column, group, status, reason and label came out so far, in ``len``."""
+        self._join()
+        return self._parts[0]
+
+    def _take(self, counted: pl.DataFrame) -> None:
+        self._parts.append(_together([counted]))
+        self._rows += self._parts[-1].height
+        if self._rows > 2 * self._kept + AT_ONCE:
+            self._join()
+
+    def _join(self) -> None:
+        self._parts = [_together(self._parts)]
+        self._kept = self._rows = self._parts[0].height
+
+
+def _together(parts: list[pl.DataFrame]) -> pl.DataFrame:
+    return pl.concat(parts).group_by(KEYS).agg(pl.col("len").sum())
+
+
+def _counts(part: pl.DataFrame) -> GroupCounts:
+    statuses, labels, said = Counter[int](), Counter[str](), Counter[tuple[str, int]]()
+    for status, reason, label, count in part.select("status", "reason", "label", "len").rows():
+        statuses[status] += count
+        if label is not None:
+            labels[label] += count
+        if reason is not None:
+            said[reason, status] += count
+    flags, reasons = Counter[str](), Counter[str]()
+    most_frequent = sorted(said.items(), key=lambda one: (one[1], one[0][0]), reverse=True)
+    for (reason, status), count in most_frequent:
+        if status == VALUE:
+            for flag in reason.split(","):
+                if not flag.startswith(NOTES):
+                    flags[flag] += count
+        else:
+            reasons[reason] += count
+    return GroupCounts(
+        statuses[VALUE],
+        statuses[UNDEFINED],
+        statuses[MISSING],
+        dict(sorted(labels.items())),
+        dict(flags),
+        dict(reasons),
+    )

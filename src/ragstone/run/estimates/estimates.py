@@ -1,0 +1,491 @@
+"""Estimates: a run's means with intervals, computed from its scores by system and slice."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
+from ragstone.core.parquet import scan_parquet
+from ragstone.judgements import ASKS, KINDS, VALUE, Relevance
+from ragstone.metrics import QUICK, Composite, Metric, parse_metric
+from ragstone.metrics.composite import weight_coverage
+from ragstone.run.folder.checksums import collect
+from ragstone.run.folder.consistency import check_scores, looked_at
+from ragstone.run.folder.finished_run import VERSION, RunTally
+from ragstone.run.folder.schemas import STATUS_CODES, AlikeScores
+from ragstone.run.folder.shards import Shards
+from ragstone.run.judging.scoring import component_metrics
+from ragstone.run.run_plan import RunSpec
+from ragstone.run.settings import (
+    CITED,
+    NO_MODELS,
+    ChatSettings,
+    DataFacts,
+    ModelNames,
+    candidates,
+    choose,
+)
+from ragstone.stats import Interval, cluster_bootstrap, worst_best
+from ragstone.stats.bootstrap import ClusterTotals
+from ragstone.stats.cluster_means import mean_of_clusters
+
+from .cautions import RunGrouping, grouping, of_clusters, of_coverage
+from .estimate import ALL, Estimate, EstimateGroups, GroupCounts, groups_of
+from .sums import SCORE, ScorePiece, Summed, summed, widest_clusters
+
+SEED = 20_240_601
+"""Of every bootstrap, so that the same scores give the same interval."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """The parts of every signature: versions, and which judge filled which kind."""
+
+    ragstone: str
+    data: str
+    judges: Mapping[str, str]
+    """For each ask, who filled it, such as ``local 60%+human 40%``."""
+    cluster: str
+    opened: ModelNames = NO_MODELS
+    """The models behind the similarities."""
+    chat: ChatSettings | None = None
+    """What chat models were named; None where no judge is one."""
+    by_chat: Collection[str] = ()
+    """The asks on which the word of one of them counts."""
+
+    def of(self, metric: Metric, estimate: str) -> str:
+        """The signature in one line."""
+        who = sorted({self.judges[ask] for ask in metric.asks if ask in self.judges})
+        judge = [f"judge:{'; '.join(who)}"] if who else []
+        how = [metric.how] if metric.how else []
+        by = [*judge, *self._prompts(metric), *self.opened.signature(metric.asks), estimate]
+        made = [str(metric), *how, *by]
+        return "|".join([*made, f"data:{self.data[:12]}", f"ragstone:{self.ragstone}"])
+
+    def _prompts(self, metric: Metric) -> list[str]:
+        """The prompts that the metric depends on, with versions, and the plan."""
+        if self.chat is None:
+            return []
+        kinds = {ASKS[ask].kind for ask in self.by_chat if ask in metric.asks}
+        tasks = sorted({KINDS[kind].asked_with or kind for kind in kinds})
+        versions = self.chat.prompts
+        named = [f"{task}@{versions[task]}" for task in tasks if task in versions]
+        return [f"prompts:{'+'.join(named)}", f"plan:{self.chat.plan}"] if named else []
+
+
+def estimate_metric(
+    metric: Metric,
+    scores: pl.DataFrame,
+    facets: pl.DataFrame,
+    by: Sequence[str],
+    provenance: Provenance,
+    *,
+    level: float = 0.95,
+    components: Mapping[str, pl.DataFrame],
+) -> list[Estimate]:
+    """The estimates of one metric, for each group, of all its scores.
+
+    Args:
+        metric: What was scored.
+        scores: One row per example: value, label, status, reason.
+        facets: One row per example, in the same order: system, cluster (a hash), and a
+            ``by_column`` for each field of ``by``.
+        by: Further fields to group by.
+        provenance: For the signatures.
+        level: Of the intervals.
+        components: For a composite over data-set means, its components' scores.
+    """
+    columns = Columns((str(metric),), tuple(components))
+    long = long_scores([scores, *components.values()])
+    groups = groups_of(facets, by)
+    sums = summed(
+        [ScorePiece(facets, long)], groups, columns.number, columns.combined([metric]),
+        examples=facets.height, folder=None,
+    )  # fmt: skip
+    return estimates_of(metric, sums, groups, columns, provenance, level=level)
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of scores that are summed, by their metrics' text forms.
+
+    Args:
+        metrics: Those of the run.
+        components: Those that only composites of means combine.
+    """
+
+    metrics: Sequence[str]
+    components: Sequence[str]
+
+    @property
+    def number(self) -> int:
+        """How many there are."""
+        return len(self.metrics) + len(self.components)
+
+    def parts(self, composite: Composite) -> list[int]:
+        """The columns that a composite of means combines."""
+        return [
+            len(self.metrics) + self.components.index(str(one))
+            for one in composite.components().values()
+        ]
+
+    def combined(self, metrics: Sequence[Metric]) -> dict[str, list[int]]:
+        """The same of each of these metrics that is one."""
+        return {
+            str(one): self.parts(one)
+            for one in metrics
+            if isinstance(one, Composite) and one.over_means
+        }
+
+
+def long_scores(columns: Sequence[pl.DataFrame], first: int = 0) -> pl.DataFrame:
+    """The scores of several columns below each other, as in ``ScorePiece``.
+
+    Args:
+        columns: Of each ``value`` and ``status``, and ``label`` and ``reason`` if it has them.
+        first: The number of the first of them.
+    """
+    empty = pl.DataFrame(schema=SCORE)
+    numbered = [
+        one.select(
+            pl.lit(number, pl.UInt32).alias("column"),
+            *(name for name in SCORE if name in one.columns),
+        )
+        for number, one in enumerate(columns, first)
+    ]
+    return pl.concat([empty, *numbered], how="diagonal")
+
+
+def estimates_of(
+    metric: Metric,
+    sums: Summed,
+    groups: EstimateGroups,
+    columns: Columns,
+    provenance: Provenance,
+    *,
+    level: float,
+) -> list[Estimate]:
+    """The estimates of one metric, for each group, from sums over all examples."""
+    return [
+        _over_means(metric, sums, place, group, columns, provenance, level)
+        if isinstance(metric, Composite) and metric.over_means
+        else _estimate(metric, sums, place, group, columns, provenance, level)
+        for place, group in enumerate(groups)
+    ]
+
+
+def _estimate(
+    metric: Metric, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    provenance: Provenance, level: float,
+) -> Estimate:  # fmt: skip
+    column = columns.metrics.index(str(metric))
+    clusters, counts = sums.of(column, place), sums.counted(column, place)
+    low, high = metric.range.ends
+    mean = mean_of_clusters(clusters, rate=metric.range.rate, low=low, high=high, level=level)
+    bounds = None if mean.value is None else (mean.value, mean.value)
+    if counts.n_missing:
+        bounds = worst_best(
+            clusters.total, counts.n, counts.n_missing, low, high, metric.range.better
+        )
+    return _reported(
+        metric, group, mean.value, mean.interval, mean.clusters, counts, bounds, provenance, level
+    )
+
+
+def _over_means(
+    metric: Composite, sums: Summed, place: int, group: Mapping[str, str], columns: Columns,
+    provenance: Provenance, level: float,
+) -> Estimate:  # fmt: skip
+    """A composite of dataset means, with all components resampled together by cluster."""
+    own = sums.counted(columns.metrics.index(str(metric)), place)
+    totals = sums.totals.get((str(metric), place))
+    value = None if totals is None else of_means(metric, totals)
+    interval = None if totals is None or value is None else cluster_bootstrap(
+        totals.sums, totals.counts, partial(combined, metric), seed=SEED, level=level
+    )  # fmt: skip
+    missing = 0
+    reasons: dict[str, int] = {}
+    parts = columns.parts(metric)
+    for (name, _), column in zip(metric.terms, parts, strict=True):
+        absent = sums.counted(column, place).n_missing
+        missing = max(missing, absent)
+        if absent:
+            reasons[f"{name}: {_why_missing(name, provenance)}"] = absent
+    n = 0 if value is None else min(sums.counted(column, place).n for column in parts)
+    counts = replace(
+        own, n=n, n_missing=missing, n_undefined=own.total - n - missing, reasons=reasons
+    )
+    bounds = None if value is None else (value, value)
+    clusters = 0 if totals is None else totals.clusters
+    return _reported(metric, group, value, interval, clusters, counts, bounds, provenance, level)
+
+
+def of_means(composite: Composite, totals: ClusterTotals) -> float | None:
+    """The composite of the components' means; None if one of them has no value."""
+    counts = totals.counts.sum(axis=0)
+    if not counts.all():
+        return None
+    return float(combined(composite, (totals.sums.sum(axis=0) / counts)[None, :])[0])
+
+
+def combined(composite: Composite, means: Floats) -> Floats:
+    """The composite of each row of means, shape (rows, components)."""
+    columns = {name: pl.col(str(place)) for place, (name, _) in enumerate(composite.terms)}
+    frame = pl.DataFrame({str(place): means[:, place] for place in range(means.shape[1])})
+    return frame.select(composite.of(columns)[0]).to_series().to_numpy().astype(np.float64)
+
+
+def _reported(
+    metric: Metric,
+    group: Mapping[str, str],
+    value: float | None,
+    interval: Interval | None,
+    clusters: int,
+    counted: GroupCounts,
+    bounds: tuple[float, float] | None,
+    provenance: Provenance,
+    level: float,
+) -> Estimate:
+    method = None if interval is None else interval.method
+    worst, best = (None, None) if bounds is None else bounds
+    return Estimate(
+        metric=str(metric),
+        family=metric.family,
+        group=dict(group),
+        value=value,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        level=level,
+        method=method,
+        better=metric.range.better,
+        clusters=clusters,
+        n=counted.n,
+        n_undefined=counted.n_undefined,
+        n_missing=counted.n_missing,
+        worst=worst,
+        best=best,
+        labels=counted.labels,
+        flags=counted.flags,
+        reasons=counted.reasons,
+        signature=provenance.of(metric, _how(method, provenance, level, counted)),
+    )
+
+
+def _why_missing(name: str, provenance: Provenance) -> str:
+    """The first judgement that a component lacks entirely, and which judge could make it."""
+    for ask in ASKS:
+        if ask in parse_metric(name).asks and ask not in provenance.judges:
+            return ASKS[ask].not_judged
+    return "missing"
+
+
+def _how(method: str | None, provenance: Provenance, level: float, counted: GroupCounts) -> str:
+    drawn = f",seed {SEED}" if method == "cluster_bootstrap" else ""
+    interval = f"{method}({provenance.cluster},{level:.0%}{drawn})" if method else "none"
+    return (
+        f"interval:{interval}|n:{counted.n}|undefined:{counted.n_undefined}"
+        f"|missing:{counted.n_missing}"
+    )
+
+
+LEVEL = 0.95
+
+BUCKETS = "buckets"
+"""The folder in that of the tables in which the scores of a large run are put aside."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimated:
+    """The reported numbers of a run.
+
+    Args:
+        metrics: Those that are reported: of ``quick`` what the data and the judges allow.
+        fields: What is grouped by: of the suites' fields those that the data have.
+        estimates: As ``estimates.json`` keeps them.
+        counts: How many examples, questions and systems there are.
+        remarks: Rows that the intervals treat as independent although they may not be.
+    """
+
+    metrics: list[Metric]
+    fields: list[str]
+    estimates: list[Estimate]
+    counts: dict[str, int]
+    remarks: list[str]
+
+
+def estimate_run(shards: Shards, spec: RunSpec, tally: RunTally) -> Estimated:
+    """Estimate a run whose shards are all scored.
+
+    Its shards are gone over twice, one at a time: first what groups and clusters the examples, then
+    their scores, which are put together by cluster; see ``Buckets``.
+
+    Raises:
+        InputError: No metric of a quick run can be measured on this data.
+    """
+    for name in ("facets", "scores", "origins"):
+        shards.verify(name)
+    found = grouping(shards, spec)
+    columns = Columns(
+        [str(metric) for metric in spec.metrics],
+        [str(metric) for metric in component_metrics(spec.metrics)],
+    )
+    sums = summed(
+        _pieces(shards, columns, found),
+        found.groups,
+        columns.number,
+        columns.combined(spec.metrics),
+        examples=tally.examples,
+        folder=shards.path / BUCKETS,
+    )
+    metrics = _chosen(shards, spec, tally, columns, found, sums)
+    settings = spec.settings
+    made = provenance(settings.data, tally, spec.cluster, spec.models, settings.llm)
+    wider = widest_clusters(shards.files_of("origins"), found.clusters)
+    return Estimated(
+        metrics,
+        list(found.groups.values),
+        [
+            one
+            for metric in metrics
+            for one in estimates_of(metric, sums, found.groups, columns, made, level=LEVEL)
+        ],
+        {
+            "examples": tally.examples,
+            "questions": found.questions,
+            "systems": len(found.groups.systems),
+        },
+        [
+            *([found.repeated.note] if found.repeated.note else []),
+            *of_clusters(spec.cluster, wider),
+            *_coverage(metrics, columns, found.groups, sums),
+        ],
+    )
+
+
+def _pieces(shards: Shards, columns: Columns, found: RunGrouping) -> Iterator[ScorePiece]:
+    """The scores of each shard, which are checked if they were there before."""
+    there_before = {form.shard for form in shards.found("scores")}
+    read = ["metric", "value", "label", "status", "reason"]
+    metric = pl.col("metric").cast(pl.Enum(columns.metrics), strict=False).to_physical()
+    status = pl.col("status").replace_strict(STATUS_CODES, return_dtype=pl.UInt8)
+    for form in shards.ledger:
+        file = shards.file("scores", form.shard)
+        check = form.shard in there_before
+        names = dict.fromkeys([*read, *(looked_at("scores") if check else ())])
+        rows = collect(scan_parquet(file).select(*names), file)
+        if check:
+            alike = {one.metric for one in form.alike}
+            there = [name for name in columns.metrics if name not in alike]
+            with shards.judged_again(file):
+                check_scores(rows, file, form.examples, there)
+        rows = rows.with_columns(status, column=metric.cast(pl.UInt32)).drop_nulls("column")
+        file = shards.file("facets", form.shard)
+        facets = collect(scan_parquet(file), file)
+        parts = [
+            facets.select(value=f"value {one}", status=f"status {one}")
+            for one in columns.components
+        ]
+        yield ScorePiece(
+            facets.with_columns(cluster=found.repeated.clusters(facets["cluster"])),
+            pl.concat([rows.select(*SCORE), long_scores(parts, len(columns.metrics))]),
+            _alike(form.alike, columns.metrics),
+        )
+
+
+def _alike(alike: Sequence[AlikeScores], metrics: Sequence[str]) -> pl.DataFrame:
+    """Scores that are the same for all examples of a shard, one row a column."""
+    rows = [
+        (metrics.index(one.metric), one.value, STATUS_CODES[one.status], None, one.reason)
+        for one in alike
+    ]
+    return pl.DataFrame(rows, schema=SCORE, orient="row")
+
+
+def provenance(
+    data: str, tally: RunTally, cluster: str, models: ModelNames, chat: ChatSettings | None
+) -> Provenance:
+    """What the signatures of a run say, from its settings and from who judged what."""
+    by_chat = tally.filled_by(() if chat is None else chat.judges)
+    return Provenance(VERSION, data, tally.judges_by_ask(), cluster, models, chat, by_chat)
+
+
+def _coverage(
+    metrics: Sequence[Metric], columns: Columns, groups: EstimateGroups, sums: Summed
+) -> Iterator[str]:
+    """Remarks on composites that leave out components without a value."""
+    systems = dict(enumerate(groups.systems, ALL + 1))
+    for metric in metrics:
+        if isinstance(metric, Composite) and metric.missing == "renormalise":
+            column = columns.metrics.index(str(metric))
+            mean = (weight_coverage() * pl.col("len")).sum() / pl.col("len").sum()
+            rows = sums.table.filter(
+                pl.col("column") == column,
+                pl.col("status") == VALUE,
+                pl.col("group").is_in(list(systems)),
+            )
+            shares = rows.group_by("group").agg(mean).sort("group")
+            yield from of_coverage(
+                str(metric), {systems[place]: share for place, share in shares.iter_rows()}
+            )
+
+
+def _chosen(
+    shards: Shards,
+    spec: RunSpec,
+    tally: RunTally,
+    columns: Columns,
+    found: RunGrouping,
+    sums: Summed,
+) -> list[Metric]:
+    """The requested metrics, and those of the quick suite that the data allow."""
+    if QUICK not in spec.requested.suites:
+        return list(spec.metrics)
+    cited = columns.metrics.index(CITED) if CITED in columns.metrics else None
+    facts = DataFacts(
+        retrieved=found.retrieved,
+        labelled=(Relevance.name, "human", "ok") in tally.outcomes,
+        by_ids=(Relevance.name, "ids", "ok") in tally.outcomes,
+        cited=cited is not None and sums.of(cited, ALL).total > 0,
+    )
+    names = dict(enumerate(columns.metrics))
+    counts = sums.table.filter(pl.col("group") == ALL, pl.col("column") < len(names)).with_columns(
+        metric=pl.col("column").replace_strict(names, return_dtype=pl.String)
+    )
+    asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
+    allowed = {str(metric) for metric in choose(candidates(), counts, facts)}
+    chosen = [metric for metric in spec.metrics if str(metric) in asked | allowed]
+    if not chosen:
+        raise InputError(_nothing_to_measure(shards, tally.examples))
+    return chosen
+
+
+def _nothing_to_measure(shards: Shards, examples: int) -> str:
+    """The error if nothing can be measured: what the data have, what they lack, what would help."""
+    counts = shards.scan("examples").select(
+        answers=pl.col("answer").is_not_null().sum(),
+        contexts=(pl.col("contexts").list.len() > 0).sum(),
+        references=(pl.col("reference").list.len() > 0).sum(),
+        ids=pl.col("reference_contexts").is_not_null().sum(),
+    )
+    answers, contexts, references, ids = collect(counts, shards.path).row(0)
+    counted = (
+        f"{answers:,} have an answer, {contexts:,} have contexts, {references:,} have a reference, "
+        f"{ids:,} have judged context ids"
+    )
+    if contexts and not answers:
+        qrels = argument("qrels", "FILE")
+        hint = f"Are these a TREC run's contexts? {qrels} names the judged ids."
+    elif references and not answers:
+        hint = "These are questions: add each system's answers."
+    elif ids and not contexts:
+        hint = "Judged ids are there, but no run: put a TREC run beside them, such as run.txt."
+    else:
+        hint = "ragstone metrics says what each metric needs."
+    return f"Nothing can be measured: of {examples:,} examples {counted}. {hint}"

@@ -1,0 +1,476 @@
+"""Sums and clusters: scores summed for all estimates, and rows that depend on each other.
+
+Rows with the same question, turns of a conversation and questions about the same document are
+dependent. Intervals and tests that treat them as independent are too narrow: 200 rows of 20
+questions hold the information of 20. Ids that a tool generated for every row hide this.
+"""
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.errors import room_for
+from ragstone.core.messages import reason
+from ragstone.core.parquet import scan_parquet
+from ragstone.data import Example
+from ragstone.data.example import SESSION
+from ragstone.run.folder.checksums import collect
+from ragstone.stats.bootstrap import ClusterTotals, Keys, part_of, totals_of
+from ragstone.stats.cluster_means import Clusters, clusters_by
+from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
+
+from .estimate import NO_SCORES, CountedScores, EstimateGroups, GroupCounts, Ints, counts_by_group
+
+AT_ONCE = 500_000
+"""Rows that are kept twice at the least, before it is looked which of them are."""
+
+
+class Distinct:
+    """The first row of each key.
+
+    Args:
+        keys: The columns of the key.
+    """
+
+    def __init__(self, *keys: str) -> None:
+        self._keys = keys
+        self._parts: list[pl.DataFrame] = []
+        self._kept = 0
+        self._rows = 0
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Take the rows of a further table."""
+        first = first_of_each(rows, *self._keys)
+        self._parts.append(first)
+        self._rows += first.height
+        if self._rows > 2 * self._kept + AT_ONCE:
+            self.rows()
+
+    def rows(self) -> pl.DataFrame:
+        """The first row of each key so far, in the order in which they came; there is one."""
+        if len(self._parts) > 1:
+            self._parts = [first_of_each(pl.concat(self._parts), *self._keys)]
+        self._kept = self._rows = self._parts[0].height
+        return self._parts[0]
+
+
+def first_of_each(rows: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """The first row of each key, in order."""
+    hashes = rows[keys[0]]
+    if len(keys) == 1 and hashes.dtype == pl.UInt64 and not hashes.null_count():
+        # By sorting, for the table that Polars makes of a million hashes takes 200 bytes each.
+        first = np.unique(hashes.to_numpy(), return_index=True)[1]
+        return rows[np.sort(first)]
+    return rows.unique(keys, keep="first", maintain_order=True)
+
+
+QUESTION = "question_id"
+"""What is clustered by, unless the user says otherwise."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RepeatedQuestions:
+    """Ids whose question another id asked first, and a note; None if ids and texts agree.
+
+    Args:
+        later: ``id``, sorted, and ``first``, the first id with its text.
+        note: What is remarked.
+    """
+
+    later: pl.DataFrame
+    note: str | None
+
+    def clusters(self, ids: pl.Series) -> pl.Series:
+        """The cluster of each row, by the id of its question."""
+        if self.later.is_empty():
+            return ids
+        place = self.later["id"].search_sorted(ids).clip(upper_bound=self.later.height - 1)
+        found = self.later[place].with_columns(own=ids)
+        first = pl.when(pl.col("id") == pl.col("own")).then("first").otherwise("own")
+        return found.select(first.alias(ids.name)).to_series()
+
+
+def repeated_questions(ids: pl.Series, texts: pl.Series) -> RepeatedQuestions:
+    """Put rows with the same question text in one cluster, whatever their ids.
+
+    The cluster of an id is the first id whose question has its text. Where all questions read
+    the same, the text is an instruction, such as to summarise, and ids stay what they are.
+
+    Args:
+        ids: Of each row's question, in any type; of rows with one id the first that has a text
+            will do.
+        texts: Of each row what is asked, earlier turns included, as ``question_hash`` has it;
+            null where it is not known, and then the id alone counts.
+    """
+    frame = pl.DataFrame({"id": ids, "text": texts})
+    known = first_of_each(frame.drop_nulls("text"), "id")
+    count, of = known.height, known["text"].n_unique()
+    if count == of or of == 1:
+        said = reason("ids_ask_the_same", n=count) if count > of else None
+        return RepeatedQuestions(known.select("id", first="id").clear(), said)
+    first = known.select("id", first=pl.col("id").first().over("text"))
+    later = first.filter(pl.col("id") != pl.col("first")).sort("id")
+    return RepeatedQuestions(later, reason("ids_share_questions", n=count, questions=of))
+
+
+def question_hash() -> pl.Expr:
+    """A hash of a row's ``question`` and ``history``, ignoring case and white space."""
+    question = pl.col("question").str.to_lowercase().str.replace_all(r"\s+", " ").str.strip_chars()
+    both = pl.struct(question, "history").struct.json_encode().hash(seed=0)
+    return pl.when(question != "").then(both).alias("asked")
+
+
+LOOKED_AT = 1_000
+"""Rows at the head of the data that tell whether they are turns of sessions."""
+
+
+def default_cluster(examples: Iterable[Example]) -> str:
+    """What is clustered by where the user names nothing.
+
+    ``session`` if one of the sessions holds several questions to one system, else ``question_id``.
+    Sessions of one question each say less than the question does: other systems answer it in
+    sessions of their own.
+    """
+    asked: dict[tuple[str, str], str] = {}
+    for example in examples:
+        session = example.session
+        if session is None:
+            continue
+        first = asked.setdefault((example.system, session), example.question_id)
+        if first != example.question_id:
+            return SESSION
+    return QUESTION
+
+
+FINE = ("id", "question_id", SESSION)
+"""What may be clustered by without a thought of what several questions or sessions share."""
+
+OF_DOCUMENTS = frozenset(
+    f"{name}{end}"
+    for name in (
+        "document", "doc", "source_document", "source_doc", "article", "paper",
+        "session", "conversation", "dialogue", "dialog", "thread",
+    )
+    for end in ("", "_id")
+)  # fmt: skip
+"""Names under which data keep where a question comes from; upper or lower case is the same."""
+
+LEAST_SHARE = 0.5
+"""Of the clusters must have the field: fewer are an aside, not how the data were drawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class WiderClusters:
+    """``clusters`` of all ``of`` clusters come from fewer ``values`` of a field."""
+
+    field: str
+    clusters: int
+    values: int
+    of: int
+
+
+def origins(examples: Sequence[Example], clusters: pl.Series) -> pl.DataFrame:
+    """For each field that names a document or a session: which cluster has which of its values.
+
+    Hashed, each pair once: ``field``, ``cluster``, ``value``.
+
+    Args:
+        examples: Of one block.
+        clusters: The cluster of each, hashed.
+    """
+    names = dict.fromkeys(
+        name
+        for one in examples
+        for place in (one.slices, one.meta, one.labels)
+        for name in place
+        if name.lower() in OF_DOCUMENTS
+    )
+    found = [
+        pl.DataFrame(
+            {
+                "field": pl.repeat(name, len(examples), dtype=pl.String, eager=True),
+                "cluster": clusters,
+                "value": pl.Series([one.facet(name) for one in examples], dtype=pl.String),
+            }
+        )
+        .drop_nulls("value")
+        .with_columns(pl.col("value").hash(seed=0))
+        .unique()
+        for name in names
+    ]
+    empty = pl.DataFrame(schema={"field": pl.String, "cluster": clusters.dtype, "value": pl.UInt64})
+    return pl.concat([empty, *found])
+
+
+def widest_clusters(files: Iterable[Path], clusters: int) -> WiderClusters | None:
+    """The field that groups the clusters into the fewest groups; None if none does.
+
+    Each cluster lies in one value of it, and some value holds several clusters.
+
+    Args:
+        files: Of ``origins``, of all shards; a shard without such a field has none.
+        clusters: How many there are, with such a field or without.
+    """
+    fields = [one for one in _nested(list(files), clusters) if 1 < one.values < one.clusters]
+    return min(fields, key=lambda one: one.values, default=None)
+
+
+def _nested(files: list[Path], clusters: int) -> Iterator[WiderClusters]:
+    """One field at a time, to bound memory."""
+    if not files:
+        return
+    names = {name for file in files for name in _read(file, pl.col("field").unique())["field"]}
+    for name in sorted(names):
+        pairs = Distinct("cluster", "value")
+        for file in files:
+            pairs.add(_read(file, pl.col("cluster", "value").filter(pl.col("field") == name)))
+        own = pairs.rows()
+        there = own["cluster"].n_unique()
+        if there == own.height and there >= LEAST_SHARE * clusters:
+            yield WiderClusters(name, there, own["value"].n_unique(), clusters)
+
+
+def _read(file: Path, columns: pl.Expr) -> pl.DataFrame:
+    return collect(scan_parquet(file).select(columns), file)
+
+
+EXAMPLES = 50_000
+"""Examples of a bucket, about: as many as are held in memory at a time."""
+
+Rows = NDArray[np.void]
+"""Of a type with a field ``cluster``, a hash."""
+
+
+class Buckets:
+    """The rows of a run, in buckets of consecutive hashes.
+
+    How many there are follows from the number of examples alone, and each has its rows in the order
+    of the data: whatever is summed over them is the same number, however the rows came.
+
+    Args:
+        examples: How many rows there are going to be.
+        folder: Where several buckets are kept, which nothing else is; None: in memory.
+    """
+
+    def __init__(self, examples: int, folder: Path | None) -> None:
+        self._number = max(1, -(-examples // EXAMPLES))
+        self._folder = folder if self._number > 1 else None
+        self._there: list[list[Rows]] = [[] for _ in range(self._number)]
+        self._dtype: np.dtype[Any] | None = None
+
+    def __enter__(self) -> "Buckets":
+        self._drop()
+        if self._folder is not None:
+            self._folder.mkdir()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._drop()
+
+    def add(self, rows: Rows) -> None:
+        """Take further rows, all of one type."""
+        self._dtype = rows.dtype
+        parts = part_of(rows["cluster"], self._number)
+        order = np.argsort(parts, kind="stable")
+        ends = np.cumsum(np.bincount(parts, minlength=self._number))
+        for bucket, own in enumerate(np.split(order, ends[:-1])):
+            self._put(bucket, rows[own])
+
+    def __iter__(self) -> Iterator[Rows]:
+        """The rows of each bucket, in the order of the hashes; they are then forgotten."""
+        for bucket in range(self._number):
+            if self._folder is not None:
+                file = self._file(bucket)
+                if file.exists():
+                    yield np.fromfile(file, dtype=self._dtype)
+                    file.unlink()
+            elif parts := self._there[bucket]:
+                self._there[bucket] = []
+                yield np.concatenate(parts)
+
+    def _put(self, bucket: int, rows: Rows) -> None:
+        if not len(rows):
+            return
+        if self._folder is None:
+            self._there[bucket].append(rows)
+            return
+        file = self._file(bucket)
+        with room_for(file), file.open("ab") as there:
+            there.write(rows.tobytes())
+
+    def _file(self, bucket: int) -> Path:
+        assert self._folder is not None
+        return self._folder / f"{bucket:06d}"
+
+    def _drop(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+Place = TypeVar("Place")
+Sum = TypeVar("Sum", ClusterMoments, ClusterTotals)
+
+SCORE = {
+    "column": pl.UInt32,
+    "value": pl.Float64,
+    "status": pl.UInt8,
+    "label": pl.String,
+    "reason": pl.String,
+}
+"""The columns of scores that are summed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScorePiece:
+    """Consecutive examples with their scores.
+
+    Args:
+        facets: A row an example: ``system``, ``cluster`` (a hash), a ``by_column`` a field.
+        scores: ``SCORE``, with columns numbered from 0. The rows of a column are one for each
+            example, in the order of ``facets``; their value is null unless their status is VALUE.
+        alike: Of further columns ``SCORE`` in one row, which is that of all examples.
+    """
+
+    facets: pl.DataFrame
+    scores: pl.DataFrame
+    alike: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=SCORE))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Summed:
+    """The sums over each group, which has the place that ``EstimateGroups`` gives it.
+
+    Attributes:
+        moments: Of the scores with a value, by column and group.
+        totals: Of the columns that a composite of means combines, by composite and group.
+        table: How the scores came out, as ``CountedScores.table`` gives it.
+        counts: The same by column and group.
+    """
+
+    moments: Mapping[tuple[int, int], ClusterMoments]
+    totals: Mapping[tuple[str, int], ClusterTotals]
+    table: pl.DataFrame
+    counts: Mapping[tuple[int, int], GroupCounts]
+
+    def of(self, column: int, group: int) -> ClusterMoments:
+        """The moments of a column in a group."""
+        return self.moments.get((column, group), NO_CLUSTERS)
+
+    def counted(self, column: int, group: int) -> GroupCounts:
+        """How the scores of a column in a group came out."""
+        return self.counts.get((column, group), NO_SCORES)
+
+
+def summed(
+    pieces: Iterable[ScorePiece],
+    groups: EstimateGroups,
+    columns: int,
+    composites: Mapping[str, Sequence[int]],
+    *,
+    examples: int,
+    folder: Path | None,
+) -> Summed:
+    """Sum scores by group and cluster.
+
+    Args:
+        pieces: All examples, each once, gone over once.
+        groups: Their groups.
+        columns: How many columns of scores there are.
+        composites: The columns that each composite of means combines.
+        examples: How many there are.
+        folder: Where they are put aside if they are many; None: in memory.
+    """
+    counted = CountedScores(groups)
+    moments: dict[tuple[int, int], ClusterMoments] = {}
+    totals: dict[tuple[str, int], ClusterTotals] = {}
+    with Buckets(examples, folder) as buckets:
+        for piece in pieces:
+            codes = groups.codes(piece.facets)
+            scores = piece.scores
+            if not scores["column"].is_sorted():
+                scores = scores[np.argsort(scores["column"].to_numpy(), kind="stable")]
+            counted.add(scores, codes, piece.alike)
+            buckets.add(_rows(piece.facets["cluster"], codes, scores, piece.alike, columns))
+        for rows in buckets:
+            valued = [one for one in range(columns) if not np.isnan(rows["values"][:, one]).all()]
+            for cells in _cells(rows, groups):
+                for column in valued:
+                    for group, _, (clusters,) in cells.summed(rows, [column]):
+                        there = clusters.of(clusters.counts > 0)
+                        _merge(moments, (column, group), there.moments)
+                for name, parts in composites.items():
+                    for group, keys, found in cells.summed(rows, parts):
+                        _merge(totals, (name, group), totals_of(keys, found))
+    table = counted.table()
+    return Summed(moments, totals, table, counts_by_group(table))
+
+
+def _rows(
+    clusters: pl.Series,
+    codes: NDArray[np.int32],
+    scores: pl.DataFrame,
+    alike: pl.DataFrame,
+    columns: int,
+) -> Rows:
+    """What is put into buckets, one row an example; NaN is no value."""
+    dtype = np.dtype(
+        [
+            ("cluster", np.uint64),
+            ("codes", np.int32, (codes.shape[1],)),
+            ("values", np.float64, (columns,)),
+        ]
+    )
+    rows = np.empty(len(clusters), dtype=dtype)
+    rows["cluster"] = clusters.to_numpy()
+    rows["codes"] = codes
+    there = scores["column"].gather_every(max(1, len(clusters))).to_numpy()
+    if len(there) + alike.height != columns:
+        raise ValueError(f"{len(there)} and {alike.height} columns of scores, of {columns}")
+    values = scores["value"].to_numpy().reshape(len(there), len(clusters))
+    for column, own in [*zip(there, values, strict=True), *alike.select("column", "value").rows()]:
+        rows["values"][:, column] = np.nan if own is None else own
+    return rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """The clusters within each group of one kind; those of a group stand together."""
+
+    of_rows: Ints
+    """The cell of each row."""
+    keys: Keys
+    """The cluster of each cell."""
+    groups: Sequence[tuple[int, slice]]
+    """The place of each group that has rows, and its cells."""
+
+    def summed(
+        self, rows: Rows, columns: Sequence[int]
+    ) -> Iterator[tuple[int, Keys, list[Clusters]]]:
+        """The place of each group, its clusters, and the scores of these columns in them."""
+        found = [
+            clusters_by(self.of_rows, rows["values"][:, one], len(self.keys)) for one in columns
+        ]
+        for place, own in self.groups:
+            yield place, self.keys[own], [one.of(own) for one in found]
+
+
+def _cells(rows: Rows, groups: EstimateGroups) -> Iterator[_Cells]:
+    """Of each kind of group."""
+    names, cluster = np.unique(rows["cluster"], return_inverse=True)
+    for group in groups.places(rows["codes"]):
+        cells, of_rows = np.unique(group * len(names) + cluster, return_inverse=True)
+        places, starts = np.unique(cells // len(names), return_index=True)
+        own = map(slice, starts, [*starts[1:], len(cells)])
+        of_groups = list(zip(places.tolist(), own, strict=True))
+        yield _Cells(of_rows, names[cells % len(names)], of_groups)
+
+
+def _merge(sums: dict[Place, Sum], place: Place, new: Sum) -> None:
+    before = sums.get(place)
+    sums[place] = new if before is None else before + new

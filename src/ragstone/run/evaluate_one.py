@@ -1,0 +1,284 @@
+"""One: the scores of a single example, at once and without a run folder."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import lru_cache
+from inspect import signature
+from threading import Lock
+from typing import Any, cast
+
+from ragstone.core.errors import DataError, Fault, InputError, UnknownName
+from ragstone.core.messages import argument, call
+from ragstone.data import Example, read, to_frame
+from ragstone.data.fields import NAMES, squash
+from ragstone.data.record_labels import unread_labels
+from ragstone.judgements import REQUIREMENTS, VALUE, Relevance
+from ragstone.judges import MARKERS, Judge
+from ragstone.judges.judge_names import Panel, parse_judges
+from ragstone.metrics import QUICK, Composite, Metric, needed_asks, needed_fields, score
+from ragstone.models import Encoder
+from ragstone.models.cross_encoder import CrossEncoder
+
+from .evaluate import log_one
+from .folder.schemas import STATUS_NAMES
+from .judging.judge_blocks import JudgedBlock, judge_block
+from .judging.run_models import Models, local_encoder, open_models
+from .request import Requested, requested, several
+from .settings import CITED, DataFacts, worth_it
+
+EMBEDDING = "embedding"
+
+
+class ScoresOfOne(dict[str, float | None]):
+    """The value of each metric by its text form, None if it has none.
+
+    Attributes:
+        status: For each metric ``value``, ``undefined`` or ``missing``.
+        reasons: Why there is no value, or the flags of a value; ``ragstone.explain`` puts them
+            into words.
+        labels: The words of values that have one, such as ``partial`` for ``answer_outcome``.
+        judged: The judgements behind them.
+    """
+
+    def __init__(self, judged: JudgedBlock) -> None:
+        super().__init__()
+        self.judged = judged
+        self.status: dict[str, str] = {}
+        self.reasons: dict[str, str] = {}
+        self.labels: dict[str, str] = {}
+
+
+def evaluate_one(
+    *,
+    question: str | None = None,
+    answer: str | None = None,
+    contexts: str | Sequence[Any] | None = None,
+    reference: str | Sequence[str] | None = None,
+    metrics: str | Metric | Sequence[str | Metric] = (),
+    suite: str | Sequence[str] = (),
+    thresholds: Sequence[float] | None = None,
+    judge: str | Sequence[str] = (),
+    citations: str = MARKERS,
+    embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None,
+    offline: bool = False,
+    **fields: Any,
+) -> ScoresOfOne:
+    """Score a single answer, without a run folder; the numbers are those of ``evaluate``.
+
+        evaluate_one(question="How long is the pier?", contexts=["The pier is 90 m long."],
+                     answer="It is 90 m long.", metrics="faithfulness")["faithfulness"]
+
+    Judges and models are opened by the first call and kept for those with the same arguments.
+    Can be called from several threads. For many answers ``evaluate`` is faster by far, has
+    intervals, and asks chat models.
+
+    Args:
+        question: What was asked.
+        answer: What was answered.
+        contexts: What was retrieved, in rank order: texts, or mappings with ``id`` and ``text``.
+            An empty list: nothing was found. None: the system does not retrieve.
+        reference: One or several correct answers.
+        metrics: One or more metrics, or names such as ``precision(k=5)``.
+        suite: Names of suites of metrics. If neither metrics nor suites are given: ``quick``,
+            every metric that has a value here.
+        thresholds: Those of the suite ``embedding``, for sufficiency and hallucination.
+        judge: One or more judges without a chat model, in order: ``local``, ``local:strings``,
+            ``human``, ``nli:NAME``. Default: the labels in the fields, then ``local``.
+        citations: Regular expression that finds citations in an answer.
+        embedder: As of ``evaluate``.
+        cross_encoder: As of ``evaluate``.
+        offline: Download no model.
+        fields: Other fields of an example: ``evidence``, ``history``, ``labels``, …
+
+    Returns:
+        The value of each metric, by its text form; see ``ScoresOfOne`` for why one has none.
+
+    Raises:
+        DataError: The example cannot be read, or a label of the answer is neither yes nor no.
+        InputError: An unknown metric, suite or judge; a judge that is a chat model; a field that
+            has nearly the name of an argument, or that of one of ``evaluate``.
+    """
+    given = {"question": question, "answer": answer, "contexts": contexts, "reference": reference}
+    record = {name: value for name, value in (given | fields).items() if value is not None}
+    chosen = [metrics] if isinstance(metrics, str | Metric) else metrics
+    judges = tuple(several(judge))
+    _check_names(fields)
+    with _OPENING:
+        scorer = scorer_for(
+            tuple(chosen),
+            _with_thresholds(several(suite), thresholds),
+            judges,
+            citations=citations,
+            embedder=cast(Any, embedder),
+            cross_encoder=cast(Any, cross_encoder),
+            offline=offline,
+        )
+    (example,) = read([record])
+    if unread := unread_labels(example.labels):
+        # Here nobody has the notes of a run, nor the labels of several people.
+        raise DataError([Fault("the example", None, *problem) for problem in unread])
+    scores = scorer(example)
+    log_one(scores)
+    return scores
+
+
+@dataclass(frozen=True, slots=True)
+class ScorerOfOne:
+    """Scores single examples by metrics that are looked up and judges that are open.
+
+    Args:
+        wanted: The metrics and suites.
+        judges: In the order they are asked.
+    """
+
+    wanted: Requested
+    judges: tuple[Judge, ...]
+
+    def __call__(self, example: Example) -> ScoresOfOne:
+        """The scores of one example."""
+        asked = {str(metric) for metric in self.wanted.metrics}
+        every = self.wanted.scored
+        if QUICK in self.wanted.suites:
+            has = _fields_of(example)
+            fillable = frozenset[str]().union(*(judge.asks for judge in self.judges))
+            every = [one for one in every if str(one) in asked or _can_be(one, has, fillable)]
+        judged = judge_block([example], self.judges, needed_asks(every))
+        frames = score(judged.tables, every)
+        facts = self._facts(example, judged, frames) if len(asked) < len(every) else None
+        found = ScoresOfOne(judged)
+        for metric in every:
+            name = str(metric)
+            value, label, status, reason = frames[name].row(0)
+            if name not in asked and (
+                status != VALUE or facts is None or not worth_it(metric, facts)
+            ):
+                continue
+            found[name] = value
+            found.status[name] = STATUS_NAMES[status]
+            if reason is not None:
+                found.reasons[name] = reason
+            if label is not None:
+                found.labels[name] = label
+        return found
+
+    def _facts(self, example: Example, judged: JudgedBlock, frames: Mapping[str, Any]) -> DataFacts:
+        """What quick has to know of the data, which are this example."""
+        columns = (judged.ledger[name].to_list() for name in ("ask", "judge", "status"))
+        outcomes = set(zip(*columns, strict=True))
+        asks = [ask.name for ask in Relevance.asks]
+        return DataFacts(
+            retrieved=bool(example.contexts),
+            labelled=any((ask, "human", "ok") in outcomes for ask in asks),
+            by_ids=any((ask, "ids", "ok") in outcomes for ask in asks),
+            cited=CITED in frames and (frames[CITED]["value"][0] or 0) > 0,
+        )
+
+
+_OPENING = Lock()
+"""Two threads do not open the same model."""
+
+
+@lru_cache(maxsize=32)
+def scorer_for(
+    metrics: tuple[str | Metric, ...] = (),
+    suites: tuple[str, ...] = (),
+    judges: tuple[str, ...] = (),
+    *,
+    citations: str = MARKERS,
+    embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None,
+    offline: bool = False,
+) -> ScorerOfOne:
+    """A scorer, for these arguments of ``evaluate_one``; the same one for the same arguments.
+
+    Raises:
+        InputError: As ``evaluate_one``.
+    """
+    from ragstone.models.chat.chat_names import is_chat
+
+    for name in judges:
+        if not isinstance(name, str) or any(map(is_chat, name.split(","))):
+            raise InputError(
+                f"{argument('judge', name)}: a chat model judges with a budget and a journal, "
+                f"which need a run: {call('evaluate', argument('data', 'DATA'))}."
+            )
+    wanted = requested(metrics, suites, else_quick=True, cross_encoder=cross_encoder is not None)
+
+    def panel(aligner: Encoder | None, models: Models) -> Panel:
+        return parse_judges(
+            judges,
+            citations,
+            aligner,
+            models.encoder,
+            models.cross_encoder,
+            models.bertscore,
+            offline=offline,
+        )
+
+    first = panel(None, Models())
+    if first.label_files:
+        raise InputError(
+            f"{argument('judge', judges)}: a label file is for many examples. Give the labels of "
+            "this one as fields, such as labels={…}."
+        )
+    models = open_models(
+        needed_asks(wanted.metrics),
+        frozenset[str]().union(*(judge.asks for judge in first.judges)),
+        (),
+        embedder=embedder,
+        cross_encoder=cross_encoder,
+        offline=offline,
+    )
+    aligner, _ = local_encoder(first.judges, needed_asks(wanted.scored), models.encoder)
+    return ScorerOfOne(wanted, panel(aligner, models).judges)
+
+
+def _with_thresholds(suites: Sequence[str], thresholds: Sequence[float] | None) -> tuple[str, ...]:
+    """The suites, of which ``embedding`` has these thresholds."""
+    if thresholds is None:
+        return tuple(suites)
+    if EMBEDDING not in suites:
+        raise InputError(
+            f"thresholds are those of the suite {EMBEDDING}: evaluate_one(…, "
+            f'suite="{EMBEDDING}", thresholds=(0.5, 0.4)). A metric has its own, such as '
+            "embedding_hallucination(threshold=0.4)."
+        )
+    given = tuple(thresholds) if isinstance(thresholds, Sequence) else thresholds
+    form = f"{EMBEDDING}(thresholds={given!r})"
+    return tuple(form if name == EMBEDDING else name for name in suites)
+
+
+def _check_names(fields: Iterable[str]) -> None:
+    """Check that no field was meant for an argument: it would be passed over in silence."""
+    known = {squash(one) for names in NAMES.values() for one in names}
+    own = [name for name in fields if squash(name) not in known]
+    if not own:
+        return
+    # Few name such a field, and evaluating many takes a quarter of a second to import.
+    from .evaluate import evaluate
+
+    arguments = [name for name in signature(evaluate_one).parameters if name != "fields"]
+    for name in own:
+        if get_close_matches(name, arguments, n=1, cutoff=0.8):
+            raise UnknownName("argument of evaluate_one", name, arguments)
+        if name in signature(evaluate).parameters:
+            raise InputError(
+                f"{name} is an argument of evaluate, not of evaluate_one, which scores one answer "
+                f"without a run. As a field of the example it needs another name."
+            )
+
+
+def _can_be(metric: Metric, has: frozenset[str], fillable: frozenset[str]) -> bool:
+    """Whether the metric can have a value: of others there is nothing to judge or score."""
+    if isinstance(metric, Composite) or type(metric).decided != Metric.decided:
+        return True
+    return has.issuperset(needed_fields(metric)) and metric.asks <= fillable
+
+
+def _fields_of(example: Example) -> frozenset[str]:
+    """The requirements that the example fulfils."""
+    holds = {name: one.holds.fill_null(value=False) for name, one in REQUIREMENTS.items()}
+    (row,) = to_frame([example]).select(**holds).rows(named=True)
+    return frozenset(name for name, there in row.items() if there)

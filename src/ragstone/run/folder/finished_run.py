@@ -1,0 +1,344 @@
+"""Finished run: its ``run.json``, its shards and judges, and labels that break a hard rule."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.messages import Reason
+from ragstone.data import Example, from_frame, violations
+from ragstone.judgements import ASKS, KINDS, Similarity, Tables
+from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet, fingerprint
+from ragstone.judges.judge import OF_NO_USE
+from ragstone.judges.judge_names import LOCAL
+from ragstone.judges.similarity.similarity_judge import NO_TEXT
+from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.calls.journal_reader import served, totals
+from ragstone.run.judging.judge_blocks import resolve
+from ragstone.run.settings import ModelNames, RunSettings
+
+from .checksums import as_line
+from .folder import Folder
+from .schemas import Counted, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJudge:
+    """A judge of the finished run, which is not asked any more."""
+
+    name: str
+    about: str
+    asks: frozenset[str]
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
+        """Nothing."""
+        return Sheet(ask, self.name).filled()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJudge:
+    """A judge that repeats what the finished run holds of a shard, except failures."""
+
+    filled: Mapping[str, Filled]
+    name: str = "known"
+    about: str = "the judgements of the run"
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What has been judged."""
+        return frozenset(self.filled)
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
+        """The same rows as before, under the name of the judge that made them."""
+        return self.filled[ask]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredShard:
+    """A shard of a finished run.
+
+    Args:
+        examples: Its examples.
+        tables: What was judged of it, one judge's word for each unit.
+        judge: Says again what was said of asks that are put once more.
+    """
+
+    examples: list[Example]
+    tables: Tables
+    judge: StoredJudge
+
+
+def finished_judges(manifest: Manifest) -> list[Judge]:
+    """The judges of a finished run, in the order they were asked."""
+    return [
+        FinishedJudge(
+            one.name,
+            one.about,
+            frozenset(name for name, ask in ASKS.items() if ask.kind in one.kinds),
+        )
+        for one in manifest.judges
+    ]
+
+
+def stored_shards(
+    folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
+) -> Iterator[StoredShard]:
+    """The shards, in order.
+
+    Args:
+        folder: Of the finished run.
+        judges: In the order they were asked.
+        again: Asks that are put once more, and so are not in the tables.
+    """
+    for form in folder.shards.ledger:
+        here = [form.shard]
+        frame = folder.read("examples", shards=here).drop("shard")
+        ids = frame.select(example_id="id").with_row_index("row")
+        ledger = folder.read("ledger", shards=here).join(ids, on="example_id").select(*LEDGER)
+        tables = Tables(frame)
+        stays: dict[str, Filled] = {}
+        for ask in (name for name in ASKS if name in set(ledger["ask"])):
+            entries = ledger.filter(pl.col("ask") == ask)
+            rows = _rows(folder, ask, here)
+            if ask in again:
+                stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
+            else:
+                tables = resolve(tables, ask, entries, rows, judges)
+        yield StoredShard(from_frame(frame), tables, StoredJudge(stays))
+
+
+def _rows(folder: Folder, ask: str, here: list[int]) -> pl.DataFrame:
+    kind = ASKS[ask].kind
+    if not folder.has(kind):
+        return KINDS[kind].empty()
+    return folder.read(kind, pl.col("ask") == ask, shards=here).select(*KINDS[kind].schema())
+
+
+class Violations:
+    """Those of the examples that passed by; they are never repaired, but scored as given.
+
+    Attributes:
+        rules: How often each rule is broken.
+    """
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self.rules = Counter[str]()
+
+    @property
+    def lines(self) -> str:
+        """One for each rule that is broken, as ``label_violations.jsonl`` has them."""
+        return "".join(self._lines)
+
+    def watch(self, examples: Iterable[Example]) -> Iterator[Example]:
+        """The examples, unchanged."""
+        for example in examples:
+            for one in violations(example.labels) if example.labels else ():
+                self.rules[one.rule] += 1
+                record = {
+                    "example_id": example.id,
+                    "rule": one.rule,
+                    "severity": one.severity,
+                    "where": one.where,
+                }
+                self._lines.append(as_line(record))
+            yield example
+
+
+VERSION = version("ragstone")
+
+FINGERPRINT, SHOWN = 32, 12
+"""Digits of a model's fingerprint, and how many of them a signature shows."""
+
+FAILED = ("failed", "blocked", "truncated")
+"""How a question to a model comes to nothing."""
+
+UNANSWERED = (
+    pl.col("ask").str.starts_with(f"{Similarity.name}/")
+    & (pl.col("status") == "failed")
+    & pl.col("reason").str.ends_with(NO_TEXT).not_()
+)
+"""Rows of the ledger where a model did not answer, so that it can be asked again."""
+
+AskOutcome = tuple[str, str, str]
+"""Ask, judge and ledger status."""
+
+
+@dataclass(slots=True)
+class RunTally:
+    """Counts over the shards of a run."""
+
+    examples: int = 0
+    outcomes: Counter[AskOutcome] = field(default_factory=Counter)
+    pairs: Counter[str] = field(default_factory=Counter)
+    """Texts that were compared, by measure of similarity, each distinct pair of a shard once."""
+    cut: Counter[str] = field(default_factory=Counter)
+    """Those of which a text was longer than the model reads."""
+    failed_calls: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    """Questions to models that came to nothing, by judge, status and reason."""
+    quotes: Counter[str] = field(default_factory=Counter)
+    """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
+    unanswered: int = 0
+    """Similarities that failed because their model did."""
+    served: Counter[tuple[str, str]] = field(default_factory=Counter)
+    """Replies to a judge's questions, by judge and the model that its server names."""
+
+    def add(
+        self, examples: int, ledger: pl.DataFrame, similarities: pl.DataFrame | None = None
+    ) -> None:
+        """Count a shard."""
+        self.examples += examples
+        if similarities is not None:
+            counts = similarities.group_by(pl.col("measure").cast(pl.String)).agg(
+                pl.len(), pl.col("cut").sum()
+            )
+            for measure, pairs, cut in counts.iter_rows():
+                self.pairs[measure] += pairs
+                self.cut[measure] += cut
+        self.unanswered += ledger.filter(UNANSWERED).height
+        counted = ledger.group_by("ask", "judge", "status").len()
+        for ask, judge, status, count in counted.iter_rows():
+            self.outcomes[ask, judge, status] += count
+
+    def count_calls(self, ledger: pl.DataFrame, support: pl.DataFrame | None) -> None:
+        """Count what models left open, wholly or in part, and evidence that was not found."""
+        failed = ledger.filter(
+            pl.col("requests").is_not_null()
+            & (pl.col("status").is_in(FAILED) | pl.col("reason").is_not_null())
+        ).unique(["requests", "judge"])
+        counted = failed.group_by("judge", "status", "reason").len()
+        for judge, status, reason, count in counted.iter_rows():
+            self.failed_calls[judge, status, reason or ""] += count
+        if support is not None and support.height:
+            counts = support.select(
+                quotes=pl.col("quote_found").count(),
+                unfound=(~pl.col("quote_found")).sum(),
+                unknown=pl.col("evidence_unknown").sum(),
+            ).row(0, named=True)
+            self.quotes.update(counts)
+
+    def join(self, counted: Counted) -> None:
+        """Add the counts of a shard, or of a run, but for its examples."""
+        for ask, judge, status, count in counted.judged:
+            self.outcomes[ask, judge, status] += count
+        for measure, counts in counted.compared.items():
+            self.pairs[measure] += counts.pairs
+            self.cut[measure] += counts.cut
+        for judge, status, reason, count in counted.left_open:
+            self.failed_calls[judge, status, reason] += count
+        self.quotes.update(counted.quotes)
+        self.unanswered += counted.unanswered
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """The counts as ``run.json`` and the ledger keep them."""
+        return {
+            "unanswered": self.unanswered,
+            "judged": [[*which, count] for which, count in sorted(self.outcomes.items())],
+            "compared": {
+                measure: {"pairs": pairs, "cut": self.cut[measure]}
+                for measure, pairs in sorted(self.pairs.items())
+            },
+            "left_open": [[*which, count] for which, count in sorted(self.failed_calls.items())],
+            "quotes": dict(self.quotes),
+        }
+
+    def count_served(self, folder: Path) -> None:
+        """Count the replies in the journal, if there is one."""
+        if (journal := folder / JOURNAL).is_file():
+            self.served = served(journal)
+
+    @property
+    def retryable(self) -> int:
+        """The number of failed questions for which asking again may help."""
+        return sum(
+            count
+            for (_, status, reason), count in self.failed_calls.items()
+            if status != "blocked" and Reason.read(reason).code not in OF_NO_USE
+        )
+
+    def judges_by_ask(self) -> dict[str, str]:
+        """The judges whose judgements count, by ask, such as ``local 80%+human 20%``."""
+        shares: dict[str, dict[str, int]] = {}
+        for (ask, judge, status), count in self.outcomes.items():
+            if status == "ok":
+                shares.setdefault(ask, {})[judge] = count
+        return {ask: _shares(counts) for ask, counts in shares.items()}
+
+    def filled_by(self, judges: Collection[str]) -> frozenset[str]:
+        """The asks on which the word of one of these judges counts."""
+        return frozenset(
+            ask for ask, judge, status in self.outcomes if status == "ok" and judge in judges
+        )
+
+    def judges(self) -> list[str]:
+        """The judges that judged anything."""
+        return sorted({judge for _, judge, _ in self.outcomes})
+
+    def kinds(self, judge: Judge) -> list[str]:
+        """The kinds that a judge filled; an encoder may have the name of a chat model."""
+        asked = {ask for ask, name, _ in self.outcomes if name == judge.name}
+        return sorted({ASKS[ask].kind for ask in asked & judge.asks})
+
+
+def manifest(
+    settings: RunSettings,
+    tally: RunTally,
+    judges: Sequence[Judge],
+    opened: ModelNames,
+    *,
+    finished: bool,
+    **more: Any,
+) -> dict[str, Any]:
+    """The content of ``run.json``; ``more`` is what else the run knows by then."""
+    return {
+        "ragstone": VERSION,
+        "polars": pl.__version__,
+        "finished": finished,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "signature": _signature(settings, tally, opened),
+        "settings": settings.to_dict(),
+        "judges": [
+            {"name": judge.name, "about": judge.about, "kinds": tally.kinds(judge)}
+            for judge in judges
+        ],
+        "models": asdict(opened),
+        "unheard": tally.retryable,
+        **tally.counted,
+        "served": [[*which, count] for which, count in tally.served.items()],
+        **more,
+    }
+
+
+def calls_of(folder: Path) -> dict[str, Any] | None:
+    """Totals of the model calls; None if there were none."""
+    journal = folder / JOURNAL
+    return asdict(totals(journal)) if journal.is_file() else None
+
+
+def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> str:
+    """The run in one printable line."""
+    judges = tally.judges()
+    parts = [f"data:{settings.data[:12]}", f"judges:{'+'.join(judges) or 'none'}"]
+    if settings.local and any(name.startswith(LOCAL) for name in judges):
+        parts.append(f"local/2@{fingerprint(settings.local)[:SHOWN]}")
+    parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings.nli]
+    parts += opened.signature(ASKS)
+    if (chat := settings.llm) is not None:
+        parts.append(f"models:{fingerprint(chat.judges)[:SHOWN]}")
+        parts.append(f"prompts:{fingerprint(chat.prompts, chat.rubrics)[:SHOWN]}")
+        parts.append(f"plan:{chat.plan}")
+    return "|".join([*parts, f"cluster:{settings.cluster}", f"ragstone:{VERSION}"])
+
+
+def _shares(counts: Mapping[str, int]) -> str:
+    total = sum(counts.values())
+    largest_first = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return "+".join(
+        name if len(counts) == 1 else f"{name} {count / total:.0%}" for name, count in largest_first
+    )

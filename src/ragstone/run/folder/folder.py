@@ -1,0 +1,389 @@
+"""Run folder: the files of a run, written shard by shard and read whole or for some examples.
+
+    RUN/run.json               manifest: settings, data, judges, timings
+    RUN/journal.sqlite         every question to a model and every reply, with cost
+    RUN/batches.sqlite         batches of a provider, what was sent and what came back
+    RUN/shards.jsonl           which shards are done, and the files of each
+    RUN/examples/              the examples, a file a shard
+    RUN/judgements/KIND/       the judgements of a kind, with their judges
+    RUN/judgements/ledger/     how each ask came out for each example
+    RUN/scores/                one row per metric and example
+    RUN/facets/, origins/      what estimates group and cluster by
+    RUN/estimates.json         the reported numbers
+    RUN/rejected.jsonl         records left out with skip_bad, and why
+    RUN/label_violations.jsonl labels that break a hard rule
+    RUN/label_ties.jsonl       labels on which annotators are split, left open
+    RUN/progress.json          how far a run is that goes on
+
+The tables of an unfinished run are in ``RUN/parts``, and take their places at its end. A shard
+is written completely or not at all, so an interrupted run resumes with the missing shards. A
+file is read only if it matches its entry in ``run.json`` or in the ledger.
+
+To read a few examples, only their shards are opened, after their tables were verified in full.
+Examples lie in small groups, because their texts are long.
+"""
+
+import json
+import shutil
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from ragstone.core.errors import InputError, RunConflict
+from ragstone.core.files import RunEntry
+from ragstone.judgements import ASKS, KINDS
+from ragstone.run.calls.journal_reader import FILE, Entry, entries
+from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.judging.judge_blocks import JudgedBlock
+from ragstone.run.settings import RunSettings
+
+from .checksums import described, signed, write_json
+from .locks import ESTIMATES, LEDGER, MANIFEST, OUT, PARTS, READY, locked, place
+from .run_files import RunFiles
+from .run_list import FILE as HEARTBEAT
+from .schemas import Manifest, ShardForm, all_tables
+from .shards import CHOSEN, Shards, in_order
+
+if TYPE_CHECKING:
+    from ragstone.run.corrections.corrected_run import Overlay
+
+
+class Folder(RunFiles):
+    """A run's folder, for writing and reading."""
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> Shards:
+        """The tables of an unfinished run."""
+        return Shards(self.path / PARTS)
+
+    @property
+    def shown_as(self) -> str:
+        """How messages name it."""
+        return str(self.path)
+
+    def locked(self) -> AbstractContextManager[None]:
+        """Lock the folder against other processes that would write to it.
+
+        Raises:
+            RunConflict: Another process holds the lock, or this is not the folder of a run, in
+                which case nothing is created in it.
+        """
+        return locked(self.path)
+
+    def prepare(self, settings: RunSettings) -> Manifest | None:
+        """Start a run in the folder, or resume the one it holds.
+
+        Returns:
+            The manifest of the run to resume; None for a new one.
+
+        Raises:
+            RunConflict: It holds something else, or a run with other data or
+                settings; says which differ.
+        """
+        self.settle()
+        held = self.form
+        if held is None:
+            self.parts.path.mkdir(parents=True, exist_ok=True)
+            return None
+        theirs, ours = held.settings.to_dict(), settings.to_dict()
+        differing = {
+            name: _differing(theirs.get(name), ours[name])
+            for name in ours
+            if theirs.get(name) != ours[name]
+        }
+        if differing:
+            lines = [
+                f"{self.shown_as} holds a run with different {', '.join(differing)}.",
+                *(
+                    f"  {name}: there {_short(there)}, now {_short(now)}"
+                    for name, (there, now) in differing.items()
+                ),
+                f"Name another folder with {OUT}, or delete this one.",
+            ]
+            raise RunConflict("\n".join(lines), differing=differing)
+        return held
+
+    def check_there(self) -> None:
+        """Look whether the folder is still the one that was locked.
+
+        Raises:
+            InputError: It was deleted while the run went on.
+        """
+        if not (self.path / RunEntry.LOCK).is_file():
+            raise InputError(
+                f"{self.shown_as} was deleted while its run went on. Run the same command again."
+            )
+
+    def begin_again(self) -> None:
+        """Prepare to repeat a finished run; questions answered before come from its journal.
+
+        Its tables and numbers stay until the new ones are complete.
+        """
+        self.drop_parts()
+        self.parts.path.mkdir(parents=True)
+
+    def start_over(self) -> None:
+        """Prepare to judge an unfinished run from its beginning."""
+        self.begin_again()
+
+    def kept(self, form: ShardForm) -> None:
+        """Called with each shard of an unfinished run as soon as it is done."""
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Replace ``run.json`` of a run that goes on."""
+        write_json(self.path / MANIFEST, signed(manifest))
+        self._forget()
+
+    def finish(
+        self, shards: Shards, manifest: Mapping[str, Any], estimates: Sequence[Estimate]
+    ) -> None:
+        """Put tables, estimates and ``run.json`` of a finished run in the place of what is there.
+
+        Args:
+            shards: The tables, in a folder of their own; what ``CHOSEN`` in it holds replaces
+                them. The ledger may list others beside them, which lie in their places.
+            manifest: The content of ``run.json``, without its tables and files.
+            estimates: The reported numbers.
+        """
+        chosen = shards.path / CHOSEN
+        made = Shards(chosen) if chosen.is_dir() else shards
+        chosen.mkdir(exist_ok=True)
+        final = in_order(made, chosen)
+        tables: Counter[str] = Counter()
+        for form in final.ledger:
+            tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
+        write_json(final.path / ESTIMATES, [one.to_dict() for one in estimates])
+        files = {
+            name: described(final.path / name).model_dump(exclude_none=True)
+            for name in (ESTIMATES, LEDGER)
+        }
+        whole = {**manifest, "tables": dict(sorted(tables.items())), "files": files}
+        write_json(final.path / MANIFEST, signed(whole))
+        # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
+        shards.path.rename(self.path / READY)
+        self.settle()
+
+    def settle(self) -> None:
+        """Move what is ready to its place, ``run.json`` last."""
+        ready = self.path / READY
+        if not ready.is_dir():
+            return
+        _take(ready / CHOSEN, ready)
+        _take(ready, self.path)
+        shutil.rmtree(ready)
+        self._forget()
+
+    def drop_parts(self) -> None:
+        """Delete the tables of an unfinished run."""
+        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+
+    def drop(self, *, keep_folder: bool = False) -> None:
+        """Delete the folder, or only the files that an unfinished run created in it."""
+        if not keep_folder:
+            shutil.rmtree(self.path, ignore_errors=True)
+            return
+        for name in (MANIFEST, HEARTBEAT):
+            (self.path / name).unlink(missing_ok=True)
+        for name in (JOURNAL, RunEntry.BATCHES):
+            for entry in self.path.glob(f"{name}*"):
+                entry.unlink()
+        shutil.rmtree(self.path / RunEntry.BATCH_FILES, ignore_errors=True)
+        self.drop_parts()
+
+
+def _take(new: Path, old: Path) -> None:
+    """Put tables and files in the place of others, ``run.json`` last."""
+    for name in (*map(place, all_tables()), ESTIMATES, LEDGER, MANIFEST):
+        if (new / name).is_dir():
+            shutil.rmtree(old / name, ignore_errors=True)
+        if (new / name).exists():
+            (old / name).parent.mkdir(exist_ok=True)
+            (new / name).replace(old / name)
+
+
+def _differing(there: object, now: object) -> tuple[object, object]:
+    """Of two lists what only one of them holds, so that no shared beginning hides it."""
+    if isinstance(there, list) and isinstance(now, list):
+        lost, new = ([x for x in a if x not in b] for a, b in ((there, now), (now, there)))
+        return (lost, new) if lost or new else (there, now)
+    return there, now
+
+
+def _short(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 70 else text[:67] + "…"
+
+
+class StoredRows:
+    """The rows about some examples in the tables of a finished run, as its judges left them.
+
+    Args:
+        folder: Of the run.
+        ids: Of the examples; unknown ones are passed over.
+    """
+
+    def __init__(self, folder: Folder, ids: Collection[str]) -> None:
+        self.folder = folder
+        self.ids = list(dict.fromkeys(ids))
+
+    @cached_property
+    def examples(self) -> pl.DataFrame:
+        """The examples, in the order of the data."""
+        return self.folder.read("examples", pl.col("id").is_in(self.ids), shards=self._shards)
+
+    @cached_property
+    def ledger(self) -> pl.DataFrame:
+        """The outcome of each question: one row per example, ask and judge."""
+        return self._of_examples("ledger")
+
+    def scores(self) -> pl.DataFrame:
+        """One row per example and metric."""
+        return self._of_examples("scores")
+
+    def of_kind(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind about what was judged of these examples, whichever of its asks."""
+        subjects = self.ledger["subject"].unique().implode()
+        return self.folder.read(kind, pl.col("subject").is_in(subjects), shards=self._shards)
+
+    def _of_examples(self, name: str) -> pl.DataFrame:
+        return self.folder.read(name, pl.col("example_id").is_in(self.ids), shards=self._shards)
+
+    @cached_property
+    def _shards(self) -> list[int]:
+        """Those in which these examples lie."""
+        return self.folder.shards_of(self.ids)
+
+
+class Excerpt:
+    """The tables of a finished run, reduced to some examples.
+
+    Args:
+        rows: Of the judges.
+        overlay: What people overruled; None where their word is not to be seen.
+    """
+
+    def __init__(self, rows: StoredRows, overlay: "Overlay | None") -> None:
+        self._rows = rows
+        self._overlay = overlay
+
+    def examples(self) -> pl.DataFrame:
+        """The examples, in the order of the data."""
+        return self._rows.examples.drop("shard")
+
+    def scores(self) -> pl.DataFrame:
+        """One row per example and metric."""
+        scores = self._rows.scores().drop("shard")
+        return scores if self._overlay is None else self._overlay.scores(scores)
+
+    def ledger(self) -> pl.DataFrame:
+        """The outcome of each question: one row per example, ask and judge."""
+        return self._rows.ledger.drop("shard")
+
+    def judgements(self, kind: str) -> pl.DataFrame:
+        """The rows of one kind of judgement, one for each example they are about."""
+        if not self._rows.folder.has(kind):
+            rows = of_no_example(kind)
+        else:
+            found = self._rows.of_kind(kind).lazy()
+            rows = of_examples(self._rows.ledger.lazy(), found, kind).collect()
+        if self._overlay is not None:
+            rows = self._overlay.judgements(kind, rows)
+            # People's word is laid over all examples that it changes.
+            rows = rows.filter(pl.col("example_id").is_in(self._rows.ids))
+        return rows.drop("ask", "status")
+
+    def calls(self, example: str) -> list[Entry]:
+        """The model calls about an example: prompt, replies, tokens and cost."""
+        journal = self._rows.folder.path / JOURNAL
+        if not journal.is_file():
+            return []
+        asked = self._rows.ledger.filter(pl.col("example_id") == example)
+        keys = asked.select(pl.col("requests").explode()).drop_nulls().unique(maintain_order=True)
+        return entries(journal, keys["requests"].to_list())
+
+
+def of_examples(ledger: pl.LazyFrame, rows: pl.LazyFrame, kind: str) -> pl.LazyFrame:
+    """The rows of a kind, each once for every example that the ledger says it is about.
+
+    With the ``ask`` that they answer, and its ``status``.
+    """
+    said = ledger.filter(pl.col("status").is_in(["ok", "vote"])).select(
+        "shard", "example_id", "ask", "judge", "subject", "status"
+    )
+    keys = ["shard", "ask", "judge", "subject"]
+    joined = said.join(rows, on=keys, maintain_order="left_right")
+    return joined.select("example_id", "ask", "status", *KINDS[kind].schema())
+
+
+def of_no_example(kind: str) -> pl.DataFrame:
+    """The same of a kind that the run has not judged."""
+    texts = dict.fromkeys(("example_id", "ask", "status"), pl.String())
+    return pl.DataFrame(schema={**texts, **KINDS[kind].schema()})
+
+
+class Live:
+    """The examples of a judged block, with the interface of a finished run.
+
+    Args:
+        folder: Of the run.
+        judged: The block.
+        scores: As the run keeps them.
+    """
+
+    def __init__(self, folder: Folder, judged: JudgedBlock, scores: pl.DataFrame) -> None:
+        self._folder, self._judged, self._scores = folder, judged, scores
+        self._ids = judged.tables.examples.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"), example_id="id"
+        )
+
+    def excerpt(self, examples: Collection[str]) -> "Live":  # noqa: ARG002
+        """The block as it is, for it is in memory."""
+        return self
+
+    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The examples, or only some columns."""
+        found = self._judged.tables.examples
+        return found if columns is None else found.select(columns)
+
+    def scores(self) -> pl.DataFrame:
+        """One row per example and metric."""
+        return self._scores
+
+    def judgements(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind, each with its example's id."""
+        columns = ["example_id", *KINDS[kind].schema()]
+        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
+            self._ids, on="row"
+        )
+        parts = [
+            ledger.filter(pl.col("ask") == ask)
+            .select("example_id", "judge", "subject")
+            .join(rows, on=["judge", "subject"], maintain_order="left")
+            .select(columns)
+            for ask, rows in self._judged.rows.items()
+            if ASKS[ask].kind == kind
+        ]
+        return pl.concat([of_no_example(kind).select(columns), *parts])
+
+    def calls(self, example: str) -> list[Entry]:
+        """The model calls about an example."""
+        rows = self._ids.filter(pl.col("example_id") == example).select("row")
+        keys = (
+            self._judged.ledger.join(rows, on="row", how="semi")
+            .select(pl.col("requests").explode())
+            .drop_nulls()
+            .unique(maintain_order=True)["requests"]
+        )
+        return entries(self._folder.path / FILE, keys.to_list()) if len(keys) else []
+
+
+Debug = Callable[[Live, str], None]
+"""Called with a judged block and the id of one of its examples."""

@@ -1,0 +1,211 @@
+"""Locks and paths of a run folder: a single process writes to it, local or at a URL.
+
+The lock at a URL is a file with the writer's name, made only if it does not exist and renewed
+while the run goes on. A lock that was not renewed for ten minutes counts as abandoned.
+"""
+
+import json
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+from ragstone.core.errors import NothingThere, RagstoneError, RunConflict
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument
+from ragstone.core.remote_files import Remote
+from ragstone.judgements import KINDS
+from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.corrections.correction import FILE as OVERRULES
+
+from .checksums import UNFINISHED
+
+MANIFEST = RunEntry.MANIFEST
+ESTIMATES = RunEntry.ESTIMATES
+LEDGER = RunEntry.SHARDS
+PARTS = RunEntry.PARTS
+READY = RunEntry.READY
+
+
+def place(name: str) -> str:
+    """The path of a table's folder in a run's folder."""
+    return f"{RunEntry.JUDGEMENTS}/{name}" if name == "ledger" or name in KINDS else name
+
+
+OUT = argument("out", "FOLDER")
+TRIES, PAUSE = 5, 0.02
+"""Tries to lock, and seconds between them, for ``is_held`` has the lock for a moment."""
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Lock the folder against other processes that would write to it.
+
+    Raises:
+        RunConflict: Another process holds the lock, or this is not the folder of a run, in which
+            case nothing is created in it.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise RunConflict(f"{folder} is a file. Name a folder with {OUT}.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
+    ours = any((folder / name).exists() for name in (MANIFEST, READY))
+    if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
+        raise RunConflict(
+            f"{folder} is not empty and holds no run. Name another folder with {OUT}."
+        )
+    descriptor = _opened(folder / RunEntry.LOCK)
+    try:
+        if not _lock(descriptor):
+            raise RunConflict(
+                f"Another run is writing into {folder}. Wait for it, or name another "
+                f"folder with {OUT}."
+            )
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def is_held(folder: Path) -> bool | None:
+    """Whether a process writes to the folder; None where that cannot be told.
+
+    Such as on a system without such locks, or of the run of another user.
+    """
+    try:
+        import fcntl
+    except ImportError:
+        return None
+    try:
+        descriptor = os.open(folder / RunEntry.LOCK, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _before_a_run(entry: Path) -> bool:
+    """Whether this may be in the folder of a run that was interrupted before its manifest.
+
+    Or of a damaged one, of which what cannot be made anew was left.
+    """
+    if entry.name == PARTS:
+        return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
+    kept = entry.name.startswith((JOURNAL, OVERRULES, RunEntry.BATCHES))
+    return kept or entry.name in (RunEntry.LOCK, MANIFEST + UNFINISHED)
+
+
+def _opened(lock: Path) -> int:
+    """Open the lock file without truncating it or following a symbolic link."""
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        descriptor = os.open(lock, flags, 0o600)
+    except OSError as error:
+        if not lock.is_symlink() and not lock.is_dir():
+            raise
+        raise RunConflict(f"{lock} is a link or a folder, not a plain file: {_NOT_OURS}") from error
+    if stat.S_ISREG(os.fstat(descriptor).st_mode):
+        return descriptor
+    os.close(descriptor)
+    raise RunConflict(f"{lock} is not a plain file: {_NOT_OURS}")
+
+
+_NOT_OURS = f"no run made it. Delete it, or name another folder with {OUT}."
+
+
+def _lock(descriptor: int) -> bool:
+    """Try to lock the file; always True on a system without such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        return True
+    for tries_left in reversed(range(TRIES)):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            if tries_left:
+                time.sleep(PAUSE)
+        else:
+            return True
+    return False
+
+
+RENEWED = 60.0
+"""Seconds between two renewals."""
+GONE = 600.0
+"""Seconds after which a lock that was not renewed counts no more."""
+
+
+@contextmanager
+def locked_at(
+    remote: Remote, owner: str, now: Callable[[], float] = time.time
+) -> Iterator[Callable[[], None]]:
+    """Lock the folder; gives a function that raises if another has taken the lock over.
+
+    Args:
+        remote: The folder.
+        owner: Who locks it: the same again may, for it is one that was killed.
+        now: The clock.
+
+    Raises:
+        RunConflict: Another writes there.
+    """
+
+    def said() -> bytes:
+        return json.dumps({"owner": owner, "at": now()}).encode()
+
+    if not remote.create(RunEntry.LOCK, said()):
+        whose, at = _holder(remote)
+        # One from the future is of a clock that was wrong, and would never count as gone.
+        if whose not in (owner, "") and abs(now() - at) < GONE:
+            raise RunConflict(
+                f"Another run is writing into {remote.name}. Wait for it, or name another folder "
+                f"with {argument('out', 'FOLDER')}. If its machine is gone, that counts "
+                f"{GONE / 60:.0f} minutes after its last sign."
+            )
+        remote.put(RunEntry.LOCK, said())
+
+    def check() -> None:
+        if _holder(remote)[0] != owner:
+            raise RunConflict(f"Another run has taken over {remote.name}. Leave it to that one.")
+
+    stop = Event()
+
+    def renew() -> None:
+        while not stop.wait(RENEWED):
+            with suppress(RagstoneError):
+                check()
+                remote.put(RunEntry.LOCK, said())
+
+    thread = Thread(target=renew, daemon=True)
+    thread.start()
+    try:
+        yield check
+    finally:
+        stop.set()
+        thread.join()
+        with suppress(RagstoneError):
+            if _holder(remote)[0] == owner:
+                remote.remove([RunEntry.LOCK])
+
+
+def _holder(remote: Remote) -> tuple[str, float]:
+    """Who holds the lock, and when they said so last; nobody, if it is not there or no lock."""
+    try:
+        found = json.loads(remote.read(RunEntry.LOCK))
+        return str(found["owner"]), float(found["at"])
+    except (NothingThere, ValueError, KeyError, TypeError):
+        return "", 0.0

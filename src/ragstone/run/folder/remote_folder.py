@@ -1,0 +1,433 @@
+"""Remote folder: the folder of a run at a URL, with a copy on this machine in which it is made.
+
+    URL/run.json                  written last: what is at the URL is a finished run, or none
+    URL/examples/, scores/, …     as in a folder on the disk
+    URL/unfinished/run.json       the settings of a run that goes on
+    URL/unfinished/000000.jsonl   the ledger's line of a shard, written after its files
+    URL/.lock                     who writes
+
+    CACHE/runs/HASH/NAME/         the copy; HASH is that of the URL
+    CACHE/runs/HASH/url           the URL
+    CACHE/runs/HASH/known.json    the manifest at the URL that the copy goes with
+
+The URL is right: a copy that goes with another manifest is made anew.
+"""
+
+import shutil
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from uuid import uuid4
+
+from ragstone.core.errors import (
+    DamagedRun,
+    InputError,
+    NothingThere,
+    RunConflict,
+    StorageAway,
+    room_for,
+)
+from ragstone.core.files import RunEntry, cache_folder, private_folder
+from ragstone.core.messages import argument, call
+from ragstone.core.remote_files import Remote, shown
+from ragstone.core.sqlite import copy_database
+from ragstone.run.estimates.estimate import Estimate
+
+from .checksums import UNFINISHED, fault_of
+from .folder import Folder
+from .locks import LEDGER, MANIFEST, PARTS, READY, locked_at, place
+from .schemas import ShardForm
+from .shards import ShardLedger, Shards, write_ledger
+
+OPEN = "unfinished"
+"""The folder at the URL with what tells how far a run is."""
+URL, KNOWN, OWNER = "url", "known.json", "owner"
+NOT_KEPT = (RunEntry.LOCK, RunEntry.HEARTBEAT, PARTS, READY)
+SHARE = 10
+"""The journal is kept when so many times as long has gone by as the last time took."""
+LEAST = 60.0
+"""Seconds between two times that the journal is kept, at least."""
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFolder(Folder):
+    """The folder of a run at a URL; ``path`` is its copy on this machine."""
+
+    remote: Remote = field(kw_only=True)
+    _check: list[Any] = field(default_factory=list, repr=False, compare=False)
+    """Raises if another has taken the lock over."""
+    _journal: list[float] = field(default_factory=list, repr=False, compare=False)
+    """When the journal was kept last, and how long that took."""
+
+    @property
+    def shown_as(self) -> str:
+        """How messages name it: its URL."""
+        return self.remote.name
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Lock the folder on this machine and at the URL, and bring the copy up to date.
+
+        Raises:
+            RunConflict: Another process writes there, or what is there is no run.
+            StorageAway: The store does not answer, or does not allow it.
+        """
+        _make_place(self.path, self.remote)
+        with Folder.locked(self), locked_at(self.remote, self._owner()) as check:
+            self._check[:] = [check]
+            self._fetch()
+            yield
+
+    def kept(self, form: ShardForm) -> None:
+        """Write the files of a shard to the URL, and then its line of the ledger."""
+        if self.form is None or self.form.finished:
+            return  # A finished run is replaced at its end, as a whole.
+        self._give(form)
+        self._keep_journal()
+
+    def start_over(self) -> None:
+        """Prepare to judge an unfinished run from its beginning, here and at the URL."""
+        Folder.start_over(self)
+        self.remote.remove([name for name in self._names() if _is_line(name)])
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+        """Replace ``run.json`` of a run that goes on, here and at the URL."""
+        Folder.write_manifest(self, manifest)
+        content = (self.path / MANIFEST).read_bytes()
+        known = self.path.parent / KNOWN
+        following = known.with_suffix(UNFINISHED)
+        # Both are known until the new one is there, for this may be killed in between.
+        following.write_bytes(content)
+        self.remote.put(f"{OPEN}/{MANIFEST}", content)
+        following.replace(known)
+        if (self.path / RunEntry.JOURNAL).is_file():
+            self._put(RunEntry.JOURNAL)
+
+    def finish(
+        self, shards: Shards, manifest: Mapping[str, Any], estimates: Sequence[Estimate]
+    ) -> None:
+        """Put everything in its place, here and then at the URL, ``run.json`` last."""
+        Folder.finish(self, shards, manifest, estimates)
+        self._publish()
+
+    def drop(self, *, keep_folder: bool = False) -> None:  # noqa: ARG002
+        """Delete what an unfinished run created, here and at the URL."""
+        names = self._names()
+        if MANIFEST not in names:
+            self.remote.remove([name for name in names if _is_ours(name)])
+        _empty(self.path)
+
+    def _owner(self) -> str:
+        """Who writes: the same after a kill, for the lock on this machine tells whether it runs."""
+        file = self.path.parent / OWNER
+        if not file.is_file():
+            file.write_text(uuid4().hex)
+        return file.read_text()
+
+    def _names(self) -> set[str]:
+        """The files at the URL."""
+        try:
+            return {self.remote.below(one) for one in self.remote.files()}
+        except NothingThere:
+            return set()
+
+    def _fetch(self) -> None:
+        """Bring the copy up to date with the URL, and the URL with what the copy has more."""
+        names = self._names()
+        if MANIFEST in names:
+            _mirror(self.path, self.remote)
+            Folder.settle(self)
+            if (self.path / MANIFEST).read_bytes() != self.remote.read(MANIFEST):
+                self._publish()  # It was made anew here, and could not be written there.
+        elif f"{OPEN}/{MANIFEST}" in names:
+            self._fetch_unfinished(names)
+        elif names - {RunEntry.LOCK}:
+            raise RunConflict(
+                f"{self.remote.name} is not empty and holds no run. Name another folder with "
+                f"{argument('out', 'FOLDER')}."
+            )
+        else:
+            _empty(self.path)
+        self._forget()
+
+    def _fetch_unfinished(self, names: set[str]) -> None:
+        content = self.remote.read(f"{OPEN}/{MANIFEST}")
+        known = _goes_with(self.path, content)
+        if not known:
+            _empty(self.path)
+            if RunEntry.JOURNAL in names:
+                self._take(RunEntry.JOURNAL)
+            (self.path / MANIFEST).write_bytes(content)
+            (self.path.parent / KNOWN).write_bytes(content)
+        self._forget()
+        Folder.settle(self)
+        if self.form is None or not self.form.finished:
+            self._exchange(names)
+        elif known:
+            self._publish()  # It was killed while it did.
+
+    def _exchange(self, names: set[str]) -> None:
+        """Take the shards that only the URL has, and give those that only the copy has."""
+        parts = self.parts
+        parts.path.mkdir(parents=True, exist_ok=True)
+        parts.leave_out_damaged()
+        there = set(filter(_is_line, names))
+        for form in list(parts.ledger):
+            if _line(form.shard) not in there:
+                self._give(form)
+        for name in sorted(there):
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / LEDGER
+                file.write_bytes(self.remote.read(name))
+                try:
+                    forms = list(ShardLedger(file))
+                except DamagedRun:
+                    continue
+            for form in forms:
+                if form.shard not in parts.ledger and self._took(parts, form):
+                    parts.ledger.add(form)
+
+    def _took(self, parts: Shards, form: ShardForm) -> bool:
+        """Fetch the files of a shard; False if they are not those that were written."""
+        for name, noted in form.files.items():
+            into = parts.file(name, form.shard)
+            into.parent.mkdir(parents=True, exist_ok=True)
+            file = self.remote.at(_table(name, form.shard))
+            if file is None:
+                return False
+            self.remote.fetch(file, into)
+            if fault_of(into, noted) is not None:
+                return False
+        return True
+
+    def _take(self, name: str) -> None:
+        if (file := self.remote.at(name)) is not None:
+            self.remote.fetch(file, self.path / name)
+
+    def _give(self, form: ShardForm) -> None:
+        """Write the files of a shard to the URL, its line last."""
+        self._still_ours()
+        for name in form.files:
+            self.remote.put(_table(name, form.shard), self.parts.file(name, form.shard))
+        with TemporaryDirectory() as folder:
+            file = Path(folder) / LEDGER
+            write_ledger(file, [form])
+            self.remote.put(_line(form.shard), file.read_bytes())
+
+    def _keep_journal(self) -> None:
+        """Write the journal to the URL, in a tenth of the time at most."""
+        if not (self.path / RunEntry.JOURNAL).is_file():
+            return
+        began = time.monotonic()
+        if self._journal and began - self._journal[0] < max(LEAST, SHARE * self._journal[1]):
+            return
+        self._put(RunEntry.JOURNAL)
+        done = time.monotonic()
+        self._journal[:] = [done, done - began]
+
+    def _put(self, name: str) -> None:
+        """Write a file to the URL; of a database, a copy of one moment."""
+        file = self.path / name
+        if file.suffix != ".sqlite":
+            self.remote.put(name, file)
+            return
+        with TemporaryDirectory(dir=self.path.parent) as folder, room_for(folder):
+            copy = Path(folder) / name
+            copy_database(file, copy)
+            self.remote.put(name, copy)
+
+    def _publish(self) -> None:
+        """Write the finished run to the URL."""
+        self._still_ours()
+        names = self._names()
+        if MANIFEST in names:
+            self.remote.put(f"{OPEN}/{MANIFEST}", self.remote.read(MANIFEST))
+            self.remote.remove([MANIFEST])
+        mine = [name for name in _files_of(self.path) if name != MANIFEST]
+        given = self._given(names)
+        for name in mine:
+            if name not in given:
+                self._put(name)
+        open_ = {name for name in names if name.startswith(f"{OPEN}/")}
+        self.remote.remove(name for name in sorted(names - {*mine, *open_}) if _is_ours(name))
+        self._still_ours()
+        self.remote.put(MANIFEST, self.path / MANIFEST)
+        (self.path.parent / KNOWN).write_bytes((self.path / MANIFEST).read_bytes())
+        self.remote.remove(sorted({*open_, f"{OPEN}/{MANIFEST}"}))
+        with suppress(StorageAway):
+            self.remote.remove_folder(OPEN)
+
+    def _given(self, names: Iterable[str]) -> set[str]:
+        """The files of shards that are at the URL as they are here."""
+        given = set[str]()
+        now = {form.shard: form for form in Shards(self.path).ledger}
+        for name in names:
+            if not name.startswith(f"{OPEN}/") or not name.endswith(".jsonl"):
+                continue
+            with TemporaryDirectory() as folder:
+                file = Path(folder) / LEDGER
+                file.write_bytes(self.remote.read(name))
+                try:
+                    forms = list(ShardLedger(file))
+                except DamagedRun:
+                    continue
+            for form in forms:
+                final = now.get(form.shard)
+                given |= {
+                    _table(table, form.shard)
+                    for table, noted in form.files.items()
+                    if final is not None and final.files.get(table) == noted
+                }
+        return given
+
+    def _still_ours(self) -> None:
+        for check in self._check:
+            check()
+
+
+def remote_folder(url: str) -> RemoteFolder:
+    """The folder of a run at a URL; nothing is read yet.
+
+    Raises:
+        InputError: The URL names no folder.
+    """
+    remote = Remote(url.rstrip("/"))
+    parts = url.rstrip("/").partition("://")[2].split("/")
+    if not parts[-1] or "?" in url or not {".", ".."}.isdisjoint(parts):
+        raise InputError(f"{remote.name} names no folder, such as s3://bucket/runs/NAME.")
+    return RemoteFolder(_place_of(remote), remote=remote)
+
+
+def mirrored(url: str) -> Path:
+    """The copy of a finished run at a URL, brought up to date.
+
+    Raises:
+        InputError: There is no run, or it is not finished.
+        RunConflict: A run is being written there by this machine.
+        StorageAway: The store does not answer, or not this user.
+    """
+    folder = remote_folder(url)
+    remote, path = folder.remote, folder.path
+    if remote.at(MANIFEST) is None:
+        if remote.at(f"{OPEN}/{MANIFEST}") is not None:
+            raise InputError(
+                f"{remote.name} is not finished. Run the same evaluate command again to resume it."
+            )
+        made = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
+        raise InputError(f"There is no run at {remote.name}: `{made}` makes one.")
+    _make_place(path, remote)
+    if not _goes_with(path, remote.read(MANIFEST)):
+        with Folder(path).locked():
+            _mirror(path, remote)
+    return path
+
+
+def url_of(path: Path) -> str | None:
+    """The URL of which this folder is the copy; None if it is a run's own."""
+    try:
+        if path.parent.parent == cache_folder() / "runs":
+            return (path.parent / URL).read_text(encoding="utf-8")
+    except OSError:
+        pass
+    return None
+
+
+def named(path: Path | None) -> str:
+    """A run folder as a user names it: by its URL, if it is the copy of one."""
+    return (path and url_of(path)) or str(path)
+
+
+def refuse_copy(path: Path) -> None:
+    """Refuse to change the copy of a run.
+
+    Raises:
+        InputError: It is one.
+    """
+    if (url := url_of(path)) is not None:
+        raise InputError(
+            f"{url} is read from a copy, and what is changed in that is lost. Copy the run to a "
+            "folder on the disk, and change it there."
+        )
+
+
+def _place_of(remote: Remote) -> Path:
+    name = blake2b(remote.url.encode(), digest_size=16).hexdigest()
+    return cache_folder() / "runs" / name / (remote.file_name or "run")
+
+
+def _make_place(path: Path, remote: Remote) -> None:
+    private_folder(path)
+    (path.parent / URL).write_text(shown(remote.url), encoding="utf-8")
+
+
+def _goes_with(path: Path, content: bytes) -> bool:
+    """Whether the copy goes with this manifest at the URL."""
+    known = path.parent / KNOWN
+    files = [one for one in (known, known.with_suffix(UNFINISHED)) if one.is_file()]
+    return (path / MANIFEST).is_file() and any(one.read_bytes() == content for one in files)
+
+
+def _mirror(path: Path, remote: Remote) -> None:
+    """Copy a finished run, unless the copy goes with it; its files are verified when read."""
+    content = remote.read(MANIFEST)
+    if _goes_with(path, content):
+        return
+    _empty(path)
+    (path / MANIFEST).write_bytes(content)  # First, or what is cut off is the folder of no run.
+    for file in remote.files():
+        name = remote.below(file)
+        if name in (RunEntry.LOCK, MANIFEST) or name.startswith(f"{OPEN}/"):
+            continue
+        into = path / name
+        if not into.resolve().is_relative_to(path.resolve()):
+            raise InputError(f"{remote.name} has a file {name} that lies outside of it.")
+        into.parent.mkdir(parents=True, exist_ok=True)
+        remote.fetch(file, into)
+    (path.parent / KNOWN).write_bytes(content)
+
+
+def _empty(path: Path) -> None:
+    """Delete what is in the copy, but its lock."""
+    (path.parent / KNOWN).unlink(missing_ok=True)
+    entries = list(path.iterdir()) if path.is_dir() else []
+    for entry in sorted(entries, key=lambda one: one.name == MANIFEST):
+        if entry.name == RunEntry.LOCK:
+            continue
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def _files_of(path: Path) -> list[str]:
+    """The files of the finished run, as the URL has them."""
+    found = []
+    for file in sorted(path.rglob("*")):
+        name = file.relative_to(path).as_posix()
+        beside = name.endswith(("-wal", "-shm", UNFINISHED)) or name.split("/")[0] in NOT_KEPT
+        if file.is_file() and not beside:
+            found.append(name)
+    return found
+
+
+def _is_ours(name: str) -> bool:
+    """Whether a file at the URL is one that a run has, beside its lock and ``run.json``."""
+    top = name.partition("/")[0]
+    return top == OPEN or (top in {*RunEntry} and name not in (RunEntry.LOCK, MANIFEST))
+
+
+def _table(name: str, shard: int) -> str:
+    return f"{place(name)}/{shard:06d}.parquet"
+
+
+def _is_line(name: str) -> bool:
+    return name.startswith(f"{OPEN}/") and name.endswith(".jsonl")
+
+
+def _line(shard: int) -> str:
+    return f"{OPEN}/{shard:06d}.jsonl"

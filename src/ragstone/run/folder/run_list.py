@@ -1,0 +1,229 @@
+"""Run list: the runs in a directory, the newest first, and the progress of those that go on.
+
+A run writes its progress about once a second to a small file in its folder, which the web app
+and others read, and deletes it at its end.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ragstone.core.errors import DamagedRun, InputError
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument, call
+
+from .checksums import write_json
+from .locks import MANIFEST, is_held
+from .run_files import RunFiles
+from .schemas import Manifest
+
+if TYPE_CHECKING:
+    from ragstone.run.calls.journal import Counts
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """``fraction`` is from 0 to 1, None if the total is not known.
+
+    ``calls`` counts model calls, None if there are none. ``note`` is what a user should know
+    before it is done, such as what a batch is expected to cost. ``workers`` counts those of a
+    cluster that are at work, None if there is no cluster.
+    """
+
+    stage: str
+    examples: int
+    fraction: float | None
+    calls: "Counts | None" = None
+    note: str | None = None
+    workers: int | None = None
+
+
+Report = Callable[[Progress], None]
+
+
+FILE = RunEntry.HEARTBEAT
+PAUSE = 1.0
+"""Seconds between two beats."""
+FRESH = timedelta(seconds=10)
+"""A beat of so little ago is that of a run that goes on, whatever machine writes it."""
+STILL = timedelta(minutes=2)
+"""Without a sign of life for so long, a run is taken for stopped, where locks tell nothing."""
+
+
+class Beat(BaseModel):
+    """How far a run is.
+
+    Attributes:
+        at: When this was written.
+        stage: ``judging`` or ``estimating``.
+        examples: How many are judged.
+        fraction: Of the data; None if their size is not known.
+        seconds: Since the run was started, or went on.
+        judges: Who judges.
+        calls: Calls to models since then.
+        usd: Their cost; None if it is not known.
+        workers: Those of a cluster that are at work; None if there is no cluster.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    at: datetime
+    stage: str
+    examples: int
+    fraction: float | None
+    seconds: float
+    judges: list[str]
+    calls: int = 0
+    usd: float | None = None
+    workers: int | None = None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds that are left at the pace so far; None if that cannot be told."""
+        if not self.fraction or self.stage != "judging":
+            return None
+        return self.seconds / self.fraction * (1 - self.fraction)
+
+
+@dataclass(slots=True)
+class Heartbeat:
+    """Writes how far a run is.
+
+    Args:
+        folder: Of the run.
+        judges: Who judges.
+    """
+
+    folder: Path
+    judges: Sequence[str]
+    _started: float = field(default_factory=time.monotonic)
+    _last: float = 0.0
+
+    def beat(self, progress: Progress) -> None:
+        """Write it, unless that was done just now; a disk that is full has other messengers."""
+        now = time.monotonic()
+        if now - self._last < PAUSE:
+            return
+        self._last = now
+        calls = progress.calls
+        one = Beat(
+            at=datetime.now(UTC),
+            stage=progress.stage,
+            examples=progress.examples,
+            fraction=progress.fraction,
+            seconds=round(now - self._started, 1),
+            judges=list(self.judges),
+            calls=calls.calls if calls else 0,
+            usd=calls.usd if calls else None,
+            workers=progress.workers,
+        )
+        try:
+            write_json(self.folder / FILE, one.model_dump(mode="json"))
+        except OSError:
+            return
+
+    def stop(self) -> None:
+        """Remove the file: the run is finished."""
+        (self.folder / FILE).unlink(missing_ok=True)
+
+
+def goes_on(folder: Path, beat: Beat | None) -> bool:
+    """Whether the run in this folder, which is not finished, goes on.
+
+    Who writes to a folder holds its lock, which ends with the process, however that dies. A run of
+    another machine may hold one that cannot be seen from here.
+    """
+    if beat is None:
+        return False
+    age = datetime.now(UTC) - beat.at
+    if age < FRESH:
+        return True
+    held = is_held(folder)
+    return age < STILL if held is None else held
+
+
+def last_beat(folder: Path) -> Beat | None:
+    """How far the run in this folder was when it last said so; None if it did not."""
+    try:
+        return Beat.model_validate_json((folder / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return None
+
+
+RUNS = Path("runs")
+"""Where a run is put that is given no folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundRun:
+    """A run folder.
+
+    Args:
+        path: The folder.
+        changed: When its ``run.json`` was last written, in UTC.
+        form: What ``run.json`` says; None if it is damaged.
+        beat: How far it said it is, if it is not finished.
+    """
+
+    path: Path
+    changed: datetime
+    form: Manifest | None
+    beat: Beat | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether it is being judged."""
+        return goes_on(self.path, self.beat)
+
+
+def runs_in(folder: Path = RUNS) -> list[FoundRun]:
+    """The runs in a directory, finished or not, the newest first.
+
+    Only ``run.json`` of each is read.
+
+    Raises:
+        InputError: There is no such directory.
+    """
+    if folder.is_file():
+        raise InputError(f"{folder} is a file. Name a folder that has runs in it.")
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
+    return newest_first(map(found_run, folder.glob(f"*/{MANIFEST}")))
+
+
+def latest_run(folder: Path = RUNS) -> Path:
+    """The folder of the newest finished run in a directory.
+
+    Raises:
+        InputError: There is none.
+    """
+    runs = runs_in(folder)
+    newest = next((one for one in runs if one.form and one.form.finished), None)
+    if newest is None:
+        raise InputError(f"There is no finished run in {folder}: `{_makes_one()}` makes one.")
+    return newest.path
+
+
+def newest_first(found: Iterable[FoundRun]) -> list[FoundRun]:
+    """Runs in the order in which they are listed."""
+    return sorted(found, key=lambda one: (one.changed, one.path.name), reverse=True)
+
+
+def found_run(file: Path) -> FoundRun:
+    """The run with this ``run.json``."""
+    changed = datetime.fromtimestamp(file.stat().st_mtime, UTC)
+    try:
+        form = RunFiles(file.parent).form
+    except DamagedRun:
+        form = None
+    unfinished = form is not None and not form.finished
+    return FoundRun(file.parent, changed, form, last_beat(file.parent) if unfinished else None)
+
+
+def _makes_one() -> str:
+    return call("evaluate", argument("data", "DATA"))

@@ -1,0 +1,245 @@
+"""Forms: the schema of ``run.json`` and of the shard ledger, and the columns of each table.
+
+A form lists what Ragstone reads; other content, from a later version or added by hand, is left
+alone.
+"""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+import polars as pl
+from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
+
+from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
+from ragstone.core.messages import argument, noticed
+from ragstone.data.write import SCHEMA
+from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
+from ragstone.judges import LEDGER
+from ragstone.run.calls.journal_reader import Totals
+from ragstone.run.settings import ModelNames, RunSettings
+
+from .checksums import Count, File, Several
+
+
+def _loaded(ask: str) -> str:
+    """A run has its checksum by now, so an unknown ask is one of a kind that is not there yet.
+
+    Raises:
+        InputError: Nothing defines it; no damage, so pydantic does not gather it as a fault.
+    """
+    if ask not in ASKS:
+        kind, own = ask.partition("/")[0], argument("kinds", "FILE")
+        raise InputError(f"The run judged {kind}, a kind of your own that has to be loaded: {own}.")
+    return ask
+
+
+Ask = Annotated[str, AfterValidator(_loaded)]
+
+Words = Annotated[str, AfterValidator(noticed)]
+"""A text that may name arguments."""
+
+
+class _Shown(BaseModel):
+    """Content that is passed on unchanged, including unknown fields."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As in ``run.json``."""
+        return self.model_dump(exclude_unset=True)
+
+
+class JudgeForm(_Shown):
+    """A judge of the run."""
+
+    name: str
+    about: str
+    kinds: Several[str]
+
+
+class Compared(BaseModel):
+    """The numbers of pairs of texts that a measure compared, and of those that were truncated."""
+
+    pairs: Count
+    cut: Count
+
+
+class Counted(BaseModel):
+    """What was counted over judged examples; counts of several shards add up."""
+
+    model_config = ConfigDict(frozen=True)
+
+    judged: Several[tuple[Ask, str, str, Count]]
+    compared: dict[str, Compared] = {}
+    left_open: Several[tuple[str, str, str, Count]] = []
+    quotes: dict[str, Count] = {}
+    unanswered: Count = 0
+
+
+class Data(_Shown):
+    """The description of the data, in the order of ``run.json``."""
+
+    source: str
+    format: Any = None
+    fingerprint: Any = None
+    rejected: Count
+    rejected_for: Several[Words]
+    label_violations: dict[str, Count]
+    label_ties: Count
+    labels_of_nothing: Several[str]
+    examples: Count
+    questions: Count
+    systems: Count
+
+    @model_validator(mode="after")
+    def _gives_reasons(self) -> Self:
+        if self.rejected and not self.rejected_for:
+            raise ValueError("reasons in rejected_for")
+        return self
+
+
+NO_DATA = Data(
+    source="", rejected=0, rejected_for=[], label_violations={}, label_ties=0,
+    labels_of_nothing=[], examples=0, questions=0, systems=0,
+)  # fmt: skip
+"""Of a run under way nothing is said yet."""
+
+
+class Manifest(Counted):
+    """``run.json``."""
+
+    ragstone: str
+    finished: bool
+    settings: RunSettings
+    signature: str
+    metrics: Several[str]
+    added: Several[str]
+    suites: Several[str]
+    by: Several[str]
+    cluster: str
+    judges: Several[JudgeForm]
+    models: ModelNames
+    compared: dict[str, Compared]
+    left_open: Several[tuple[str, str, str, Count]]
+    quotes: dict[str, Count]
+    served: Several[tuple[str, str, Count]]
+    unheard: Count
+    data: Data = NO_DATA
+    created: str = ""
+    seconds: float | None = None
+    remarks: Several[Words] = []
+    calls: Totals | None = None
+    tables: dict[str, Count] = {}
+    files: dict[str, File] = {}
+
+    @model_validator(mode="after")
+    def _has_counts(self) -> Self:
+        if self.finished and "data" not in self.model_fields_set:
+            raise ValueError("data, for it is finished")
+        return self
+
+
+class PieceForm(BaseModel):
+    """What is kept of a piece of the data, which is not read again when its shard is done."""
+
+    model_config = ConfigDict(frozen=True)
+
+    end: tuple[Count, Count, Count]
+    """Records, lines and bytes of the file before the next piece."""
+    encoding: str = ""
+    """Of the file, as told by what is before the next piece; empty while all of that is ASCII."""
+    broken: bool = False
+    """Whether the file cannot be read after it."""
+    rejected: str = ""
+    """Lines of ``rejected.jsonl``, as text: mostly nobody wants to know what they say."""
+    violations: str = ""
+    """The same of ``label_violations.jsonl``."""
+    rules: dict[str, Count] = {}
+    """How often these break each rule."""
+    spelled: dict[str, Count] = {}
+    numbers: dict[str, Count] = {}
+    unread: Several[tuple[str, str, Count]] = []
+    """As in ``RecordReader``, and likewise the two before."""
+    own_ids: bool = True
+    """Whether any record names a system beside an id of its own."""
+    other_ids: Several[str] = []
+    """If so, the ids of records that name a system alone."""
+    unread_ids: Several[str] = []
+    """As in ``ReadFacts``."""
+
+
+class AlikeScores(BaseModel):
+    """The scores of a metric that are the same for all examples of a shard; there is no label."""
+
+    model_config = ConfigDict(frozen=True)
+
+    metric: str
+    value: float | None
+    status: str
+    reason: str | None
+
+
+class ShardForm(BaseModel):
+    """A line of the shard ledger; ``piece`` and ``alike`` only while the run goes on."""
+
+    model_config = ConfigDict(frozen=True)
+
+    shard: Count
+    examples: Count
+    files: dict[str, File]
+    counted: Counted
+    piece: PieceForm | None = None
+    alike: Several[AlikeScores] = []
+    """Scores that are not in the table; see ``alike_scores``."""
+
+
+STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}
+STATUS_CODES = {name: code for code, name in STATUS_NAMES.items()}
+"""How a score came out: in the table, and while it is computed with."""
+
+SHARD = {"shard": pl.UInt32()}
+
+SCORES = {
+    **dict.fromkeys(("example_id", "question_id", "system", "metric"), pl.String()),
+    "value": pl.Float64(),
+    **dict.fromkeys(("label", "status", "reason"), pl.String()),
+}
+
+FACETS = {
+    "system": pl.String(),
+    **dict.fromkeys(("question", "asked", "cluster"), pl.UInt64()),
+    "contexts": pl.Int64(),
+}
+"""Beside a column for each field that groups, and two for each component of a mean."""
+
+_TABLES: Mapping[str, Mapping[str, Any]] = {
+    RunEntry.EXAMPLES: {**SCHEMA, **SHARD},
+    RunEntry.SCORES: {**SCORES, **SHARD},
+    "ledger": {
+        "example_id": pl.String(),
+        **{name: dtype for name, dtype in LEDGER.items() if name != "row"},
+        **SHARD,
+    },
+}
+_FOR_ESTIMATES: Mapping[str, Mapping[str, Any]] = {
+    RunEntry.FACETS: FACETS,
+    RunEntry.ORIGINS: {"field": pl.String(), "cluster": pl.UInt64(), "value": pl.UInt64()},
+}
+
+
+def tables() -> list[str]:
+    """The tables of a run that ``Run`` gives."""
+    return [*_TABLES, *KINDS]
+
+
+def all_tables() -> list[str]:
+    """The same, and those that only estimates are made of."""
+    return [*tables(), *_FOR_ESTIMATES]
+
+
+def columns_of(table: str) -> Mapping[str, Any]:
+    """The columns of a table of a run; none for other names."""
+    if table in KINDS:
+        return {**KINDS[table].schema(), **SHARD, "ask": pl.String()}
+    return _TABLES.get(table) or _FOR_ESTIMATES.get(table, {})

@@ -1,0 +1,354 @@
+"""Shards: a run's tables in pieces of consecutive examples, and the ledger of finished shards.
+
+    examples/000000.parquet              the first piece of a table
+    judgements/claims/000000.parquet
+    shards.jsonl                         the ledger: a line for each shard that is done
+
+The files of a shard are written before its line, so an interrupted run resumes with the shards
+that have no line, whatever files they left.
+
+The lines are in the order in which shards were finished, each with a checksum of itself. Only
+the position of each is in memory, so the ledger of a hundred million rows opens in less than a
+second. A last line that is cut off was never finished; any other fault is damage.
+"""
+
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import ValidationError
+
+from ragstone.core.errors import DamagedRun, Fault
+from ragstone.core.parquet import scan_parquet, sink_parquet
+
+from .checksums import (
+    CHECKSUM,
+    DIGITS,
+    UNFINISHED,
+    File,
+    check_file,
+    check_size,
+    check_table,
+    described,
+    faults_of,
+    other_size,
+    reading,
+)
+from .locks import LEDGER, place
+from .schemas import ShardForm, columns_of
+
+BEFORE, AFTER = f',"{CHECKSUM}":"'.encode(), b'"}\n'
+SIGNATURE = len(BEFORE) + 2 * DIGITS + len(AFTER)
+FIRST = re.compile(rb'{"shard":([0-9]{1,9}),"examples":([0-9]{1,9}),')
+
+
+class ShardLedger:
+    """The ledger of a run; read from its file, if there is one.
+
+    Args:
+        file: The file.
+
+    Raises:
+        DamagedRun: A line is not as it was written.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._done: dict[int, tuple[int, int]] = {}
+        """Where the line of each shard begins, and how many examples it has."""
+        self._end = 0
+        if file.exists() or file.is_symlink():
+            if not file.is_file():
+                raise DamagedRun([Fault(str(file), None, "", "a file", "not a regular file")])
+            with reading(file):
+                self._read()
+
+    def __len__(self) -> int:
+        """How many shards are done."""
+        return len(self._done)
+
+    def __contains__(self, shard: int) -> bool:
+        return shard in self._done
+
+    def __iter__(self) -> Iterator[ShardForm]:
+        """What was written, in the order of the shards."""
+        return self.of(self.shards)
+
+    @property
+    def shards(self) -> list[int]:
+        """The numbers of the shards that are done, in order."""
+        return sorted(self._done)
+
+    def of(self, shards: Iterable[int]) -> Iterator[ShardForm]:
+        """What was written of these, each of which is done."""
+        if not self._done:
+            return
+        with reading(self.file), self.file.open("rb") as file:
+            for shard in shards:
+                file.seek(self._done[shard][0])
+                yield self._form(file.readline())
+
+    def examples_of(self, shard: int) -> int | None:
+        """How many examples a shard has that is done; None for one that is not."""
+        return self._done[shard][1] if shard in self._done else None
+
+    def leave_out(self, shard: int) -> None:
+        """Take a shard for one that is not done, until it is added again."""
+        del self._done[shard]
+
+    def add(self, form: ShardForm) -> None:
+        """Note that a shard is done."""
+        line = _line(form)
+        with self.file.open("r+b" if self.file.exists() else "wb") as file:
+            # A line that was cut off by a kill is written over.
+            file.truncate(self._end)
+            file.seek(self._end)
+            file.write(line)
+        self._note(form.shard, form.examples, self._end)
+        self._end += len(line)
+
+    def _read(self) -> None:
+        with self.file.open("rb") as file:
+            for number, line in enumerate(file, 1):
+                if not line.endswith(b"\n"):
+                    return
+                self._note(*_shard(line, self.file, number), self._end)
+                self._end += len(line)
+
+    def _note(self, shard: int, examples: int, place: int) -> None:
+        self._done[shard] = place, examples
+
+    def _form(self, line: bytes) -> ShardForm:
+        try:
+            return ShardForm.model_validate_json(line, strict=True)
+        except ValidationError as error:
+            raise DamagedRun(faults_of(self.file, error)) from error
+
+
+def write_ledger(file: Path, forms: Iterable[ShardForm]) -> None:
+    """Write a whole ledger, replacing the file if it exists."""
+    with file.open("wb") as lines:
+        lines.writelines(map(_line, forms))
+
+
+def _line(form: ShardForm) -> bytes:
+    text = form.model_dump_json(exclude_defaults=True).encode()
+    return b"".join((text[:-1], BEFORE, _checksum(text), AFTER))
+
+
+def _checksum(text: bytes) -> bytes:
+    return blake2b(text, digest_size=DIGITS).hexdigest().encode()
+
+
+def _shard(line: bytes, file: Path, number: int) -> tuple[int, int]:
+    """The number of a line's shard, and of its examples, if its checksum is right."""
+    text, noted = line[:-SIGNATURE] + b"}", line[-SIGNATURE:]
+    if noted != b"".join((BEFORE, _checksum(text), AFTER)):
+        raise DamagedRun([Fault(str(file), number, CHECKSUM, "that of its line", "another")])
+    found = FIRST.match(text)
+    if found is None:
+        raise DamagedRun([Fault(str(file), number, "shard", "its number", "none")])
+    return int(found[1]), int(found[2])
+
+
+ROWS_AT_ONCE = {"examples": 500}
+"""Rows of a group of a table: one example is read by decoding its group, and texts are long."""
+FEW_WORDS = 20_000
+"""The same of other tables; more would be faster and take more memory."""
+
+FILES_AT_ONCE = 10
+"""Files of which few columns are read together, for each takes longer to open than to read."""
+
+CHOSEN = "chosen"
+"""A folder in that of the tables, with what replaces some of them when the run is finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shards:
+    """The tables in a folder.
+
+    Args:
+        path: Of the folder.
+    """
+
+    path: Path
+    _ledger: list[ShardLedger] = field(default_factory=list, repr=False, compare=False)
+    _written: set[tuple[str, int]] = field(default_factory=set, repr=False, compare=False)
+    """The table and shard of each file that was written here, which needs no verifying."""
+
+    @property
+    def ledger(self) -> ShardLedger:
+        """Which shards are done.
+
+        Raises:
+            DamagedRun: It is not what was written.
+        """
+        if not self._ledger:
+            self._ledger.append(ShardLedger(self.path / LEDGER))
+        return self._ledger[0]
+
+    def file(self, name: str, shard: int) -> Path:
+        """The file with a shard's rows of a table."""
+        return self.path / place(name) / f"{shard:06d}.parquet"
+
+    def files_of(self, name: str) -> list[Path]:
+        """The files of a table, in the order of the data."""
+        return [self.file(name, form.shard) for form in self.ledger if name in form.files]
+
+    def scans(self, name: str) -> Iterator[pl.LazyFrame]:
+        """A table, a few shards at a time."""
+        files = self.files_of(name)
+        for at in range(0, len(files), FILES_AT_ONCE):
+            yield scan_parquet(files[at : at + FILES_AT_ONCE])
+
+    def scan(self, name: str) -> pl.LazyFrame:
+        """A table, in the order of the data."""
+        return scan_parquet(self.files_of(name))
+
+    def add(self, form: ShardForm, tables: Mapping[str, pl.DataFrame]) -> ShardForm:
+        """Write a shard, after which it is done; gives what the ledger says of it.
+
+        Args:
+            form: What the ledger says of it, but for these files.
+            tables: Its rows of each table that is written.
+        """
+        new = {
+            name: write_frame(name, tables[name], self.file(name, form.shard))
+            for name in sorted(tables)
+        }
+        self._written.update((name, form.shard) for name in new)
+        files = dict(sorted({**form.files, **new}.items()))
+        whole = form.model_copy(update={"files": files})
+        self.ledger.add(whole)
+        return whole
+
+    def add_made(
+        self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
+    ) -> ShardForm:
+        """Write a shard whose files were made elsewhere, after which it is done.
+
+        Args:
+            form: What the ledger says of it, but for these files.
+            files: The record of each file, by table.
+            content: What is in them.
+        """
+        for name, noted in files.items():
+            file = self.file(name, form.shard)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            unfinished = file.with_suffix(UNFINISHED)
+            # Not by tofile, whose error says nothing of a full disk.
+            unfinished.write_bytes(content[name].data)
+            unfinished.replace(file)
+            check_size(file, noted)
+        self._written.update((name, form.shard) for name in files)
+        whole = form.model_copy(update={"files": dict(sorted(files.items()))})
+        self.ledger.add(whole)
+        return whole
+
+    def change(
+        self, name: str, rows: Callable[[ShardForm, pl.LazyFrame], pl.LazyFrame], into: Path
+    ) -> None:
+        """Write a table anew elsewhere, with a ledger that has it in place of the one here.
+
+        Args:
+            name: Of the table.
+            rows: Makes the new rows of a shard, of its line in the ledger and those it has.
+            into: The other folder.
+        """
+        other, forms = Shards(into), []
+        for form in self.ledger:
+            if name in form.files:
+                there, new = self.file(name, form.shard), other.file(name, form.shard)
+                with reading(there):
+                    noted = write_rows(name, rows(form, scan_parquet(there)), new)
+                form = form.model_copy(update={"files": {**form.files, name: noted}})
+            forms.append(form)
+        write_ledger(into / LEDGER, forms)
+
+    def leave_out_damaged(self) -> None:
+        """Take shards for not done whose files are gone or of another size."""
+        damaged = []
+        for form in self.ledger:
+            files = ((self.file(name, form.shard), noted) for name, noted in form.files.items())
+            if any(other_size(*one) is not None for one in files):
+                damaged.append(form.shard)
+        for shard in damaged:
+            self.ledger.leave_out(shard)
+
+    def found(self, name: str) -> Iterator[ShardForm]:
+        """The shards whose file of a table was there before, and not written just now."""
+        shards = (one for one in self.ledger.shards if (name, one) not in self._written)
+        return self.ledger.of(shards)
+
+    def all_written(self) -> list[str]:
+        """The tables of which every file was written here."""
+        names = {name for name, _ in self._written}
+        before = {name for form in self.ledger for name in form.files
+                  if (name, form.shard) not in self._written}  # fmt: skip
+        return sorted(names - before)
+
+    def verify(self, name: str) -> None:
+        """Verify the files of a table that were there before: what was written, its columns.
+
+        Raises:
+            DamagedRun: They are not; says what to delete.
+        """
+        for form in self.found(name):
+            file, noted = self.file(name, form.shard), form.files.get(name)
+            with self.judged_again(file):
+                if noted is not None:
+                    check_file(file, noted)
+                    rows = form.examples if name == "facets" else noted.rows
+                    check_table(file, rows, columns_of(name))
+                elif name != "origins":
+                    raise DamagedRun([Fault(str(file), None, "", "a file", "none")])
+
+    @contextmanager
+    def judged_again(self, place: Path) -> Iterator[None]:
+        """Say of damage of an unfinished run that it goes on if this is deleted."""
+        try:
+            yield
+        except DamagedRun as error:
+            hint = f"Delete {place}; the same command then judges what is lacking again."
+            raise DamagedRun(error.faults, hint=hint) from error
+
+
+def in_order(shards: Shards, into: Path) -> Shards:
+    """The same tables with a ledger in the order of the data, however the run came to them.
+
+    Args:
+        shards: The tables, of which the ledger may be read again, should the run be stopped now.
+        into: The folder for the new ledger.
+    """
+    following = into / f"{LEDGER}{UNFINISHED}"
+    left: dict[str, object] = {"piece": None, "alike": []}
+    write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))
+    following.replace(into / LEDGER)
+    return Shards(into)
+
+
+def write_frame(name: str, frame: pl.DataFrame, file: Path) -> File:
+    """Write a table, all or none; gives its record.
+
+    In one piece, for in how many a frame is made depends on the number of threads, and so would the
+    bytes.
+    """
+    return write_rows(name, frame.rechunk().lazy(), file)
+
+
+def write_rows(name: str, rows: pl.LazyFrame, file: Path) -> File:
+    """Write rows of a table that may be more than memory holds, all or none; gives its record."""
+    unfinished = file.with_suffix(UNFINISHED)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if file.is_dir():
+        shutil.rmtree(file)
+    sink_parquet(rows, unfinished, rows_at_once=ROWS_AT_ONCE.get(name, FEW_WORDS))
+    unfinished.replace(file)
+    return described(file)

@@ -1,0 +1,400 @@
+"""Chat judge: an LLM judge that asks its questions in stages and fills tables from the replies.
+
+Asks that are certain to reach the judge start early, all others when it fills its block of
+examples.
+"""
+
+import asyncio
+from collections.abc import Collection, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
+
+import polars as pl
+
+from ragstone.data import Example
+from ragstone.judgements import ASKS, Relevance, Support
+from ragstone.judges.judge import Block, Filled, Judge, Proposition, Sheet, evidence_of, fingerprint
+from ragstone.judges.llm.llm_judge import (
+    LEAST_ROOM,
+    LLMJudge,
+    Plan,
+    retrieved_nothing,
+    task_replies,
+    too_long,
+)
+from ragstone.judges.llm.questions import Piece
+from ragstone.judges.llm.replies import Asker
+from ragstone.judges.llm.task import Target, Task, TaskReply
+from ragstone.models.chat import ChatModel
+
+__all__ = [
+    "Stage",
+    "foreseen",
+    "stages",
+]
+
+
+AT_HAND = frozenset({"human", "ids"})
+"""Judges whose judgements are in the data, so that what they leave open is known in advance."""
+
+
+def foreseen(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -> list[str]:
+    """The asks of which it is certain, before any judging, that they will reach this judge.
+
+    An ask qualifies if the only judges before this one take their judgements from the data, and if
+    everything it comes after is either not needed or asked of this judge as well.
+    """
+    before = judges[: [one.name for one in judges].index(judge.name)]
+    mine: list[str] = []
+    for ask in (name for name in ASKS if name in asks and name in judge.asks):
+        asked_first = all(one.name in AT_HAND for one in before if ask in one.asks)
+        if asked_first and all(made in mine or made not in asks for made in ASKS[ask].after):
+            mine.append(ask)
+    return mine
+
+
+SHARES_CONTEXTS = {Support.name: (Relevance.name,)}
+"""A task waits for these, which ask about the same contexts, to profit from prefix caching."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Tasks that are asked together.
+
+    Args:
+        tasks: The tasks.
+        after: Indices of the stages whose replies it waits for.
+        about: Of these, the ones that make what it is about.
+    """
+
+    tasks: tuple[Task, ...]
+    after: frozenset[int]
+    about: frozenset[int] = frozenset()
+
+
+def stages(asks: Collection[str], plan: Plan, tasks: Mapping[str, Task]) -> list[Stage]:
+    """The stages that these asks need, each after the stages it waits for."""
+    names = [name for name, task in tasks.items() if set(task.asks) & set(asks)]
+    left = plan.rounds(names)
+    done: dict[str, int] = {}
+    found: list[Stage] = []
+    while left:
+        round_ = next(one for one in left if _ready(one, left, tasks))
+        left.remove(round_)
+        mine = tuple(tasks[name] for name in round_)
+        waits = {
+            name for task in mine for name in (*task.after, *SHARES_CONTEXTS.get(task.name, ()))
+        }
+        after = frozenset(done[name] for name in waits if name in done)
+        made = {name for task in mine for name in task.after}
+        about = frozenset(done[name] for name in made if name in done)
+        done |= dict.fromkeys(round_, len(found))
+        found.append(Stage(mine, after, about))
+    return found
+
+
+def _ready(
+    round_: tuple[str, ...], left: Collection[tuple[str, ...]], tasks: Mapping[str, Task]
+) -> bool:
+    waiting = {name for other in left if other != round_ for name in other}
+    return waiting.isdisjoint(name for task in round_ for name in tasks[task].after)
+
+
+Result = TypeVar("Result")
+
+
+class Replies(NamedTuple):
+    """The replies of all models to one task about one example."""
+
+    target: Target
+    subject: str
+    by_model: Mapping[str, TaskReply]
+
+
+class ChatJudge:
+    """An LLM judge with an asker, which does pacing, retries, journal and budget.
+
+    Args:
+        judge: Makes the questions and reads the replies.
+        asker: Sends the questions; None for a judge that cannot ask yet.
+        wanted: The asks of the run; others are not asked. None: all.
+        answers: The answers of every system, by question; for preferences.
+    """
+
+    def __init__(
+        self,
+        judge: LLMJudge,
+        asker: Asker | None = None,
+        wanted: frozenset[str] | None = None,
+        answers: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        self.judge = judge
+        self._asker = asker
+        self._wanted = judge.asks if wanted is None else wanted
+        self._answers = answers or {}
+        self._replies: dict[tuple[str, str], Replies] = {}
+        self._later: set[tuple[str, str]] = set()
+        self._stages: dict[frozenset[str], list[Stage]] = {}
+
+    @property
+    def name(self) -> str:
+        """The models' names, separated by commas."""
+        return self.judge.name
+
+    @property
+    def about(self) -> str:
+        """The models, and how many of them vote."""
+        return self.judge.about
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What a model can be asked."""
+        return self.judge.asks
+
+    def able_to_ask(
+        self, asker: Asker, wanted: Collection[str], answers: Mapping[str, Mapping[str, str]]
+    ) -> "ChatJudge":
+        """The same judge with an asker."""
+        return ChatJudge(self.judge, asker, frozenset(wanted), answers)
+
+    def for_block(self) -> "ChatJudge":
+        """The same judge, without any replies yet."""
+        fresh = ChatJudge(self.judge, self._asker, self._wanted, self._answers)
+        fresh._stages = self._stages
+        return fresh
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
+        """Rows from the replies; questions that were not asked yet are asked now."""
+        task = self.judge.task_of(ask)
+        about = {
+            origin: block.propositions(one)
+            for one in task.asks
+            if one in self._wanted and (origin := ASKS[one].origin)
+        }
+        targets = {
+            row: self._target(
+                block.examples[row], {origin: them.get(row, ()) for origin, them in about.items()}
+            )
+            for row in rows
+            if not retrieved_nothing(task, block.examples[row])
+        }
+        left = [target for target in targets.values() if not self._knows(task, target)]
+        if left:
+            self._put_with.wait(self._put_all(task, left))
+        voters = self.judge.voters(task)
+        sheets = {name: Sheet(ask, name) for name in (self.name, *voters)}
+        for row, target in targets.items():
+            if self.asks_later(ask, target.example):
+                continue
+            replies = self._replies[task.name, target.example.id]
+            self._enter(ask, row, task, replies, sheets)
+        filled = [sheet.filled() for sheet in sheets.values()]
+        return Filled(
+            pl.concat([one.rows for one in filled]), pl.concat([one.ledger for one in filled])
+        )
+
+    def asks_later(self, ask: str, example: Example) -> bool:
+        """Whether an ask of an example is to be put in a batch, so that it has no replies yet."""
+        return (self.judge.task_of(ask).name, example.id) in self._later
+
+    async def ask_about(self, example: Example, asks: Collection[str], turn: int) -> None:
+        """Ask everything about an example, each stage after the stages it waits for.
+
+        No stage waits for other examples.
+
+        Args:
+            example: The example.
+            asks: The asks that are open for this example.
+            turn: The position of the example in the data, which is its priority.
+        """
+        wanted = frozenset(asks)
+        if wanted not in self._stages:
+            self._stages[wanted] = stages(wanted, self.judge.plan, self.judge.tasks)
+        begun: list[asyncio.Task[bool]] = []
+        for stage in self._stages[wanted]:
+            waits = {place: begun[place] for place in stage.after}
+            begun.append(asyncio.create_task(self._put_stage(example, wanted, stage, waits, turn)))
+        await asyncio.gather(*begun)
+
+    @property
+    def _put_with(self) -> Asker:
+        if self._asker is None:
+            raise RuntimeError(f"{self.name} has no asker.")
+        return self._asker
+
+    async def _put_stage(
+        self,
+        example: Example,
+        asks: frozenset[str],
+        stage: Stage,
+        waits: Mapping[int, "asyncio.Task[bool]"],
+        turn: int,
+    ) -> bool:
+        """Ask a stage; False if its replies, or what it is about, come later in a batch."""
+        answered = {place: await earlier for place, earlier in waits.items()}
+        if not all(answered[place] for place in stage.about):
+            self._later.update((task.name, example.id) for task in stage.tasks)
+            return False
+        tasks = [
+            task
+            for task in stage.tasks
+            if not asks.isdisjoint(task.asks) and not retrieved_nothing(task, example)
+        ]
+        if tasks:
+            about = self._about(example, asks, stage)
+            await self._put(tasks, self._target(example, about), turn)
+        return not any((task.name, example.id) in self._later for task in tasks)
+
+    async def _put_all(self, task: Task, targets: Iterable[Target]) -> None:
+        await asyncio.gather(
+            *(self._put([task], target, turn) for turn, target in enumerate(targets))
+        )
+
+    async def _put(self, tasks: Sequence[Task], target: Target, turn: int) -> None:
+        """Ask the tasks of one round of the plan, and store the replies.
+
+        If a server finds the contexts too long, they are split into ever smaller parts.
+        """
+        subject = self.judge.subject(tasks, target)
+        room = self.judge.room
+        # Each time the room is halved, down to a minimum: a model may have a smaller context window
+        # than it is known to have, and characters only estimate tokens.
+        while True:
+            replies = await self._ask_all(tasks, target, turn, room)
+            if any(map(_comes_later, replies.values())):
+                break
+            reasons = [
+                (task, self.judge.status(task, target, replies[task.name])) for task in tasks
+            ]
+            if room <= LEAST_ROOM or not any(too_long(task, why) for task, (_, why) in reasons):
+                break
+            shown = sum(len(context.text or "") for context in target.example.contexts or ())
+            room = max(min(room, shown) // 2, LEAST_ROOM)
+        for name, by_model in replies.items():
+            if _comes_later(by_model):
+                self._later.add((name, target.example.id))
+            else:
+                self._later.discard((name, target.example.id))
+                self._replies[name, target.example.id] = Replies(target, subject, by_model)
+
+    async def _ask_all(
+        self, tasks: Sequence[Task], target: Target, turn: int, room: int
+    ) -> dict[str, dict[str, TaskReply]]:
+        """The replies of every model, by task; claims and the like are made by one model alone."""
+        pieces = {task.name: self.judge.pieces(task, target, room) for task in tasks}
+        pieces = {name: them for name, them in pieces.items() if them}
+        made = {task.name for task in tasks if task.kind.made}
+        judged = {name: them for name, them in pieces.items() if name not in made}
+        first, *others = self.judge.models
+        members = [(first, pieces), *((model, judged) for model in others)]
+        answered = await _together(
+            self._ask(model, them, target.example, turn, room) for model, them in members
+        )
+        replies: dict[str, dict[str, TaskReply]] = {task.name: {} for task in tasks}
+        for (model, _), by_task in zip(members, answered, strict=True):
+            for name, reply in by_task.items():
+                replies[name][model.name] = reply
+        for name in (name for name in pieces if name in made):
+            for model in others:
+                if _comes_later(replies[name]) or any(
+                    reply.items and not reply.lacking for reply in replies[name].values()
+                ):
+                    break
+                again = {name: pieces[name]}
+                by_task = await self._ask(model, again, target.example, turn, room)
+                replies[name][model.name] = by_task[name]
+        return replies
+
+    async def _ask(
+        self,
+        model: ChatModel,
+        pieces: Mapping[str, list[Piece]],
+        example: Example,
+        turn: int,
+        room: int,
+    ) -> dict[str, TaskReply]:
+        """Ask one model about the pieces; its reply to each task."""
+        questions = self.judge.questions(model, pieces, example)
+        outcomes = await _together(self._put_with.ask(model, one, turn) for one in questions)
+        return task_replies(pieces, questions, outcomes, room)
+
+    def _target(
+        self, example: Example, propositions: Mapping[str, Sequence[Proposition]]
+    ) -> Target:
+        answers = self._answers.get(example.question_id, {})
+        rivals = {system: text for system, text in answers.items() if system != example.system}
+        return Target(example, propositions, self.judge.topics, rivals)
+
+    def _about(
+        self, example: Example, asks: frozenset[str], stage: Stage
+    ) -> Mapping[str, Sequence[Proposition]]:
+        """The propositions of a stage: gold evidence, and claims or statements made before."""
+        about: dict[str, Sequence[Proposition]] = {}
+        for ask in (ASKS[one] for task in stage.tasks for one in task.asks if one in asks):
+            if ask.over is not None and ask.origin is not None:
+                about[ask.origin] = (
+                    [one for maker in ask.over.made_by for one in self._made(maker, example)]
+                    if ask.over.made_by
+                    else evidence_of(example)
+                )
+        return about
+
+    def _made(self, ask: str, example: Example) -> list[Proposition]:
+        """The claims or statements of an example, from the stored replies."""
+        task = self.judge.task_of(ask)
+        if (task.name, example.id) not in self._replies:
+            return []
+        target, _, by_model = self._replies[task.name, example.id]
+        status, _ = self.judge.status(task, target, by_model)
+        if status != "ok":
+            return []
+        counted = self.judge.counted(task, by_model)
+        return [
+            Proposition(self.name, row.get("reference", 0), row["index"], row["text"])
+            for row in self.judge.rows(ask, target, counted)
+        ]
+
+    def _knows(self, task: Task, target: Target) -> bool:
+        """Whether the task was asked about the same propositions."""
+        replies = self._replies.get((task.name, target.example.id))
+        if replies is None:
+            return False
+        origins = {origin for ask in task.asks if (origin := ASKS[ask].origin)}
+        known = replies.target.propositions
+        return all(
+            list(known.get(origin, ())) == list(target.propositions.get(origin, ()))
+            for origin in origins
+        )
+
+    def _enter(
+        self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, Sheet]
+    ) -> None:
+        """Add the judge's rows to its sheet and, for a panel, each member's to theirs."""
+        target, subject, by_model = replies
+        status, reason = self.judge.status(task, target, by_model)
+        keys = (key for one in by_model.values() for out in one.outcomes for key in out.requests)
+        requests = tuple(dict.fromkeys(keys)) or None
+        counted = self.judge.counted(task, by_model)
+        failed = fingerprint(ask, target.example.id)
+        mine = subject if status == "ok" else failed
+        if sheets[self.name].done(row, mine, status, reason, requests=requests):
+            for values in self.judge.rows(ask, target, counted):
+                sheets[self.name].add(subject, **values)
+        for name in (name for name in counted if len(sheets) > 1 and status == "ok"):
+            reply, sheet = counted[name], sheets[name]
+            if not reply.items:
+                sheet.done(row, failed, "failed", reply.left_open, requests=requests)
+            elif sheet.done(row, subject, "vote", reply.left_open, requests=requests):
+                for values in task.rows(ask, target, reply):
+                    sheet.add(subject, **values)
+
+
+def _comes_later(by_model: Mapping[str, TaskReply]) -> bool:
+    """Whether a reply to a task waits for a batch."""
+    return any(one.later for reply in by_model.values() for one in reply.outcomes)
+
+
+async def _together(work: Iterable[Coroutine[Any, Any, Result]]) -> list[Result]:
+    """Run coroutines concurrently; a single one is awaited directly, which spares a task."""
+    every = list(work)
+    return [await every[0]] if len(every) == 1 else await asyncio.gather(*every)

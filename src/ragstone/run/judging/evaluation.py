@@ -1,0 +1,278 @@
+"""Evaluation: an unfinished run, from its first shard to its manifest.
+
+``streaming`` judges block by block, ``scoring`` makes the tables of a shard, ``estimating`` the
+reported numbers.
+"""
+
+import shutil
+import time
+from collections.abc import Callable, Mapping, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.messages import marked
+from ragstone.core.parquet import scan_parquet
+from ragstone.data import Example
+from ragstone.judgements import Similarity, Support
+from ragstone.judges import Judge
+from ragstone.metrics import Metric
+from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
+from ragstone.run.estimates.estimates import LEVEL, estimate_run
+from ragstone.run.folder.checksums import File
+from ragstone.run.folder.finished_run import RunTally, calls_of, manifest
+from ragstone.run.folder.folder import Debug, Folder, Live
+from ragstone.run.folder.run_list import Heartbeat, Progress, Report
+from ragstone.run.folder.schemas import Counted, PieceForm, ShardForm
+from ragstone.run.folder.shards import CHOSEN, Shards
+from ragstone.run.run_plan import RunSpec
+
+from .judge_blocks import judge_block
+from .prefetch import judged_blocks, prefetched_blocks
+from .scoring import CheckedFields, block_scores, block_tables, parted, put_back, shard_tables
+from .sharding import CutData
+
+if TYPE_CHECKING:
+    from ragstone.run.calls.asker import Asking
+
+
+class Evaluation:
+    """An unfinished run: its folder, and its counts so far.
+
+    Args:
+        folder: Where it is stored.
+        shards: Where its tables are until it is finished.
+        spec: What it is going to do.
+        progress: Called after each block, and periodically while models are asked.
+
+    Attributes:
+        tally: Counts over the shards.
+    """
+
+    def __init__(
+        self, folder: Folder, shards: Shards, spec: RunSpec, progress: Report | None = None
+    ) -> None:
+        self.folder = folder
+        self.shards = shards
+        self.spec = spec
+        self.progress = progress
+        self.tally = RunTally()
+        self._asking: Asking | None = None
+        self._heart = Heartbeat(folder.path, [judge.name for judge in spec.judges])
+
+    def begin(self) -> None:
+        """Write an unfinished manifest, so that the run can be resumed from now on."""
+        self.folder.write_manifest(self._manifest(self.spec.metrics, self.spec.fields))
+
+    def judge(
+        self,
+        data: CutData,
+        fraction: Callable[[int], float | None],
+        *,
+        asking: "Asking | None" = None,
+        debug: Debug | None = None,
+    ) -> None:
+        """Judge, score and store all unfinished shards.
+
+        Args:
+            data: All of the data.
+            fraction: The share of the data that this number of examples is; None if unknown.
+            asking: The asker; None if no judge is a chat model.
+            debug: Called with each example as soon as it is judged.
+        """
+        self.asks_by(asking)
+        self.resume()
+        first = self.tally.examples
+
+        check = CheckedFields(self.spec, checked=first > 0)
+
+        def watch(done: int, ready: Sequence[Example], judges: Sequence[Judge]) -> None:
+            self._report("judging", done, fraction(done))
+            for example in ready if debug else ():
+                self._show_early(example, judges, debug)
+
+        streamed = (
+            judged_blocks(self.spec, data.shards(), check)
+            if asking is None
+            else prefetched_blocks(self.spec, data.shards(), check, asking, first, watch)
+        )
+        for number, blocks in groupby(streamed, key=lambda block: block.shard):
+            tables = []
+            done = self.tally.examples
+            for block in blocks:
+                tables.append(block_tables(self.spec, number, block.examples, block.judged))
+                if debug and asking is None:
+                    live = Live(self.folder, block.judged, tables[-1]["scores"])
+                    for example in block.examples:
+                        debug(live, example.id)
+                done += len(block.examples)
+                self._report("judging", done, fraction(done))
+            self._keep_all(number, done - self.tally.examples, shard_tables(tables), data)
+
+    def asks_by(self, asking: "Asking | None") -> None:
+        """Tell whose calls are counted in progress reports and remarks."""
+        self._asking = asking
+
+    def report_judging(
+        self, fraction: Callable[[int], float | None], workers: int | None = None
+    ) -> None:
+        """Report how many examples are judged, and by how many workers of a cluster."""
+        done = self.tally.examples
+        self._report("judging", done, fraction(done), workers)
+
+    def start_over(self) -> None:
+        """Forget what was judged so far."""
+        self.folder.start_over()
+        self.shards, self.tally = self.folder.parts, RunTally()
+
+    def keep(
+        self,
+        shard: int,
+        tables: Mapping[str, pl.DataFrame],
+        counts: RunTally,
+        beside: Mapping[str, File] | None = None,
+        piece: PieceForm | None = None,
+    ) -> None:
+        """Store a judged and scored shard.
+
+        Args:
+            shard: Its number.
+            tables: What is written of it.
+            counts: What was counted in it.
+            beside: The files of its other tables, which are there.
+            piece: What is kept of its data, if these are not read again.
+        """
+        self.folder.check_there()
+        scores, alike = parted(self.spec, tables["scores"])
+        form = ShardForm(
+            shard=shard,
+            examples=counts.examples,
+            files=dict(beside or {}),
+            counted=Counted.model_validate(counts.counted),
+            piece=piece,
+            alike=alike,
+        )
+        self._kept(self.shards.add(form, {**tables, "scores": scores}))
+
+    def keep_made(
+        self, form: ShardForm, files: Mapping[str, File], content: Mapping[str, NDArray[np.uint8]]
+    ) -> None:
+        """Store a shard that was judged and scored elsewhere.
+
+        Args:
+            form: What the ledger says of it, but for its files.
+            files: The record of each file, by table.
+            content: What is in them.
+        """
+        self.folder.check_there()
+        self._kept(self.shards.add_made(form, files, content))
+
+    def _kept(self, form: ShardForm) -> None:
+        self.tally.examples += form.examples
+        self.tally.join(form.counted)
+        self.folder.kept(form)
+
+    def finish(self, data: Mapping[str, Any], started: float, notes: Sequence[str] = ()) -> None:
+        """Estimate, and put everything in its place, with notes among the remarks.
+
+        Raises:
+            InputError: No metric of a quick run can be measured on this data.
+        """
+        self._report("estimating", self.tally.examples, None)
+        found = estimate_run(self.shards, self.spec, self.tally)
+        self.folder.check_there()
+        self._settle_scores([str(metric) for metric in found.metrics])
+        self.tally.count_served(self.folder.path)
+        counts = None if self._asking is None else self._asking.counts()
+        made = self._manifest(
+            found.metrics,
+            found.fields,
+            finished=True,
+            data={**data, **found.counts},
+            remarks=[
+                *map(marked, notes),
+                *remarks(found.metrics, self.spec.models, self.tally),
+                *found.remarks,
+                *of_set_aside(found.estimates),
+                *of_models(self.tally, self.spec.chat_judges, counts),
+            ],
+            seconds=round(time.perf_counter() - started, 3),
+        )
+        self.folder.finish(self.shards, made, found.estimates)
+        self._heart.stop()
+
+    def _settle_scores(self, reported: Sequence[str]) -> None:
+        """Bring the scores of all shards to those of the reported metrics, if any differs."""
+        place = self.shards.path / CHOSEN
+        shutil.rmtree(place, ignore_errors=True)
+        scored, chosen = {str(metric) for metric in self.spec.metrics}, set(reported)
+
+        def new(form: ShardForm, rows: pl.LazyFrame) -> pl.LazyFrame:
+            rows = rows.filter(pl.col("metric").is_in(reported))
+            back = [one for one in form.alike if one.metric in chosen]
+            examples = scan_parquet(self.shards.file("examples", form.shard))
+            return put_back(rows, back, examples, reported) if back else rows
+
+        if any(
+            scored - {one.metric for one in form.alike} != chosen for form in self.shards.ledger
+        ):
+            self.shards.change("scores", new, place)
+
+    def _keep_all(
+        self, shard: int, examples: int, tables: Mapping[str, pl.DataFrame], data: CutData
+    ) -> None:
+        counts = RunTally()
+        counts.add(examples, tables["ledger"], tables.get(Similarity.name))
+        counts.count_calls(tables["ledger"], tables.get(Support.name))
+        self.keep(shard, tables, counts, piece=data.piece(shard))
+
+    def _report(
+        self, stage: str, examples: int, fraction: float | None, workers: int | None = None
+    ) -> None:
+        counts = None if self._asking is None else self._asking.counts()
+        progress = Progress(stage, examples, fraction, counts, workers=workers)
+        self._heart.beat(progress)
+        if self.progress:
+            self.progress(progress)
+
+    def _show_early(self, example: Example, judges: Sequence[Judge], debug: Debug | None) -> None:
+        """Judge an example by itself, before its block, from the replies received."""
+        judged = judge_block([example], judges, self.spec.asks)
+        scores = block_scores(self.spec, 0, [example], judged)["scores"]
+        if debug:
+            debug(Live(self.folder, judged, scores), example.id)
+
+    def resume(self) -> None:
+        """Count the shards that are done; one whose files are not there is judged again."""
+        with self.shards.judged_again(self.shards.path):
+            self.shards.leave_out_damaged()
+            for form in self.shards.ledger:
+                self.tally.examples += form.examples
+                self.tally.join(form.counted)
+
+    def _manifest(
+        self,
+        metrics: Sequence[Metric],
+        fields: Sequence[str],
+        *,
+        finished: bool = False,
+        **more: Any,
+    ) -> dict[str, Any]:
+        return manifest(
+            self.spec.settings,
+            self.tally,
+            self.spec.judges,
+            self.spec.models,
+            finished=finished,
+            metrics=[str(metric) for metric in metrics],
+            added=[str(metric) for metric in self.spec.added],
+            suites=list(self.spec.requested.suites),
+            by=list(fields),
+            cluster=self.spec.cluster,
+            level=LEVEL,
+            calls=calls_of(self.folder.path),
+            **more,
+        )

@@ -1,0 +1,314 @@
+"""Block judging: asks judges in turn, selects a judgement for each unit, and joins label files."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragstone.annotation.label_table import LabelTable, is_joined
+from ragstone.annotation.read_labels import read_label_table
+from ragstone.core.errors import DataError, Fault
+from ragstone.data import Example, to_frame
+from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Tables, kind_of
+from ragstone.judges import LEDGER, Block, Filled, Judge
+
+NO_ENTRIES = pl.DataFrame(schema=LEDGER)
+
+CODES = {"ok": VALUE, "undefined": UNDEFINED}
+"""The outcome of an ask by the status in the ledger; any other is a failure."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBlock:
+    """A block's judgements: as the metrics see them, and as they are stored."""
+
+    tables: Tables
+    ledger: pl.DataFrame
+    rows: Mapping[str, pl.DataFrame]
+    """For each ask the rows of every judge, each subject once."""
+
+
+def judge_block(
+    examples: Sequence[Example], judges: Sequence[Judge], asks: Sequence[str]
+) -> JudgedBlock:
+    """Judge a block of examples.
+
+    Each ask goes to the judges in order. The first judge with an ok row for a unit
+    decides it; an example goes on to the next judge as long as a unit is open.
+    """
+    return judge_further(examples, Tables(to_frame(examples)), judges, asks)
+
+
+def judge_further(
+    examples: Sequence[Example], tables: Tables, judges: Sequence[Judge], asks: Sequence[str]
+) -> JudgedBlock:
+    """Judge further asks of a block that is already judged in part.
+
+    Args:
+        examples: The block.
+        tables: Its judgements so far.
+        judges: In the order they are asked.
+        asks: The further asks, none of which was judged before.
+
+    Returns:
+        In ``tables`` all judgements; in ``ledger`` and ``rows`` only the new ones.
+    """
+    block = Block(examples, tables.examples, tables)
+    holds = _what_holds(tables.examples, asks)
+    ledgers: list[pl.DataFrame] = []
+    kept: dict[str, pl.DataFrame] = {}
+    for ask in asks:
+        filled, _ = _put(ask, block, judges, holds)
+        kept[ask] = pl.concat([one.rows for one in filled]) if filled else _no_rows(ask)
+        ledger = pl.concat([NO_ENTRIES, *(one.ledger for one in filled)])
+        ledgers.append(ledger)
+        block = replace(block, tables=resolve(block.tables, ask, ledger, kept[ask], judges))
+    ledger = pl.concat([NO_ENTRIES, *ledgers])
+    return JudgedBlock(block.tables, ledger, kept)
+
+
+def resolve(
+    tables: Tables,
+    ask: str,
+    ledger: pl.DataFrame,
+    rows: pl.DataFrame,
+    judges: Sequence[Judge],
+) -> Tables:
+    """Add an ask's rows and outcomes to the tables, with one judge for each unit."""
+    places = {judge.name: place for place, judge in enumerate(judges) if ask in judge.asks}
+    outcomes = _outcomes(tables, ask, ledger, places)
+    found = _as_they_are(tables, ask, ledger, rows)
+    if found is None:
+        found = _chosen(tables, ask, ledger, rows, places)
+    return replace(
+        tables, rows={**tables.rows, ask: found}, status={**tables.status, ask: outcomes}
+    )
+
+
+def _as_they_are(
+    tables: Tables, ask: str, ledger: pl.DataFrame, rows: pl.DataFrame
+) -> pl.DataFrame | None:
+    """What ``_chosen`` gives where a single example was put to a single judge, who settled it."""
+    if ledger.height != 1 or ledger["status"][0] != "ok":
+        return None
+    if _is_shared(ask) and any(rows[one].null_count() for one in _verdicts(ask)):
+        return None
+    over = ASKS[ask].over
+    if over is not None and "author" in rows.columns:
+        authors = set(rows["author"])
+        if any(not authors <= set(tables.of(maker)["judge"]) for maker in over.made_by):
+            return None
+    whose = ledger["row"].new_from_index(0, rows.height).cast(pl.UInt32)
+    first = [rows["judge"], rows["subject"]]
+    return pl.DataFrame(
+        [whose, *first, *(one for one in rows if one.name not in ("judge", "subject"))]
+    )
+
+
+def _chosen(
+    tables: Tables,
+    ask: str,
+    ledger: pl.DataFrame,
+    rows: pl.DataFrame,
+    places: Mapping[str, int],
+) -> pl.DataFrame:
+    """The rows of one judge for each unit."""
+    ok = ledger.filter(pl.col("status") == "ok").with_columns(
+        turn=pl.col("judge").replace_strict(places, default=len(places), return_dtype=pl.UInt32)
+    )
+    joined = (
+        ok.select("row", "judge", "subject", "turn")
+        .join(rows, on=["subject", "judge"])
+        .sort("row", "turn", maintain_order=True)
+    )
+    if _is_shared(ask):
+        # Contexts are decided one by one, each by the first judge that did not leave it open. For
+        # other units a single judge decides the whole example.
+        joined = joined.sort(_says_something(ask).not_(), maintain_order=True).unique(
+            subset=["row", *(kind_of(ask).key or ())], keep="first", maintain_order=True
+        )
+        joined = joined.sort("row", maintain_order=True)
+    else:
+        first = ok.group_by("row").agg(pl.col("turn").min())
+        joined = joined.join(first, on=["row", "turn"], how="semi")
+    return _by_the_same_author(tables, ask, joined).drop("turn")
+
+
+def still_open(ask: str, block: Block, judges: Sequence[Judge]) -> list[int]:
+    """The examples that these judges leave open, among those that the ask applies to."""
+    return _put(ask, block, judges, _what_holds(block.frame, [ask]))[1]
+
+
+def _put(
+    ask: str, block: Block, judges: Sequence[Judge], holds: Mapping[str, pl.Series]
+) -> tuple[list[Filled], list[int]]:
+    """Ask the judges in turn, each about open examples; returns also those left open by all."""
+    open_rows = holds[ask].arg_true().to_list()
+    filled: list[Filled] = []
+    for judge in judges:
+        if ask not in judge.asks or not open_rows:
+            continue
+        answers = judge.fill(ask, block, open_rows)
+        filled.append(answers)
+        outcomes = zip(answers.ledger["row"], answers.ledger["status"], strict=True)
+        done = {row for row, status in outcomes if status in ("ok", "undefined")}
+        if _is_shared(ask):
+            done -= _partly_covered(ask, answers, block)
+        open_rows = [row for row in open_rows if row not in done]
+    return filled, open_rows
+
+
+def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Series]:
+    """For each ask the examples that have what it requires; for the others it is undefined."""
+    holds = {
+        ask: pl.all_horizontal(REQUIREMENTS[name].holds for name in ASKS[ask].requires)
+        for ask in asks
+    }
+    return frame.select(**holds).to_dict()
+
+
+def _is_shared(ask: str) -> bool:
+    """Whether the ask is about contexts, which several judges may divide among them."""
+    over = ASKS[ask].over
+    return over is not None and over.unit == "context"
+
+
+def _says_something(ask: str) -> pl.Expr:
+    """Expression: whether a row holds a verdict."""
+    return pl.any_horizontal(pl.col(name).is_not_null() for name in _verdicts(ask))
+
+
+def _verdicts(ask: str) -> list[str]:
+    return kind_of(ask).having("grade", "verdict")
+
+
+def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
+    """The examples with contexts that this judge left open."""
+    said = zip(*(answers.rows[name].to_list() for name in _verdicts(ask)), strict=True)
+    decided = (any(one is not None for one in verdicts) for verdicts in said)
+    given = Counter(compress(answers.rows["subject"].to_list(), decided))
+    return {
+        row
+        for row, subject in zip(answers.ledger["row"], answers.ledger["subject"], strict=True)
+        if given[subject] < len(block.examples[row].contexts or ())
+    }
+
+
+def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Keep only rows about propositions made by the judge whose propositions are in the tables."""
+    over = ASKS[ask].over
+    if over is None or "author" not in rows.columns:
+        return rows
+    for maker in over.made_by:
+        authors = tables.of(maker).select("row", author="judge").unique()
+        rows = rows.join(authors, on=["row", "author"], how="semi", maintain_order="left")
+    return rows
+
+
+def _outcomes(
+    tables: Tables, ask: str, ledger: pl.DataFrame, places: Mapping[str, int]
+) -> pl.DataFrame:
+    """The outcome of the ask for each example: a value if any judge gave one, else a failure."""
+    best: dict[int, tuple[int, int, str | None]] = {}
+    columns = (ledger[name].to_list() for name in ("row", "judge", "status", "reason"))
+    for row, judge, status, reason in zip(*columns, strict=True):
+        code, turn = CODES.get(status, MISSING), places.get(judge, len(places))
+        if row not in best or (code, turn) < best[row][:2]:
+            best[row] = (code, turn, None if code == VALUE else reason)
+    nobody = (MISSING, 0, ASKS[ask].not_judged)
+    found = [best.get(row, nobody) for row in range(tables.examples.height)]
+    return pl.DataFrame(
+        [
+            pl.Series("status", [code for code, _, _ in found], dtype=pl.UInt8),
+            pl.Series("reason", [reason for _, _, reason in found], dtype=pl.String),
+        ]
+    )
+
+
+def _no_rows(ask: str) -> pl.DataFrame:
+    return kind_of(ask).empty()
+
+
+class LabelFiles:
+    """Joins label files to a stream of examples, and records what does not fit.
+
+    Raises:
+        DataError: A file that cannot be read, or holds no label that a judge could give.
+    """
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._files = [_read(path) for path in paths]
+        self._ids = [set(labels.frame["example_id"]) for labels in self._files]
+        self._open = [set(ids) for ids in self._ids]
+        self._faults: list[Fault] = []
+
+    def __bool__(self) -> bool:
+        """Whether there are any."""
+        return bool(self._files)
+
+    def join(self, examples: Iterator[Example]) -> Iterator[Example]:
+        """The examples with their labels.
+
+        Raises:
+            DataError: At the end: rows about contexts that do not exist, or a
+                file of which no row is about any example.
+        """
+        last = ""
+        for example in examples:
+            labelled = self._labelled(example)
+            last = example.id
+            if not self._faults:
+                yield labelled
+        for labels, ids, left in zip(self._files, self._ids, self._open, strict=True):
+            if last and left == ids:
+                known = f"the id of an example, such as {last}"
+                self._faults += labels.faults(ids, "id", known)
+        if self._faults:
+            raise DataError(self._faults)
+
+    def _labelled(self, example: Example) -> Example:
+        for labels, ids in zip(self._files, self._open, strict=True):
+            ids.discard(labels.name_of(example.id, example.system))
+            try:
+                example = labels.join(example)
+            except DataError as error:
+                self._faults += error.faults
+        return example
+
+    @property
+    def unknown_ids(self) -> list[str]:
+        """Ids in the files that no example has."""
+        return sorted(set().union(*self._open))
+
+    @property
+    def notes(self) -> list[str]:
+        """Notes on labels that were left out or interpreted."""
+        return [note for labels in self._files for note in labels.notes]
+
+    def ties(self) -> list[dict[str, Any]]:
+        """Labels on which annotators are tied; they are left open."""
+        return [
+            {
+                "file": labels.source,
+                "example_id": tie.example_id,
+                "context": tie.unit,
+                "label": tie.name,
+                "votes": list(tie.votes),
+            }
+            for labels in self._files
+            for tie in labels.ties()
+            if is_joined(tie.kind, tie.column)
+        ]
+
+
+def _read(path: Path) -> LabelTable:
+    labels = read_label_table(path)
+    if not any(is_joined(kind, column) for kind, column in labels.columns):
+        there = ", ".join(dict.fromkeys(column for _, column in labels.columns)) or "none"
+        expected = "a label that a judge could give (`ragstone agreement` takes the others)"
+        raise DataError([Fault(labels.source, None, "", expected, there)])
+    return labels

@@ -1,0 +1,250 @@
+"""Prefetch: judged blocks in the order of the data; models are asked about later blocks early.
+
+Each example proceeds as soon as its own replies have arrived, so no block delays the next.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import polars as pl
+
+from ragstone.data import Example, to_frame
+from ragstone.judgements import Tables
+from ragstone.judges import Block, Judge
+from ragstone.run.run_plan import RunSpec
+
+from .chat_judge import ChatJudge, foreseen
+from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open
+from .sharding import OF_A_SHARD, CutBlock, DataShard, blocks
+
+PREFETCHED = 250
+"""Examples of a block."""
+
+AHEAD = 2
+"""Number of later blocks that are asked about while a block is being judged."""
+
+TICK = 0.2
+"""Seconds between progress reports."""
+
+
+class Worker(Protocol):
+    """Runs coroutines that ask models, outside the thread that judges."""
+
+    def submit(self, work: Coroutine[Any, Any, None]) -> "Future[None]":
+        """Start a coroutine."""
+
+    def settled(self, work: "Future[Any]", seconds: float) -> bool:
+        """Wait at most this long; returns whether it has finished."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrefetchedBlock:
+    """A block whose questions are being asked.
+
+    Args:
+        shard: The number of its shard.
+        examples: The block.
+        frame: The same as a table.
+        judges: The run's judges; chat models among them hold the replies for this block.
+        done: Completed when all questions are settled.
+        answered: Indices of the examples whose questions are all settled.
+    """
+
+    shard: int
+    examples: list[Example]
+    frame: pl.DataFrame
+    judges: tuple[Judge, ...]
+    done: "Future[None]"
+    answered: set[int]
+
+
+class Prefetch:
+    """Asks models about blocks before these are judged.
+
+    Args:
+        judges: In the order they are asked; some of them chat models.
+        asks: Of the run.
+        asking: Runs the coroutines that ask.
+        first: The position of the first example in the data.
+
+    Attributes:
+        examples: Number of examples whose questions are settled, including those before the first.
+    """
+
+    def __init__(
+        self,
+        judges: Sequence[Judge],
+        asks: Sequence[str],
+        asking: Worker,
+        first: int = 0,
+    ) -> None:
+        self.judges = judges
+        self.asks = asks
+        self.asking = asking
+        self.turn = first
+        self.examples = first
+
+    def blocks(
+        self,
+        shards: Iterable[DataShard],
+        check: Callable[[list[Example]], None],
+        tick: Callable[[PrefetchedBlock, int], None],
+    ) -> Iterator[PrefetchedBlock]:
+        """The blocks in order, each when its questions have been answered.
+
+        Args:
+            shards: Those that are not done.
+            check: Called with each block before anything is asked about it.
+            tick: Called periodically with the next block and the number of examples done.
+        """
+        queue: deque[PrefetchedBlock] = deque()
+        source = blocks(shards, PREFETCHED)
+        held = 0
+        while True:
+            # Enough to keep servers busy while a block is judged; more would only use memory.
+            while held <= AHEAD * PREFETCHED and (block := next(source, None)):
+                check(block.examples)
+                queue.append(self._begin(block))
+                held += len(block.examples)
+            if not queue:
+                return
+            first = queue.popleft()
+            while not self.asking.settled(first.done, TICK):
+                tick(first, self.examples)
+            yield first
+            held -= len(first.examples)
+
+    def _begin(self, cut: CutBlock) -> PrefetchedBlock:
+        examples = cut.examples
+        frame = to_frame(examples)
+        judges = tuple(
+            judge.for_block() if isinstance(judge, ChatJudge) else judge for judge in self.judges
+        )
+        block = Block(examples, frame, Tables(frame))
+        asked: list[tuple[ChatJudge, list[set[str]]]] = []
+        for judge in (one for one in judges if isinstance(one, ChatJudge)):
+            open_asks: list[set[str]] = [set() for _ in examples]
+            # What earlier judges such as people have settled is not asked, and so not paid for.
+            before = judges[: judges.index(judge)]
+            for ask in foreseen(judge, judges, self.asks):
+                for row in still_open(ask, block, before):
+                    open_asks[row].add(ask)
+            asked.append((judge, open_asks))
+        turn, self.turn = self.turn, self.turn + len(examples)
+        answered: set[int] = set()
+        done = self.asking.submit(self._put(examples, asked, turn, answered))
+        return PrefetchedBlock(cut.shard, examples, frame, judges, done, answered)
+
+    async def _put(
+        self,
+        examples: Sequence[Example],
+        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
+        turn: int,
+        answered: set[int],
+    ) -> None:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for place, example in enumerate(examples):
+                    group.create_task(self._put_one(example, place, asked, turn + place, answered))
+        except ExceptionGroup as errors:
+            raise _first(errors) from None
+
+    async def _put_one(
+        self,
+        example: Example,
+        place: int,
+        asked: Sequence[tuple[ChatJudge, Sequence[set[str]]]],
+        turn: int,
+        answered: set[int],
+    ) -> None:
+        for judge, open_asks in asked:
+            asks = open_asks[place]
+            if asks:
+                await judge.ask_about(example, asks, turn)
+        answered.add(place)
+        self.examples += 1
+
+
+def _first(errors: ExceptionGroup[Exception]) -> Exception:
+    """The first error of a group, so that an error of the user's own function arrives unchanged."""
+    error = errors.exceptions[0]
+    return _first(error) if isinstance(error, ExceptionGroup) else error
+
+
+BLOCK = OF_A_SHARD
+"""Examples of a block, where no model by server is asked."""
+
+Check = Callable[[Sequence[Example]], None]
+Watch = Callable[[int, Sequence[Example], Sequence[Judge]], None]
+"""Called with how many examples have been answered, and the next of them with their judges."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamedBlock:
+    """A judged block, and the number of its shard."""
+
+    shard: int
+    examples: Sequence[Example]
+    judged: JudgedBlock
+
+
+def judged_blocks(
+    spec: RunSpec, shards: Iterable[DataShard], check: Check
+) -> Iterator[StreamedBlock]:
+    """The blocks, if no server is asked.
+
+    Args:
+        spec: Of the run.
+        shards: Those that are not done.
+        check: Called with each block before it is judged.
+    """
+    for block in blocks(shards, BLOCK):
+        check(block.examples)
+        yield StreamedBlock(
+            block.shard, block.examples, judge_block(block.examples, spec.judges, spec.asks)
+        )
+
+
+def prefetched_blocks(
+    spec: RunSpec,
+    shards: Iterable[DataShard],
+    check: Check,
+    asking: "Worker",
+    first: int,
+    watch: Watch,
+) -> Iterator[StreamedBlock]:
+    """The blocks, asking models about later blocks while an earlier one is judged.
+
+    Args:
+        spec: Of the run.
+        shards: Those that are not done.
+        check: Called with each block before anything is asked about it.
+        asking: The asker.
+        first: The place of the first example in the data.
+        watch: Called periodically with the examples, in order, whose questions are settled.
+    """
+    pass
+
+    prefetch = Prefetch(spec.judges, spec.asks, asking, first)
+    watched = first
+    start = first
+
+    def tick(block: PrefetchedBlock, done: int) -> None:
+        # Answers come in any order, and examples are shown in the order of the data.
+        nonlocal watched
+        ready = []
+        while watched - start in block.answered:
+            ready.append(block.examples[watched - start])
+            watched += 1
+        watch(done, ready, block.judges)
+
+    for block in prefetch.blocks(shards, check, tick):
+        tick(block, prefetch.examples)
+        tables = Tables(block.frame)
+        judged = judge_further(block.examples, tables, block.judges, spec.asks)
+        yield StreamedBlock(block.shard, block.examples, judged)
+        start += len(block.examples)

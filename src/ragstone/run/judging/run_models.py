@@ -1,0 +1,374 @@
+"""Run models: opens the encoder, cross-encoder and chat judges that a run needs."""
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ragstone.core.errors import InputError, MissingDependency, ModelError, ModelFailure
+from ragstone.core.messages import reason
+from ragstone.judgements import (
+    ASKS,
+    Agreement,
+    ConversationSupport,
+    Rating,
+    Relevance,
+    Support,
+    Topic,
+)
+from ragstone.judges import Judge, fingerprint
+from ragstone.judges.judge_names import LOCAL
+from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
+from ragstone.models import BUILTIN, Encoder, open_encoder
+from ragstone.models.chat import ChatModel
+from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
+from ragstone.models.model_store import find
+from ragstone.run.request import PLAIN, USUAL, Instructions, Limits
+from ragstone.run.settings import BERTSCORE_ASKS, ChatSettings, ModelNames
+
+from .named_models import Named, open_named
+
+if TYPE_CHECKING:
+    from ragstone.judges.llm.llm_judge import LLMJudge
+    from ragstone.judges.llm.replies import Asker
+    from ragstone.judges.llm.rubrics import Rubric
+    from ragstone.models.chat.http_transport import Connections
+    from ragstone.run.calls.asker import Asking
+    from ragstone.run.calls.attempt import BatchedReplies
+
+    from .chat_judge import ChatJudge
+
+
+@dataclass(frozen=True, slots=True)
+class Models:
+    """The opened models of a run; see ``ModelNames``."""
+
+    encoder: Encoder | None = None
+    bertscore: BertscoreSettings | None = None
+    cross_encoder: CrossEncoder | None = None
+    lacking: str | None = None
+
+    @property
+    def opened(self) -> ModelNames:
+        """The names of the models."""
+        encoder, settings, second = self.encoder, self.bertscore, self.cross_encoder
+        return ModelNames(
+            encoder=None if encoder is None else identity(encoder),
+            reads=0 if encoder is None else encoder.max_tokens,
+            bertscore=None if encoder is None or settings is None else settings.about(encoder),
+            cross_encoder=None if second is None else identity(second),
+            lacking=self.lacking,
+        )
+
+
+def open_models(
+    asks: Collection[str],
+    fillable: Collection[str],
+    references: Iterable[str],
+    *,
+    embedder: str | Encoder | None = None,
+    cross_encoder: str | CrossEncoder | None = None,
+    bertscore: BertscoreOptions | None = None,
+    offline: bool = False,
+) -> Models:
+    """Open the named models, and the default encoder if a metric needs one.
+
+    Args:
+        asks: The asks of the requested metrics; not those that ``quick`` may choose.
+        fillable: The asks that judges without a model can judge.
+        references: All of the data's; read only for the idf of BERTScore.
+        embedder: None: ``builtin:minilm`` if it is needed; without it, what rests on it is
+            missing.
+        cross_encoder: None: there is no default.
+        bertscore: The requested settings.
+        offline: Download nothing.
+
+    Raises:
+        UnknownName: A name is not valid.
+        ModelError: A named model cannot be used, or not with these BERTScore settings.
+        MissingDependency: A named model needs a package that is not installed.
+        InputError: A baseline of BERTScore is not available.
+    """
+    options = bertscore or BertscoreOptions()
+    wanted = not BERTSCORE_ASKS.isdisjoint(asks)
+    own = open_encoder(options.model, offline=offline) if options.model and wanted else None
+    others = asks if own is None else [ask for ask in asks if ask not in BERTSCORE_ASKS]
+    encoder, lacking = encoder_for(others, fillable, embedder, offline=offline)
+    if encoder is None and lacking is None:
+        encoder = own
+    second = cross_encoder_of(cross_encoder, offline=offline)
+    settings = None
+    if encoder is not None and wanted and (encoder.layers or options != BertscoreOptions()):
+        settings = options.settle(encoder, references, own)
+    return Models(encoder, settings, second, lacking)
+
+
+def encoder_for(
+    asks: Collection[str],
+    fillable: Collection[str],
+    embedder: str | Encoder | None,
+    *,
+    offline: bool,
+) -> tuple[Encoder | None, str | None]:
+    """The encoder, or why the required default one is not available."""
+    if embedder is not None and not isinstance(embedder, str):
+        return embedder, None
+    if embedder is not None:
+        return open_encoder(embedder, offline=offline), None
+    if not any(needs_encoder(ask, fillable) for ask in asks):
+        return None, None
+    try:
+        return open_encoder(BUILTIN, offline=offline), None
+    except (ModelError, ModelFailure, MissingDependency) as error:
+        return None, " ".join(error.text.split())
+
+
+def local_encoder(
+    judges: Iterable[Judge], asks: Collection[str], had: Encoder | None
+) -> tuple[Encoder | None, str | None]:
+    """The encoder of the local judge: the built-in one, if it is on this machine.
+
+    Or why the stored one cannot be used; None if none is stored.
+    """
+    asked = any(judge.name == LOCAL for judge in judges) and not ALIGNED_ASKS.isdisjoint(asks)
+    if not asked:
+        return None, None
+    if had is not None and had.name == BUILTIN:
+        return had, None
+    if find(BUILTIN) is None:
+        return None, None
+    try:
+        return open_encoder(BUILTIN, offline=True), None
+    except (ModelError, MissingDependency) as error:
+        return None, " ".join(error.text.split())
+
+
+ALIGNED_ASKS = frozenset(
+    ask.name
+    for ask in (
+        *Relevance.asks,
+        *Support.asks,
+        *ConversationSupport.asks,
+        Agreement.ask("statement"),
+    )
+)
+"""What the local judge judges better with an encoder."""
+
+
+def cross_encoder_of(given: str | CrossEncoder | None, *, offline: bool) -> CrossEncoder | None:
+    """Open the named cross-encoder."""
+    return open_cross_encoder(given, offline=offline) if isinstance(given, str) else given
+
+
+def identity(model: Encoder | CrossEncoder) -> str:
+    """The model's name and fingerprint."""
+    return f"{model.name}@{model.fingerprint}"
+
+
+def needs_encoder(ask: str, fillable: Collection[str]) -> bool:
+    """Whether an ask compares texts that are in the data, or that a judge can make."""
+    return "encoder" in ASKS[ask].by and all(made in fillable for made in ASKS[ask].after)
+
+
+@dataclass(frozen=True)
+class ChatJudges:
+    """The LLM judges of a run, by name.
+
+    Attributes:
+        names: All judges as the user wrote them, including those without a model.
+        judges: Those that are chat models.
+        pool: The connections that they share.
+    """
+
+    names: tuple[str, ...]
+    judges: "Mapping[str, ChatJudge]"
+    pool: "Connections | None" = None
+
+    def settings(self) -> ChatSettings | None:
+        """The settings that a resumed run must share; None without chat models."""
+        if not self.judges:
+            return None
+        first = next(iter(self.judges.values())).judge
+        return ChatSettings(
+            judges={
+                name: [
+                    f"{model.identity}|window={model.window}|items={model.items}"
+                    for model in judge.judge.models
+                ]
+                for name, judge in self.judges.items()
+            },
+            plan=first.plan.name,
+            prompts=first.prompts.versions(),
+            rubrics=fingerprint(*_rubrics(first)),
+        )
+
+    def asking(
+        self,
+        folder: Path,
+        limits: Limits,
+        note: Callable[[str], None],
+        batched: "BatchedReplies | None" = None,
+    ) -> "Asking":
+        """The asker, with its journal in the folder.
+
+        Raises:
+            InputError: The journal cannot be written; prices cannot be read, or are required and
+                missing; the cache is at a URL that cannot be read.
+        """
+        from ragstone.run.calls.asker import Asking
+        from ragstone.run.calls.budget import Budget, load_prices
+        from ragstone.run.calls.journal import Journal
+        from ragstone.run.calls.journal_reader import FILE
+        from ragstone.run.calls.reply_cache import open_replies
+
+        prices = load_prices(limits.prices)
+        journal = Journal.open(folder / FILE)
+        try:
+            cache = open_replies(limits.cache, note) if limits.cached else None
+        except InputError:
+            journal.close()
+            raise
+        before = journal.before
+        budget = Budget(
+            limits.budget, limits.max_calls, spent=before.usd or 0.0, calls=before.calls
+        )
+        asking = Asking(
+            journal,
+            limits=limits.of_a_model,
+            prices=prices,
+            budget=budget,
+            cache=cache,
+            pool=self.pool,
+            batched=batched,
+        )
+        try:
+            for model in self.models:
+                asking.expect(model)
+        except InputError:
+            asking.close()
+            raise
+        return asking
+
+    def server_notes(self) -> list[str]:
+        """Notes on request fields that servers do not support."""
+        return [
+            reason("fields_left_out", of=model.name, fields="\n".join(model.notes))
+            for model in self.models
+            if model.notes
+        ]
+
+    def rubric_notes(self) -> list[str]:
+        """A note on rubrics of the user's that stand in for built-in ones."""
+        if not self.judges:
+            return []
+        from ragstone.judges.llm.rubrics import standing_in
+
+        replaced = standing_in(*_criteria(next(iter(self.judges.values())).judge))
+        return [reason("own_rubrics", criteria="\n".join(replaced))] if replaced else []
+
+    def idle(self, instructions: Instructions, limits: Limits) -> list[str]:
+        """A note if options for models were given and no judge is a chat model."""
+        if self.judges or (instructions == PLAIN and limits == USUAL):
+            return []
+        return ["no_model_judges"]
+
+    @property
+    def models(self) -> list[ChatModel]:
+        """Every model that may be asked."""
+        return [model for name in self.judges for model in self.models_of(name)]
+
+    def models_of(self, name: str) -> Sequence[ChatModel]:
+        """The models of a judge that is one, or a panel of them."""
+        return self.judges[name].judge.models
+
+
+def able_to_ask(
+    judges: Sequence[Judge],
+    asker: "Asker",
+    wanted: Sequence[str],
+    answers: Mapping[str, Mapping[str, str]],
+) -> tuple[Judge, ...]:
+    """The same judges, with an asker for those that are chat models.
+
+    Args:
+        judges: In the order they are asked.
+        asker: Sends the questions.
+        wanted: The asks of the run; others are not asked.
+        answers: The answers of every system, by question.
+    """
+    from .chat_judge import ChatJudge
+
+    return tuple(
+        judge.able_to_ask(asker, wanted, answers) if isinstance(judge, ChatJudge) else judge
+        for judge in judges
+    )
+
+
+def chat_judges(
+    judge: Named | Sequence[Named],
+    instructions: Instructions,
+    topics: Sequence[Topic],
+    citations: str,
+    *,
+    offline: bool,
+    to_ask: bool = True,
+) -> ChatJudges:
+    """The judges that are chat models. Models separated by commas form a panel that votes.
+
+    Args:
+        judge: As the user gave it.
+        instructions: Instructions to the models.
+        topics: Criteria, aspects and rivals that the metrics name.
+        citations: Regular expression for citations in an answer.
+        offline: Use no server except on this machine.
+        to_ask: False opens models without a key, because nothing will be sent.
+
+    Raises:
+        InputError: A model that cannot be used; invalid prompts, rubrics or plan. Only if a
+            chat model is named.
+    """
+    named = open_named(judge, offline=offline, to_ask=to_ask)
+    if not named.models:
+        return ChatJudges(named.names, {})
+    from ragstone.judges.llm.answer_tasks import RatingTask
+    from ragstone.judges.llm.claim_tasks import ClaimsTask
+    from ragstone.judges.llm.llm_judge import LLMJudge, all_tasks, plan_named
+    from ragstone.judges.llm.prompts import load_prompts
+    from ragstone.judges.llm.rubrics import check_topics, defined_rubrics, load_rubrics
+
+    from .chat_judge import ChatJudge
+
+    prompts = load_prompts(instructions.prompts, instructions.language)
+    rubrics = load_rubrics(instructions.rubrics)
+    rubrics |= defined_rubrics(topics, rubrics)
+    check_topics(topics, rubrics)
+    plan = plan_named(instructions.plan)
+    judges = {
+        name: ChatJudge(
+            LLMJudge(
+                models,
+                prompts=prompts,
+                plan=plan,
+                tasks=all_tasks(ClaimsTask(citations), RatingTask(rubrics)),
+                topics=tuple(topics),
+            )
+        )
+        for name, models in named.models.items()
+    }
+    return ChatJudges(named.names, judges, named.pool)
+
+
+def _rubrics(judge: "LLMJudge") -> list[str]:
+    """The rubrics of the criteria that the metrics name."""
+    criteria, rubrics = _criteria(judge)
+    return [repr(rubrics[name]) for name in criteria]
+
+
+def _criteria(judge: "LLMJudge") -> "tuple[list[str], Mapping[str, Rubric]]":
+    """The criteria that the metrics name, and every rubric."""
+    from ragstone.judges.llm.answer_tasks import RatingTask
+
+    task = judge.tasks[Rating.name]
+    if not isinstance(task, RatingTask):
+        return [], {}
+    return sorted({topic.name for topic in judge.topics if topic.ask == task.name}), task.rubrics

@@ -1,0 +1,266 @@
+"""Scoring: judgements, scores and groups of blocks and shards as tables; checks of group fields.
+
+A quick run tries many metrics and reports those that the data allow, which is known only at its
+end. For most others no example has a score, all for the same reason. A shard stores these as a
+line instead of a table, and puts them back in the rare case that the run reports them.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.data import Example, to_frame
+from ragstone.judgements import ASKS, KINDS, MISSING, VALUE
+from ragstone.judges import LEDGER
+from ragstone.metrics import QUICK, Composite, Metric, parse_metric, score
+from ragstone.run.estimates.estimate import by_column
+from ragstone.run.estimates.sums import FINE, origins, question_hash
+from ragstone.run.folder.schemas import STATUS_NAMES, AlikeScores, columns_of
+from ragstone.run.run_plan import RunSpec
+from ragstone.run.settings import CITED
+
+from .judge_blocks import JudgedBlock
+
+
+def parted(spec: RunSpec, scores: pl.DataFrame) -> tuple[pl.DataFrame, list[AlikeScores]]:
+    """The scores of a shard without those that are alike, and these.
+
+    Args:
+        spec: Of the run; if it is no quick one, all are kept.
+        scores: Of the shard.
+    """
+    asked = {str(metric) for metric in (*spec.requested.metrics, *spec.added)}
+    tried = {str(metric) for metric in spec.metrics} - asked
+    if QUICK not in spec.requested.suites or not tried:
+        return scores, []
+    same = ["value", "status", "reason"]
+    metrics = scores.group_by("metric", maintain_order=True).agg(
+        pl.col(same).first(),
+        alike=pl.all_horizontal(pl.col(one).eq_missing(pl.col(one).first()) for one in same).all()
+        & pl.col("label").is_null().all(),
+    )
+    nothing = pl.col("status") != STATUS_NAMES[VALUE]
+    uncited = (pl.col("metric") == CITED) & (pl.col("value") == 0)
+    found = metrics.filter(pl.col("alike"), nothing | uncited, pl.col("metric").is_in(tried))
+    alike = [AlikeScores(**row) for row in found.select("metric", *same).iter_rows(named=True)]
+    return scores.filter(~pl.col("metric").is_in(found["metric"].implode())), alike
+
+
+def put_back(
+    scores: pl.LazyFrame, alike: Sequence[AlikeScores], examples: pl.LazyFrame, order: Sequence[str]
+) -> pl.LazyFrame:
+    """The scores of a shard with those that are alike, metric by metric.
+
+    Args:
+        scores: The others.
+        alike: To be put back.
+        examples: The examples of the shard.
+        order: All its metrics, in order.
+    """
+    ids = examples.select("question_id", "system", "shard", example_id="id")
+    more = [
+        ids.select(
+            "example_id",
+            "question_id",
+            "system",
+            metric=pl.lit(one.metric),
+            value=pl.lit(one.value, pl.Float64),
+            label=pl.lit(None, pl.String),
+            status=pl.lit(one.status),
+            reason=pl.lit(one.reason, pl.String),
+            shard="shard",
+        )
+        for one in alike
+    ]
+    place = pl.col("metric").cast(pl.Enum(order))
+    return pl.concat([scores, *more]).sort(place, maintain_order=True)
+
+
+ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
+NO_VALUE = "(none)"
+MOST_GROUPS = 200
+
+
+def block_tables(
+    spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
+) -> dict[str, pl.DataFrame]:
+    """All tables of a block, as stored in the run folder; ``shard`` is the number of its shard."""
+    of_shard = pl.lit(shard, pl.UInt32).alias("shard")
+    ids = judged.tables.examples.select(ROW, example_id="id")
+    ledger = judged.ledger.join(ids, on="row", how="left").select(
+        "example_id", *(name for name in LEDGER if name != "row"), of_shard
+    )
+    by_kind: dict[str, list[pl.DataFrame]] = {}
+    for ask, rows in judged.rows.items():
+        if rows.height:
+            kept = rows.with_columns(of_shard, ask=pl.lit(ask))
+            by_kind.setdefault(ASKS[ask].kind, []).append(kept)
+    return {
+        "examples": judged.tables.examples.with_columns(of_shard),
+        **block_scores(spec, shard, examples, judged),
+        "ledger": ledger,
+        **{kind: pl.concat(frames) for kind, frames in by_kind.items()},
+    }
+
+
+def block_scores(
+    spec: RunSpec, shard: int, examples: Sequence[Example], judged: JudgedBlock
+) -> dict[str, pl.DataFrame]:
+    """The scores of a block, their groups and clusters, and the origins of clusters."""
+    scores = score(judged.tables, [*spec.metrics, *component_metrics(spec.metrics)])
+    return _score_tables(spec, shard, examples, judged.tables.examples, scores)
+
+
+def set_aside_tables(
+    spec: RunSpec, shard: int, example: Example, why: str
+) -> dict[str, pl.DataFrame]:
+    """All tables of an example that cannot be judged: each of its scores is missing, and why."""
+    frame = to_frame([example])
+    missing = pl.DataFrame(
+        {"value": [None], "label": [None], "status": [MISSING], "reason": [why]},
+        schema={
+            "value": pl.Float64,
+            "label": pl.String,
+            "status": pl.UInt8,
+            "reason": pl.String,
+        },
+    )
+    metrics = [*spec.metrics, *component_metrics(spec.metrics)]
+    scores = {str(metric): missing for metric in metrics}
+    return {
+        "examples": frame.with_columns(shard=pl.lit(shard, pl.UInt32)),
+        **_score_tables(spec, shard, [example], frame, scores),
+        "ledger": pl.DataFrame(schema=columns_of("ledger")),
+    }
+
+
+def _score_tables(
+    spec: RunSpec,
+    shard: int,
+    examples: Sequence[Example],
+    frame: pl.DataFrame,
+    scores: Mapping[str, pl.DataFrame],
+) -> dict[str, pl.DataFrame]:
+    components = component_metrics(spec.metrics)
+    keys = frame.select("question_id", "system", example_id="id")
+    status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
+    of_shard = pl.lit(shard, pl.UInt32).alias("shard")
+    long = pl.concat(
+        pl.concat([keys, scores[str(metric)]], how="horizontal").select(
+            "example_id", "question_id", "system", pl.lit(str(metric)).alias("metric"),
+            "value", "label", status, "reason", of_shard,
+        )
+        for metric in spec.metrics
+    )  # fmt: skip
+    of_components = {str(metric): scores[str(metric)] for metric in components}
+    texts = frame.select(question_hash()).to_series()
+    facets = _facets(spec, examples, texts, of_components)
+    tables = {"scores": long, "facets": facets}
+    if spec.cluster in FINE and (found := origins(examples, facets["cluster"])).height:
+        tables["origins"] = found
+    return tables
+
+
+def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """The tables of a shard, of those of its blocks.
+
+    What was judged of a subject in several blocks is kept once.
+    """
+    names = dict.fromkeys(name for block in blocks for name in block)
+    found = {}
+    for name in names:
+        parts = [
+            block[name].with_columns(at=pl.lit(at)) for at, block in enumerate(blocks)
+            if name in block
+        ]  # fmt: skip
+        table = pl.concat(parts)
+        if len(parts) > 1 and name in KINDS:
+            table = table.filter(pl.col("at") == pl.col("at").min().over("ask", "judge", "subject"))
+        table = table.drop("at")
+        found[name] = table.unique(maintain_order=True) if name == "origins" else table
+    return found
+
+
+def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
+    """The components whose means a composite combines, each once."""
+    names = dict.fromkeys(
+        name
+        for metric in metrics
+        if isinstance(metric, Composite) and metric.over_means
+        for name, _ in metric.terms
+    )
+    return [parse_metric(name) for name in names]
+
+
+class UnfitFields(InputError):
+    """The data have no field that is to be grouped by, or too many values of it."""
+
+
+class CheckedFields:
+    """Checks the requested fields on the first block of the data; called with each block.
+
+    Args:
+        spec: What the run is going to do.
+        checked: Whether the first block was seen before.
+    """
+
+    def __init__(self, spec: RunSpec, *, checked: bool) -> None:
+        self._spec, self._checked = spec, checked
+
+    def __call__(self, block: Sequence[Example]) -> None:
+        """Check the block, if it is the first.
+
+        Raises:
+            UnfitFields: As ``check_fields``.
+        """
+        if not self._checked:
+            check_fields(self._spec, block)
+            self._checked = True
+
+
+def check_fields(spec: RunSpec, block: Sequence[Example]) -> None:
+    """Check the requested fields on the first examples of the data.
+
+    Raises:
+        UnfitFields: No example has one of them, or its values differ in nearly all examples.
+    """
+    for name in [*spec.by, spec.cluster]:
+        if all(example.facet(name) is None for example in block):
+            there = {key for one in block[:100] for key in (*one.slices, *one.meta, *one.labels)}
+            known = sorted(there - {"system", "question_id"})
+            raise UnfitFields(
+                f"No example has a field {name!r} to group by. There are: "
+                f"{', '.join(['system', 'question_id', *known])}."
+            )
+    for name in ["system", *spec.by]:
+        values = {example.facet(name) for example in block}
+        if len(values) > MOST_GROUPS:
+            raise UnfitFields(
+                f"{name}: {len(values)} values in the first {len(block)} examples are too "
+                f"many to group by. Choose a field with at most {MOST_GROUPS}."
+            )
+
+
+def _facets(
+    spec: RunSpec,
+    examples: Sequence[Example],
+    texts: pl.Series,
+    components: Mapping[str, pl.DataFrame],
+) -> pl.DataFrame:
+    """Groups and clusters of each example, and the scores that composites of means combine."""
+    fields = {field: [one.facet(field) or NO_VALUE for one in examples] for field in spec.fields}
+    return pl.DataFrame(
+        {
+            "system": [one.system for one in examples],
+            "question": [one.question_id for one in examples],
+            "asked": texts,
+            # An example without a value is a cluster of its own question, which no value can name.
+            "cluster": [one.facet(spec.cluster) or f"\0{one.question_id}" for one in examples],
+            "contexts": [len(one.contexts or ()) for one in examples],
+            **{by_column(field): values for field, values in fields.items()},
+            **{f"value {name}": score["value"] for name, score in components.items()},
+            **{f"status {name}": score["status"] for name, score in components.items()},
+        },
+        schema_overrides={"cluster": pl.String, "question": pl.String},
+    ).with_columns(pl.col("cluster", "question").hash(seed=0))

@@ -1,0 +1,349 @@
+"""Sharding: cuts a run's data into shards and blocks, the same on every machine.
+
+Memory has to hold a block while it is judged; a shard is written to files together. The end of
+each depends on the examples alone, never on time, so that every machine makes the same rows,
+even after an interruption.
+
+Lines that can be read separately are cut as they are in the file, so that a run resumes at its
+place and any process can read a piece. Other data are read from the beginning and cut as
+examples.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from operator import itemgetter
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from ragstone.data import Example, Examples, Rejected
+from ragstone.data.line_ranges import START, LinePlace, Lines, PieceSize
+from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
+from ragstone.data.records import DEFAULT_SYSTEM
+from ragstone.run.folder.checksums import as_line, collect
+from ragstone.run.folder.finished_run import Violations
+from ragstone.run.folder.schemas import PieceForm, ShardForm
+from ragstone.run.folder.shards import Shards
+
+from .judge_blocks import LabelFiles
+
+CHARACTERS = 4_000_000
+"""Characters of a block, texts and context ids, with which it ends."""
+
+OF_A_SHARD = 2_500
+CHARACTERS_OF_A_SHARD = 32_000_000
+"""The most examples and characters of a shard, unless one example alone has more. Where lines of a
+file are cut as they stand, their bytes count for characters."""
+
+
+def size_of_a_shard() -> PieceSize:
+    """Of lines that are cut as they stand."""
+    return PieceSize(OF_A_SHARD, CHARACTERS_OF_A_SHARD)
+
+
+@dataclass(frozen=True, slots=True)
+class DataShard:
+    """A shard of the data; its examples are read before those of the next."""
+
+    number: int
+    examples: Iterable[Example]
+
+
+@dataclass(frozen=True, slots=True)
+class CutBlock:
+    """A block, and the number of its shard."""
+
+    shard: int
+    examples: list[Example]
+
+
+def none_done(shard: int) -> int | None:  # noqa: ARG001
+    """Of a run that begins."""
+    return None
+
+
+def blocks(shards: Iterable[DataShard], most: int) -> Iterator[CutBlock]:
+    """Group the examples of shards into blocks, which end with the example that fills them.
+
+    Args:
+        shards: The shards.
+        most: Maximum number of examples in a block.
+    """
+    for shard in shards:
+        block: list[Example] = []
+        held = 0
+        for example in shard.examples:
+            block.append(example)
+            held += example.characters
+            if len(block) >= most or held >= CHARACTERS:
+                yield CutBlock(shard.number, block)
+                block, held = [], 0
+        if block:
+            yield CutBlock(shard.number, block)
+
+
+def shards_of(
+    examples: Iterator[Example], done: Callable[[int], int | None] = none_done
+) -> Iterator[DataShard]:
+    """Cut examples into shards.
+
+    Args:
+        examples: All of the data.
+        done: Says how many examples a shard has that is done, which are passed over; None for one
+            that is not.
+    """
+    ahead, number = _Ahead(examples), 0
+    while True:
+        if (passed := done(number)) is not None:
+            ahead.skip(passed)
+        elif ahead.peek() is None:
+            return
+        else:
+            yield DataShard(number, _of_a_shard(ahead))
+        number += 1
+
+
+class _Ahead:
+    """Examples, of which the next can be looked at."""
+
+    def __init__(self, examples: Iterator[Example]) -> None:
+        self._examples = examples
+        self._next: Example | None = None
+
+    def peek(self) -> Example | None:
+        """The next example; None at the end."""
+        if self._next is None:
+            self._next = next(self._examples, None)
+        return self._next
+
+    def take(self) -> None:
+        """Go on to the example after it."""
+        self._next = None
+
+    def skip(self, count: int) -> None:
+        """Pass over as many."""
+        if count and self._next is not None:
+            self._next, count = None, count - 1
+        next(islice(self._examples, count, count), None)
+
+
+def _of_a_shard(examples: _Ahead) -> Iterator[Example]:
+    taken = characters = 0
+    while taken < OF_A_SHARD and (example := examples.peek()) is not None:
+        characters += example.characters
+        if taken and characters > CHARACTERS_OF_A_SHARD:
+            return
+        examples.take()
+        taken += 1
+        yield example
+
+
+class CutData(Protocol):
+    """The data of a run in shards."""
+
+    def shards(self) -> Iterator[DataShard]:
+        """Those that are not done, in order; the examples of each are read before the next.
+
+        Raises:
+            DataError: At the end: every fault of the data.
+            IdsOfSystems: Ids turned out to be those of questions.
+        """
+
+    def piece(self, shard: int) -> PieceForm | None:
+        """What the ledger keeps of the data of a shard that was read, which keeps it from then."""
+
+    def rejected(self) -> Iterator[str]:
+        """The lines of ``rejected.jsonl``, when all was read, in texts of several."""
+
+    def violations(self) -> Iterator[str]:
+        """The same of ``label_violations.jsonl``."""
+
+    def rules(self) -> Counter[str]:
+        """How often labels break each rule."""
+
+
+def cut(examples: Examples, label_files: LabelFiles, shards: Shards) -> CutData:
+    """The data in shards.
+
+    Args:
+        examples: The data.
+        label_files: To be joined to them.
+        shards: Of the run that goes on; it is cut as it was begun.
+    """
+    begun = next(iter(shards.ledger), None)
+    in_pieces = examples.in_pieces() if begun is None else begun.piece is not None
+    if in_pieces and not label_files:
+        return PiecewiseData(examples, shards)
+    return WholeData(examples, label_files, shards)
+
+
+class WholeData:
+    """Data that are read from the beginning, and cut as examples.
+
+    Args:
+        examples: The data.
+        label_files: To be joined to them.
+        done: The shards of the run.
+    """
+
+    def __init__(self, examples: Examples, label_files: LabelFiles, done: Shards) -> None:
+        self._examples, self._label_files, self._done = examples, label_files, done
+        self._violations = Violations()
+
+    def shards(self) -> Iterator[DataShard]:
+        """As ``CutData``."""
+        self._violations = Violations()
+        joined = self._violations.watch(self._label_files.join(iter(self._examples)))
+        return shards_of(joined, self._done.ledger.examples_of)
+
+    def piece(self, shard: int) -> None:  # noqa: ARG002
+        """Nothing, for all is read again."""
+        return
+
+    def rejected(self) -> Iterator[str]:
+        """As ``CutData``."""
+        return map(_line_of, self._examples.rejected)
+
+    def violations(self) -> Iterator[str]:
+        """As ``CutData``."""
+        return iter([self._violations.lines])
+
+    def rules(self) -> Counter[str]:
+        """As ``CutData``."""
+        return self._violations.rules
+
+
+class PiecewiseData:
+    """Lines that are read apart from each other.
+
+    Args:
+        examples: The data.
+        done: The shards of the run.
+    """
+
+    def __init__(self, examples: Examples, done: Shards) -> None:
+        self.examples, self._done = examples, done
+        self._pieces: dict[int, PieceForm] = {}
+
+    def shards(self) -> Iterator[DataShard]:
+        """As ``CutData``."""
+        seen = SeenIds()
+        for number, piece in self.open_pieces(seen):
+            facts = ReadFacts()
+            broken = Violations()
+            read = (example for _, example in self.examples.read_part(piece, seen, facts))
+            yield DataShard(number, broken.watch(read))
+            self.examples.heard(facts, 0)
+            self._note(number, piece, facts, broken.lines, broken.rules)
+        self.examples.all_read()
+
+    def open_pieces(self, seen: SeenIds) -> Iterator[tuple[int, Lines]]:
+        """The pieces that are not done, with the numbers of their shards.
+
+        Args:
+            seen: Is told the ids of those that are.
+        """
+        ledger = self._done.ledger
+        start, first, ends = START, 0, False
+        for form in ledger:
+            if form.shard == first and form.piece is not None:
+                start, first = LinePlace(*form.piece.end, form.piece.encoding), first + 1
+                ends = form.piece.broken
+        pieces = self.examples.pieces(size_of_a_shard(), start)
+        # One after the other, for a line of the ledger may hold many records.
+        for form in ledger:
+            self.examples.heard(facts_of(form), form.examples)
+        self._tell_ids(seen)
+        left = () if ends else enumerate(pieces, first)
+        return ((at, piece) for at, piece in left if at not in ledger)
+
+    def took(
+        self, shard: int, piece: Lines, facts: ReadFacts, violations: str, rules: Counter[str]
+    ) -> None:
+        """Note what was found out about the records of a shard, which were read elsewhere."""
+        self.examples.heard(facts, facts.good)
+        self._note(shard, piece, facts, violations, rules)
+
+    def piece(self, shard: int) -> PieceForm:
+        """As ``CutData``."""
+        return self._pieces.pop(shard)
+
+    def rejected(self) -> Iterator[str]:
+        """As ``CutData``."""
+        return (piece.rejected for piece in self._all_pieces())
+
+    def violations(self) -> Iterator[str]:
+        """As ``CutData``."""
+        return (piece.violations for piece in self._all_pieces())
+
+    def rules(self) -> Counter[str]:
+        """As ``CutData``."""
+        counted = Counter[str]()
+        for piece in self._all_pieces():
+            counted.update(piece.rules)
+        return counted
+
+    def _all_pieces(self) -> Iterator[PieceForm]:
+        """Those in the ledger and those of which nothing is kept, in order, one in memory."""
+        kept = ((form.shard, form.piece) for form in self._done.ledger if form.piece is not None)
+        both = heapq.merge(kept, sorted(self._pieces.items()), key=itemgetter(0))
+        return (piece for _, piece in both)
+
+    def _note(
+        self, shard: int, piece: Lines, facts: ReadFacts, violations: str, rules: Counter[str]
+    ) -> None:
+        end = piece.end
+        self._pieces[shard] = PieceForm(
+            end=(end.records, end.lines, end.bytes),
+            encoding=end.encoding,
+            broken=piece.broken is not None,
+            rejected="".join(map(_line_of, facts.rejected)),
+            violations=violations,
+            rules=rules,
+            spelled=facts.spelled,
+            numbers=facts.numbers,
+            unread=[(column, of, n) for (column, of), n in facts.unread.items()],
+            own_ids=facts.own_ids > 0,
+            other_ids=facts.other_ids if facts.own_ids else [],
+            unread_ids=facts.unread_ids,
+        )
+
+    def _tell_ids(self, seen: SeenIds) -> None:
+        """Tell what was found of ids as if the shards that are done were read again."""
+        alone, others, unread = list[int](), list[str](), list[str]()
+        for form in self._done.ledger:
+            if form.piece is not None:
+                alone += [] if form.piece.own_ids else [form.shard]
+                others += form.piece.other_ids
+                unread += form.piece.unread_ids
+        named = ~(pl.col("shard").is_in(alone) | pl.col("id").is_in(others))
+        named &= pl.col("system") != DEFAULT_SYSTEM
+        system = pl.when(named).then("system").otherwise(pl.lit(NO_SYSTEM))
+        for some in self._done.scans("examples"):
+            found = collect(some.select("id", system.alias("system")), self._done.path)
+            nowhere = np.zeros(found.height, np.int64)
+            seen.look_up(IdBlock.of(found["id"], found["system"], nowhere))
+        seen.look_up(IdBlock.of(unread, [NO_SYSTEM] * len(unread), [0] * len(unread)))
+
+
+def facts_of(form: ShardForm) -> ReadFacts:
+    """What was found out about the records of a shard that is done."""
+    piece = form.piece
+    if piece is None:
+        return ReadFacts()
+    return ReadFacts(
+        good=form.examples,
+        spelled=Counter(piece.spelled),
+        numbers=Counter(piece.numbers),
+        unread=Counter({(column, of): n for column, of, n in piece.unread}),
+    )
+
+
+def _line_of(one: Rejected) -> str:
+    """A record that was left out, as a line of ``rejected.jsonl``."""
+    faults = [str(fault) for fault in one.faults]
+    return as_line({"line": one.line, "record": one.record, "faults": faults})

@@ -1,0 +1,405 @@
+"""Ray engine: hands shards to workers, stores results, isolates examples that end a worker.
+
+A worker may also die for reasons of its own, such as a machine that is taken away. A shard is
+therefore tried again before it is suspected. It is then searched by halves, and only an example
+that ends a worker twice by itself is set aside.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ragstone.core.errors import CannotGoOn, DiskFull, InputError, StorageAway
+from ragstone.core.messages import argument
+from ragstone.core.python_runtime import kept_out
+from ragstone.data import Examples, to_frame
+from ragstone.data.examples import IdsOfSystems
+from ragstone.data.line_ranges import Lines
+from ragstone.data.read_facts import SeenIds
+from ragstone.run.calls.asker import Asking
+from ragstone.run.folder.input_survey import KnownFile
+from ragstone.run.folder.schemas import Counted, Manifest, ShardForm
+from ragstone.run.judging.evaluation import Evaluation
+from ragstone.run.judging.run_models import ChatJudges
+from ragstone.run.judging.scoring import UnfitFields
+from ragstone.run.judging.sharding import CutData, PiecewiseData
+from ragstone.run.request import USUAL, Request
+from ragstone.run.run_plan import RunSpec
+
+from .connection import SharedFile, connected, own_files
+from .model_relay import PLACES as ATTEMPT_PLACES
+from .model_relay import Clerk, Put, Relay, Ticket, stand_ins
+from .pool import Died, Made, Pool
+from .shard_worker import PLACES, Assignment, ShardTask, Tables
+
+DEATHS = 2
+"""So many deaths of workers over the same examples are no chance."""
+NAMED = 3
+"""So many examples a message names."""
+ROUNDS = 3
+"""So often a shard is searched for examples that end a worker."""
+
+
+class PoisonedData(CannotGoOn):
+    """Examples end the workers that judge them, more than the run may set aside."""
+
+
+@dataclass(slots=True)
+class Suspect:
+    """A shard in which examples that end a worker are looked for.
+
+    Args:
+        task: The shard as a whole.
+        aside: The places of those that were found, each with the reason.
+        trying: The parts that are being tried.
+        rounds: How often the shard was searched.
+    """
+
+    task: ShardTask
+    aside: dict[int, str] = field(default_factory=dict)
+    trying: set[PLACES] = field(default_factory=set)
+    rounds: int = 0
+
+
+@dataclass(slots=True)
+class Suspects:
+    """What is known of deaths of workers.
+
+    Args:
+        most: How many examples may be set aside; one more ends the run.
+    """
+
+    most: int
+    _deaths: dict[tuple[int, PLACES | None], int] = field(default_factory=dict)
+    _shards: dict[int, Suspect] = field(default_factory=dict)
+
+    def died(self, task: ShardTask, why: str) -> list[ShardTask]:
+        """What to try next, after a worker died while it was judging.
+
+        Args:
+            task: What it was judging.
+            why: The reason to give, should an example be the cause.
+
+        Raises:
+            PoisonedData: Too many examples were set aside, or no single one is the cause.
+        """
+        key, (start, end) = (task.shard, task.part), task.places
+        self._deaths[key] = self._deaths.get(key, 0) + 1
+        # A part that is cut once too often costs little; a shard or an example must not be wronged.
+        by_chance = task.part is None or end - start == 1
+        if by_chance and self._deaths[key] < DEATHS:
+            return [task]
+        del self._deaths[key]
+        if task.part is None:
+            return self._search(task)
+        suspect = self._shards[task.shard]
+        suspect.trying.discard(task.part)
+        if end - start == 1:
+            suspect.aside[start] = why
+            self._count()
+            return self._next(suspect)
+        return self._halves(suspect, start, end)
+
+    def tried(self, task: ShardTask) -> list[ShardTask]:
+        """What to try next, after a part did its worker no harm."""
+        if task.part is None:
+            return []
+        self._deaths.pop((task.shard, task.part), None)
+        suspect = self._shards[task.shard]
+        suspect.trying.discard(task.part)
+        return self._next(suspect)
+
+    def _search(self, task: ShardTask) -> list[ShardTask]:
+        suspect = self._shards.setdefault(task.shard, Suspect(task))
+        suspect.task, suspect.rounds = task, suspect.rounds + 1
+        if suspect.rounds > ROUNDS:
+            raise PoisonedData(
+                f"Shard {task.shard} ended its worker {ROUNDS * DEATHS} times, though none of its "
+                "examples does so alone: the workers may have too little memory."
+            )
+        # What holds no example is only tried again.
+        return self._halves(suspect, *task.places) or [task]
+
+    def _halves(self, suspect: Suspect, start: int, end: int) -> list[ShardTask]:
+        middle = (start + end + 1) // 2
+        parts = [part for part in ((start, middle), (middle, end)) if part[0] < part[1]]
+        suspect.trying.update(parts)
+        return [replace(suspect.task, part=part) for part in parts]
+
+    def _next(self, suspect: Suspect) -> list[ShardTask]:
+        """The whole shard again, once all parts were tried."""
+        if suspect.trying:
+            return []
+        return [replace(suspect.task, aside=dict(suspect.aside))]
+
+    def _count(self) -> None:
+        found = [one.task.named(at) for one in self._shards.values() for at in sorted(one.aside)]
+        if len(found) > self.most:
+            named = ", ".join(found[:NAMED]) + (", …" if len(found) > NAMED else "")
+            raise PoisonedData(
+                f"{_so_many(len(found))} ({named}), more than "
+                f"{argument('max_poison', self.most)} allows. What is judged is kept. Look at a "
+                "judge or metric of your own, or at the memory of the workers, and run the same "
+                "command again."
+            )
+
+
+def _so_many(examples: int) -> str:
+    if examples == 1:
+        return "1 example ends the workers that judge it"
+    return f"{examples} examples end the workers that judge them"
+
+
+Fetch = Callable[[Any], Tables | None]
+"""Fetches tables; None if they were lost with their node."""
+
+MOST_AHEAD = 100
+"""Shards whose tables the cluster holds because an earlier shard is still out."""
+TICK = 0.2
+"""Seconds between two looks at what goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterEngine:
+    """Judges a run on a Ray cluster.
+
+    Args:
+        address: Of the cluster; empty: that of this machine, or one that is made for the run.
+        request: What the user asked for.
+        spec: What the run is going to do.
+        data: How records are read.
+        files: What their files are recognised by.
+        answers: The answers of every system, by question, where judges compare them.
+        asking: Asks models for them; None if no judge is one.
+        chat: The judges that are models.
+        max_poison: How many examples that end a worker may be set aside.
+        held: The manifest of a finished run that is made anew.
+    """
+
+    address: str
+    request: Request
+    spec: RunSpec
+    data: Examples
+    files: Sequence[KnownFile]
+    answers: Mapping[str, Mapping[str, str]]
+    asking: Asking | None
+    chat: ChatJudges
+    max_poison: int
+    held: Manifest | None = None
+
+    def judge(
+        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
+    ) -> None:
+        """Judge, score and store all unfinished shards.
+
+        Args:
+            evaluation: The run.
+            data: All of the data.
+            fraction: The share of the data that this number of examples is; None if unknown.
+
+        Raises:
+            InputError: There is no such cluster, or its nodes cannot judge.
+            CannotGoOn: Nodes cannot go on, or too many examples end them; some shards are kept.
+            IdsOfSystems: Ids turned out to be those of questions.
+        """
+        evaluation.resume()
+        try:
+            self._judge(evaluation, data, fraction)
+        except (DiskFull, StorageAway):
+            raise
+        except CannotGoOn as error:
+            if evaluation.tally.examples:
+                raise
+            # Nothing is judged that the same call could go on with.
+            raise InputError(error.text) from error
+
+    def _judge(
+        self, evaluation: Evaluation, data: CutData, fraction: Callable[[int], float | None]
+    ) -> None:
+        with ExitStack() as closing:
+            ray = closing.enter_context(connected(self.address))
+            closing.enter_context(kept_out())
+            relay, clerk = None, None
+            if self.asking is not None:
+                relay = ray.remote(Relay).options(
+                    num_cpus=0,
+                    max_restarts=-1,
+                    max_task_retries=-1,
+                    max_concurrency=ATTEMPT_PLACES,
+                ).remote()  # fmt: skip
+                by_identity = {model.identity: model for model in self.chat.models}
+                clerk = Clerk(_Desk(ray, relay), self.asking, by_identity)
+                closing.callback(clerk.close)
+            pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
+            closing.callback(pool.close)
+            work = _Work(evaluation, data, Suspects(self.max_poison))
+            while not work.done:
+                pool.fill()
+                while pool.free() and (task := work.next()):
+                    pool.give(task)
+                for event in pool.events(TICK):
+                    work.hear(event, pool.fetched)
+                if clerk is not None and clerk.fault is not None:
+                    raise clerk.fault
+                evaluation.report_judging(fraction, workers=len(pool))
+            work.finish()
+
+    def _assignment(self, pickled: Callable[[Request], bytes]) -> Assignment:
+        told = replace(
+            self.request,
+            judge=stand_ins(self.request.judge, self.chat),
+            data=None,
+            out=None,
+            limits=USUAL,
+            debug=None,
+            progress=None,
+        )
+        return Assignment(
+            own_files(),
+            pickled(told),
+            self.spec.settings,
+            self.data.apart(),
+            SharedFile.of(self.files),
+            self.answers,
+            self.held,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """The relay, as the process of the run calls it."""
+
+    ray: Any
+    relay: Any
+
+    def take(self) -> list[Put]:
+        taken: list[Put] = self.ray.get(self.relay.take.remote())
+        return taken
+
+    def answer(self, outcomes: Sequence[tuple[Ticket, Any]]) -> None:
+        self.ray.get(self.relay.answer.remote(outcomes))
+
+
+@dataclass(slots=True)
+class _Work:
+    """The shards of a run: those to be given out, and those that came back."""
+
+    evaluation: Evaluation
+    data: CutData
+    suspects: Suspects
+    again: "deque[ShardTask]" = field(default_factory=deque)
+    """What has to be given out once more, before anything new."""
+    out: set[tuple[int, object]] = field(default_factory=set)
+    came: dict[int, Made] = field(default_factory=dict)
+    """Shards whose ids are not looked up yet, for earlier ones are still out."""
+    order: "deque[int]" = field(default_factory=deque)
+    seen: SeenIds = field(default_factory=SeenIds)
+    looked_up: set[int] = field(default_factory=set)
+    ended: bool = False
+    _new: Iterator[ShardTask] | None = None
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to do."""
+        return self.ended and not (self.again or self.out or self.order)
+
+    def next(self) -> ShardTask | None:
+        """The next shard to judge; None if there is none, or too many wait for an earlier one."""
+        if self.again:
+            task: ShardTask | None = self.again.popleft()
+        elif len(self.came) >= MOST_AHEAD:
+            return None
+        else:
+            self._new = self._new or self._tasks()
+            task = None if self.ended else next(self._new, None)
+            self.ended = self.ended or task is None
+            if task is not None:
+                self.order.append(task.shard)
+        if task is not None:
+            first = not self.evaluation.tally.examples
+            task = replace(task, only_read=self._faulty, check=first)
+            self.out.add((task.shard, task.part))
+        return task
+
+    def hear(self, event: Made | Died, fetch: Fetch) -> None:
+        """Take note of what happened."""
+        if isinstance(event, Died):
+            for task in (*event.judging, *event.waiting):
+                self.out.discard((task.shard, task.part))
+            self.again.extendleft(event.waiting)
+            for task in event.judging:
+                self.again.extend(self.suspects.died(task, event.why))
+            return
+        task = event.task
+        self.out.discard((task.shard, task.part))
+        if event.brief.unread:
+            self.again.appendleft(task)
+            return
+        if task.part is not None:
+            self.again.extend(self.suspects.tried(task))
+            return
+        self.came[task.shard] = event
+        while self.order and self.order[0] in self.came:
+            if not self._in_turn(self.came.pop(self.order[0]), fetch):
+                return
+            self.order.popleft()
+
+    def finish(self) -> None:
+        """Say at the end what was found in the data."""
+        if isinstance(self.data, PiecewiseData):
+            self.data.examples.all_read()
+
+    @property
+    def _faulty(self) -> bool:
+        return isinstance(self.data, PiecewiseData) and self.data.examples.stopped
+
+    def _tasks(self) -> Iterator[ShardTask]:
+        if isinstance(self.data, PiecewiseData):
+            for number, piece in self.data.open_pieces(self.seen):
+                yield ShardTask(number, piece)
+            return
+        for shard in self.data.shards():
+            yield ShardTask(shard.number, to_frame(list(shard.examples)))
+
+    def _in_turn(self, made: Made, fetch: Fetch) -> bool:
+        """Keep a shard whose ids are new; False if it has to be made again."""
+        brief, task = made.brief, made.task
+        if brief.ids is not None and task.shard not in self.looked_up:
+            self.looked_up.add(task.shard)
+            found = self.seen.look_up(brief.ids)
+            if found.over_systems:
+                raise IdsOfSystems
+            repeated = np.flatnonzero(found.places >= 0)
+            if len(repeated):
+                places = brief.ids.places[repeated].tolist()
+                first = found.places[repeated].tolist()
+                refused = dict(zip(places, first, strict=True))
+                self.again.appendleft(replace(task, refused=refused))
+                return False
+        if brief.unfit and self.evaluation.tally.examples:
+            self.again.appendleft(task)
+            return False
+        tables = fetch(made.tables) if brief.files else {}
+        if tables is None:
+            self.again.appendleft(task)
+            return False
+        if isinstance(task.data, Lines) and isinstance(self.data, PiecewiseData):
+            self.data.took(task.shard, task.data, brief.facts, brief.violations, brief.rules)
+        if brief.unfit and not self._faulty:
+            raise UnfitFields(brief.unfit)
+        # The ledger knows of no faults, so of data that are going to be refused nothing is kept.
+        if brief.files and not self._faulty:
+            form = ShardForm(
+                shard=brief.shard,
+                examples=brief.examples,
+                files={},
+                counted=Counted.model_validate(brief.counted),
+                piece=self.data.piece(task.shard),
+                alike=list(brief.alike),
+            )
+            self.evaluation.keep_made(form, brief.files, tables)
+        return True

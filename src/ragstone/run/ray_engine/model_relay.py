@@ -1,0 +1,269 @@
+"""Model relay: workers' questions to chat models, which the run's own process asks.
+
+The run has a single asker, with a single budget, journal and pace for each model. A question is
+asked once, whichever workers put it, and no worker needs a key.
+
+    worker: RemoteAsking.ask ──▶ Relay (an actor) ──▶ Clerk, in the process of the run ──▶ Asking
+
+The relay stores nothing. If it is lost, it starts again and the workers repeat their questions;
+the journal answers those that were answered before.
+"""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import Future, wait
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, Self, TypeVar
+from uuid import uuid4
+
+from ragstone.core.errors import RagstoneError
+from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.replies import Outcome
+from ragstone.models.chat import ChatModel, ChatReply, ChatRequest
+from ragstone.run.judging.named_models import Named
+from ragstone.run.judging.run_models import ChatJudges
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """A chat model without its key, its connections and its code; as ``ChatModel``."""
+
+    name: str
+    about: str
+    identity: str
+    window: int
+    items: int
+    notes: tuple[str, ...]
+    kept: bool
+
+    @classmethod
+    def of(cls, model: ChatModel) -> Self:
+        """That of a model."""
+        return cls(
+            model.name,
+            model.about,
+            model.identity,
+            model.window,
+            model.items,
+            model.notes,
+            model.kept,
+        )
+
+    async def reply(self, request: ChatRequest) -> ChatReply:
+        """Never called: questions go to the process of the run."""
+        raise RuntimeError(f"{self.name} is asked about {request.name} by the process of the run.")
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
+    """The judges of a request with stand-ins for the models that were given as objects.
+
+    Args:
+        judge: As the user gave it; a name stays one.
+        chat: The same, opened.
+    """
+    given = judge if isinstance(judge, list | tuple) else [judge]
+    return [
+        one if isinstance(one, str) else [StandIn.of(model) for model in chat.models_of(name)]
+        for one, name in zip(given, chat.names, strict=True)
+    ]
+
+
+Result = TypeVar("Result")
+
+Ticket = tuple[str, int]
+Put = tuple[Ticket, str, Question, int]
+"""The ticket of a question, its model, itself, and its turn."""
+
+AT_ONCE = 512
+"""Questions that are taken together."""
+OPEN = 1_000
+"""Questions of a worker that wait in the relay at the same time."""
+PLACES = 1_000 * OPEN
+"""Calls that the relay holds at the same time: of a thousand workers, so that what takes questions
+and answers them always has a place among those that wait."""
+PATIENCE = 1.0
+"""Seconds after which a call that waits for questions comes back without."""
+
+
+class Relay:
+    """Hands questions on, and answers back. Used from one event loop."""
+
+    def __init__(self) -> None:
+        self._own = uuid4().hex
+        self._count = 0
+        self._waiting: dict[Ticket, asyncio.Future[Outcome]] = {}
+        self._put: list[Put] = []
+        self._some = asyncio.Event()
+
+    async def ask(self, model: str, question: Question, turn: int) -> Outcome:
+        """The outcome of a question."""
+        self._count += 1
+        ticket = self._own, self._count
+        answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
+        self._waiting[ticket] = answer
+        self._put.append((ticket, model, question, turn))
+        self._some.set()
+        try:
+            return await answer
+        finally:
+            del self._waiting[ticket]
+
+    async def take(self, seconds: float = PATIENCE) -> list[Put]:
+        """The next questions; none if there are none for so long."""
+        if not self._put:
+            self._some.clear()
+            try:
+                await asyncio.wait_for(self._some.wait(), seconds)
+            except TimeoutError:
+                return []
+        taken, self._put = self._put[:AT_ONCE], self._put[AT_ONCE:]
+        return taken
+
+    async def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None:
+        """Hand outcomes back; those that nobody waits for any more are passed over."""
+        for ticket, outcome in outcomes:
+            waiting = self._waiting.get(ticket)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(outcome)
+
+
+class RemoteRelay(Protocol):
+    """A relay in another process."""
+
+    def ask(self, model: str, question: Question, turn: int) -> Any:
+        """Put a question; what comes back can be awaited."""
+
+
+class RemoteAsking:
+    """Asks through a relay, in the process of a worker, with an event loop of its own.
+
+    Args:
+        relay: The relay.
+    """
+
+    def __init__(self, relay: RemoteRelay) -> None:
+        self._relay = relay
+        self._places = asyncio.Semaphore(OPEN)
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="asking", daemon=True).start()
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """As ``Asker``."""
+        async with self._places:
+            outcome: Outcome = await self._relay.ask(model.identity, question, turn)
+        return outcome
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        """As ``Worker``."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    def settled(self, work: "Future[Any]", seconds: float) -> bool:
+        """As ``Worker``."""
+        wait([work], seconds)
+        if not work.done():
+            return False
+        work.result()
+        return True
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """As ``Asker``."""
+        return self.submit(work).result()
+
+
+class AsksModels(Protocol):
+    """The asker of the run."""
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """Ask a question."""
+
+    def submit(self, work: Coroutine[Any, Any, Result]) -> "Future[Result]":
+        """Start a coroutine that asks; thread-safe."""
+
+
+class RelayHandle(Protocol):
+    """The relay, as the process of the run calls it."""
+
+    def take(self) -> list[Put]:
+        """Wait for questions, for ``PATIENCE`` at most."""
+
+    def answer(self, outcomes: Sequence[tuple[Ticket, Outcome]]) -> None:
+        """Hand outcomes back."""
+
+
+class Clerk:
+    """Takes the workers' questions to the asker, in the process of the run, in its own thread.
+
+    Args:
+        desk: The relay.
+        asking: The asker.
+        models: All models that may be asked, by identity.
+
+    Attributes:
+        fault: Why no question can be answered any more; None while all is well.
+    """
+
+    def __init__(
+        self, desk: RelayHandle, asking: AsksModels, models: Mapping[str, ChatModel]
+    ) -> None:
+        self._desk, self._asking, self._models = desk, asking, models
+        self._outcomes: list[tuple[Ticket, Outcome]] = []
+        self._some = threading.Condition()
+        self._closed = False
+        self.fault: BaseException | None = None
+        self._threads = [
+            threading.Thread(target=work, name=name, daemon=True)
+            for work, name in ((self._take, "questions"), (self._give, "answers"))
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def close(self) -> None:
+        """Take no more questions."""
+        with self._some:
+            self._closed = True
+            self._some.notify_all()
+        for thread in self._threads:
+            thread.join(2 * PATIENCE)
+
+    def _take(self) -> None:
+        try:
+            while not self._closed:
+                for ticket, model, question, turn in self._desk.take():
+                    work = self._asking.ask(self._models[model], question, turn)
+                    asked = self._asking.submit(work)
+                    asked.add_done_callback(partial(self._answered, ticket))
+        except BaseException as error:
+            self._failed(error)
+
+    def _answered(self, ticket: Ticket, asked: "Future[Outcome]") -> None:
+        try:
+            outcome = asked.result()
+        except BaseException as error:
+            self._failed(error)
+            return
+        with self._some:
+            self._outcomes.append((ticket, outcome))
+            self._some.notify_all()
+
+    def _give(self) -> None:
+        try:
+            while True:
+                with self._some:
+                    self._some.wait_for(lambda: self._outcomes or self._closed)
+                    outcomes, self._outcomes = self._outcomes, []
+                if not outcomes:
+                    return
+                self._desk.answer(outcomes)
+        except BaseException as error:
+            self._failed(error)
+
+    def _failed(self, error: BaseException) -> None:
+        """Keep the first fault, and of the run's own before any other."""
+        own = isinstance(error, RagstoneError) and not isinstance(self.fault, RagstoneError)
+        if not self._closed and (self.fault is None or own):
+            self.fault = error

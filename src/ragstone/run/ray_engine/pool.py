@@ -1,0 +1,276 @@
+"""Pool: the workers of a run on a Ray cluster, one for each processor of its nodes.
+
+A worker that is lost is begun again where there is room. What it was judging is told to have died
+with it; what only waited for it goes to another.
+"""
+
+import os
+import pickle
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ragstone.core.errors import CannotGoOn
+from ragstone.core.messages import reason
+
+from .connection import takes_connections
+from .shard_worker import Assignment, Brief, Node, ShardTask, Tables, this_node
+
+AWAY = 20.0
+"""Seconds for which the head of a cluster may not answer."""
+LOOK = 2.0
+"""Seconds between two looks at how large the cluster is."""
+TRIES = 5
+"""So often no worker may begin, while there is none, before the run ends."""
+LONGEST_REST = 64
+"""The longest wait before others are begun, as a multiple of ``rest``."""
+IN_HAND = 2
+"""Shards of a worker: one that it judges, and one so that it need not wait for the next."""
+
+
+class HeadAway(CannotGoOn):
+    """The head of the cluster does not answer; Ray cannot even be shut down in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A shard was made; its tables are fetched when they are wanted."""
+
+    task: ShardTask
+    brief: Brief
+    tables: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Died:
+    """A worker died.
+
+    Args:
+        judging: What it was judging.
+        waiting: What it had not begun.
+        why: The reason to give, should an example be the cause.
+    """
+
+    judging: list[ShardTask]
+    waiting: list[ShardTask]
+    why: str
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    handle: Any
+    ready: Any
+    node: Node | None = None
+    tasks: "deque[tuple[Any, Any, ShardTask]]" = field(default_factory=deque)
+    """References to what comes back, in the order in which it was asked for."""
+
+
+class Pool:
+    """The workers.
+
+    Args:
+        ray: The connected cluster.
+        assignment: What they are told.
+        relay: The actor that takes their questions to models; None if no judge is one.
+        rest: Seconds to wait after the first time that no worker began.
+    """
+
+    def __init__(self, ray: Any, assignment: Assignment, relay: Any, rest: float = 0.5) -> None:
+        self._ray = ray
+        self._assignment = ray.put(pickle.dumps(assignment))
+        self._relay = relay
+        # What asks models waits most of the time, so two shards go on beside each other.
+        self._at_once = 1 if relay is None else IN_HAND
+        self._class = ray.remote(_process_of_a_worker())
+        self._workers: list[_Worker] = []
+        self._rest = rest
+        self._failed, self._rest_until = 0, 0.0
+        self._look_at = 0.0
+        self._away_since: float | None = None
+
+    def __len__(self) -> int:
+        """How many workers are at work."""
+        return sum(one.node is not None for one in self._workers)
+
+    def fill(self) -> None:
+        """Begin workers until there is one for each processor of the cluster."""
+        now = time.monotonic()
+        if now < max(self._look_at, self._rest_until):
+            return
+        self._look_at = now + LOOK
+        if not self._answers(now):
+            return
+        there = int(self._ray.cluster_resources().get("CPU", 0))
+        for _ in range(max(1, there) - len(self._workers)):
+            handle = self._class.options(
+                num_cpus=1,
+                max_restarts=0,
+                max_concurrency=self._at_once,
+            ).remote(self._assignment, self._relay)
+            self._workers.append(_Worker(handle, handle.node.remote()))
+
+    def _answers(self, now: float) -> bool:
+        """Whether the head of the cluster takes connections.
+
+        Without it, Ray ends this process after a minute, without a word.
+
+        Raises:
+            HeadAway: It has not for ``AWAY`` seconds.
+        """
+        if takes_connections(self._ray.get_runtime_context().gcs_address):
+            self._away_since = None
+            return True
+        self._away_since = now if self._away_since is None else self._away_since
+        if now - self._away_since >= AWAY:
+            raise HeadAway(
+                "The head of the Ray cluster does not answer any more. What is judged is kept: "
+                "start the cluster again; then run the same command again."
+            )
+        return False
+
+    def free(self) -> int:
+        """How many shards workers would take."""
+        there = (one for one in self._workers if one.node is not None)
+        return sum(IN_HAND - len(one.tasks) for one in there)
+
+    def give(self, task: ShardTask) -> None:
+        """Give a shard to the worker with the least to do."""
+        there = [one for one in self._workers if one.node is not None]
+        worker = min(there, key=lambda one: len(one.tasks))
+        reads = worker.node is not None and worker.node.has_file and task.may_be_read
+        sent = task.without_bytes() if reads else task
+        brief, tables = worker.handle.make.options(num_returns=2).remote(sent)
+        worker.tasks.append((brief, tables, task))
+
+    def events(self, seconds: float) -> "Iterator[Made | Died]":
+        """What happened, waiting for it so long.
+
+        Raises:
+            CannotGoOn: A node is unlike this machine, or cannot judge; no worker begins.
+            InputError: As ``ShardMaker.make``.
+        """
+        waited = {one.ready: one for one in self._workers if one.node is None}
+        waited |= {task[0]: one for one in self._workers for task in one.tasks}
+        done: list[Any] = []
+        if waited:
+            done, _ = self._ray.wait(list(waited), timeout=seconds, fetch_local=False)
+        if done:
+            done, _ = self._ray.wait(
+                list(waited), num_returns=len(waited), timeout=0, fetch_local=False
+            )
+        for ref in done:
+            worker = waited[ref]
+            if worker in self._workers:
+                yield from self._told(worker, ref)
+
+    def fetched(self, tables: Any) -> Tables | None:
+        """The tables of a shard; None if they were lost with their node."""
+        try:
+            found: Tables = self._ray.get(tables)
+        except self._ray.exceptions.RayError:
+            return None
+        return found
+
+    def close(self) -> None:
+        """End all workers."""
+        for one in self._workers:
+            self._ray.kill(one.handle)
+        self._workers = []
+
+    def _told(self, worker: _Worker, ref: Any) -> "Iterator[Made | Died]":
+        try:
+            found = self._ray.get(ref)
+        except self._ray.exceptions.RayTaskError as error:
+            raise _cause(error) from error
+        except self._ray.exceptions.RayError as error:
+            yield self._lost(worker, error)
+            return
+        if isinstance(found, Node):
+            worker.node = found
+            _check_alike(found)
+            self._failed = 0
+            return
+        at = next(place for place, one in enumerate(worker.tasks) if one[0] == ref)
+        _, tables, task = worker.tasks[at]
+        del worker.tasks[at]
+        if found.unread and worker.node is not None:
+            worker.node = replace(worker.node, has_file=False)
+        yield Made(task, found, tables)
+
+    def _lost(self, worker: _Worker, error: Exception) -> Died:
+        self._workers.remove(worker)
+        self._look_at = 0.0
+        if worker.node is None:
+            self._did_not_begin(error)
+        memory = isinstance(error, self._ray.exceptions.OutOfMemoryError)
+        tasks = [task for _, _, task in worker.tasks]
+        return Died(
+            tasks[: self._at_once],
+            tasks[self._at_once :],
+            reason("worker_out_of_memory" if memory else "worker_ended"),
+        )
+
+    def _did_not_begin(self, error: Exception) -> None:
+        """Wait longer and longer before others are begun, and give up if none ever begins."""
+        if "ModuleNotFoundError" in str(error):
+            missing = str(error).rpartition("ModuleNotFoundError: ")[2].splitlines()[0]
+            raise CannotGoOn(
+                f"A node of the cluster cannot run this: {missing}. Install the same packages on "
+                "all nodes."
+            )
+        if time.monotonic() < self._rest_until:
+            return  # Of those that were begun together, the first counted.
+        self._failed += 1
+        self._rest_until = time.monotonic() + min(2**self._failed, LONGEST_REST) * self._rest
+        if self._failed >= TRIES and not len(self):
+            last = str(error).strip().splitlines()[-1].strip()
+            raise CannotGoOn(
+                f"No worker begins on the cluster, though it was tried {TRIES} times: {last} Look "
+                "at its nodes; then run the same command again."
+            )
+
+
+def _process_of_a_worker() -> type:
+    """The class of a worker's process, which begins before anything of Ragstone is imported there.
+
+    Defined in here, it is pickled as it stands. So Polars is told in time how many threads it has;
+    a process with an environment of its own would take a second longer to begin.
+    """
+
+    class RagstoneWorker:
+        def __init__(self, assignment: bytes, relay: Any) -> None:
+            os.environ["POLARS_MAX_THREADS"] = "1"
+            from .shard_worker import ShardWorker
+
+            self._worker = ShardWorker(pickle.loads(assignment), relay)
+
+        def node(self) -> Any:
+            return self._worker.node()
+
+        def make(self, task: Any) -> Any:
+            return self._worker.make(task)
+
+    return RagstoneWorker
+
+
+def _check_alike(node: Node) -> None:
+    """Raise ``CannotGoOn`` if a node has other versions than this machine."""
+    here = this_node()
+    differing = [
+        f"{name} {node.versions.get(name)}, here {own}"
+        for name, own in here.versions.items()
+        if node.versions.get(name) != own
+    ]
+    if differing:
+        raise CannotGoOn(
+            f"The node {node.host} has {'; '.join(differing)}. Install the same versions on all "
+            "nodes."
+        )
+
+
+def _cause(error: Any) -> BaseException:
+    """What a worker raised."""
+    cause = error.cause
+    return cause if isinstance(cause, BaseException) else error

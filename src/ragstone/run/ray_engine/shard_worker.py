@@ -1,0 +1,352 @@
+"""Shard worker: reads, judges and scores shards in its own process, on any node of a cluster.
+
+It opens the run's judges once, from what the user named, and reports what they are, so that a
+node with another version or model is noticed before it has judged anything.
+"""
+
+import pickle
+import platform
+import socket
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from typing import Any, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from ragstone.core.errors import CannotGoOn, InputError, RagstoneError, room_for
+from ragstone.core.python_runtime import collect_rarely
+from ragstone.data import Example, Examples, from_frame
+from ragstone.data.line_ranges import Lines
+from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
+from ragstone.judgements import Similarity, Support
+from ragstone.judges.llm.questions import Question
+from ragstone.run.folder.checksums import File
+from ragstone.run.folder.finished_run import RunTally, Violations
+from ragstone.run.folder.schemas import AlikeScores, Manifest
+from ragstone.run.folder.shards import write_frame
+from ragstone.run.judging.prefetch import StreamedBlock, Worker, judged_blocks, prefetched_blocks
+from ragstone.run.judging.run_models import able_to_ask
+from ragstone.run.judging.scoring import (
+    CheckedFields,
+    UnfitFields,
+    block_tables,
+    parted,
+    set_aside_tables,
+    shard_tables,
+)
+from ragstone.run.judging.sharding import OF_A_SHARD, DataShard
+from ragstone.run.request import Request
+from ragstone.run.run_plan import RunSpec, reopened
+from ragstone.run.settings import RunSettings
+
+from .connection import OwnFile, SharedFile
+from .model_relay import RemoteAsking
+
+PLACES = tuple[int, int]
+"""The place of the first example, and the one after the last: lines of a file, or rows of a table;
+at some there may be no example."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardTask:
+    """A shard to judge.
+
+    Args:
+        shard: Its number.
+        data: Its lines, or its examples as a table.
+        check: Whether it may be the first with examples, on which fields to group by are checked.
+        only_read: Whether its records are only read, to find the faults in them.
+        refused: Lines whose id occurred before, with the line where it did.
+        aside: Examples, by their place, that are not judged, with the reason.
+        part: What to try, of which nothing is kept; None: the whole shard.
+    """
+
+    shard: int
+    data: Lines | pl.DataFrame
+    check: bool = False
+    only_read: bool = False
+    refused: Mapping[int, int] = field(default_factory=dict)
+    aside: Mapping[int, str] = field(default_factory=dict)
+    part: PLACES | None = None
+
+    @property
+    def may_be_read(self) -> bool:
+        """Whether its lines can be read from the file by who has it."""
+        return isinstance(self.data, Lines) and self.data.plain and bool(self.data.text)
+
+    def without_bytes(self) -> Self:
+        """For a worker that reads its lines itself."""
+        assert isinstance(self.data, Lines)
+        return replace(self, data=self.data.without_bytes())
+
+    def read_from(self, file: SharedFile | None) -> Self | None:
+        """The task with the bytes of its lines; None if they cannot be had."""
+        lines = self.data
+        if not isinstance(lines, Lines) or lines.text or lines.end.bytes == lines.start.bytes:
+            return self
+        found = None if file is None else file.read(lines)
+        return None if found is None else replace(self, data=found)
+
+    @property
+    def places(self) -> PLACES:
+        """Those that it is about."""
+        if self.part is not None:
+            return self.part
+        if isinstance(self.data, pl.DataFrame):
+            return 0, self.data.height
+        return self.data.start.lines + 1, self.data.end.lines + 1
+
+    def named(self, place: int) -> str:
+        """The example at a place, as messages name it: by its line, else by its id."""
+        if isinstance(self.data, pl.DataFrame):
+            return str(self.data["id"][place])
+        return f"{self.data.name}:{place}"
+
+
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """What was found out about a shard.
+
+    Args:
+        shard: Its number.
+        examples: How many examples it has.
+        counted: What was counted in it, as the ledger keeps it.
+        files: The record of each of its files.
+        facts: What was found out about its records, if these were read here.
+        ids: The ids of its examples, if they were read here.
+        violations: Labels that break a rule, as the file of the run lists them.
+        rules: How often each rule is broken.
+        alike: Scores that are not in the files, as the ledger keeps them.
+        unfit: Why the data cannot be grouped as asked, should this be the first shard; then it was
+            not judged.
+        unread: Whether its lines could not be read here, and have to be sent.
+    """
+
+    shard: int
+    examples: int
+    counted: Mapping[str, Any]
+    files: Mapping[str, File]
+    facts: ReadFacts = field(default_factory=ReadFacts)
+    ids: IdBlock | None = None
+    violations: str = ""
+    rules: Counter[str] = field(default_factory=Counter)
+    alike: tuple[AlikeScores, ...] = ()
+    unfit: str = ""
+    unread: bool = False
+
+
+Tables = dict[str, NDArray[np.uint8]]
+"""The content of a shard's files, by table; arrays travel between processes without a copy."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShardMaker:
+    """Makes shards.
+
+    Args:
+        spec: What the run is going to do.
+        data: How records are read.
+        asking: Runs what asks models; None if no judge is one.
+    """
+
+    spec: RunSpec
+    data: Examples
+    asking: Worker | None
+
+    def make(self, task: ShardTask) -> tuple[Brief, Tables]:
+        """Read, judge and score a shard; of a part that is only tried, or read, nothing is kept.
+
+        Raises:
+            IdsOfSystems: An id is that of a question of several systems.
+            InputError: Models cannot be asked.
+        """
+        brief, placed = self._read(task)
+        if task.only_read or not placed:
+            return brief, {}
+        start, end = task.places
+        kept = [one for at, one in placed.items() if start <= at < end and at not in task.aside]
+        try:
+            blocks = [
+                block_tables(self.spec, task.shard, block.examples, block.judged)
+                for block in self._judged(task, kept)
+            ]
+        except UnfitFields as unfit:
+            return replace(brief, unfit=unfit.text), {}
+        if task.part is not None:
+            return brief, {}
+        blocks += [
+            set_aside_tables(self.spec, task.shard, placed[at], why)
+            for at, why in sorted(task.aside.items())
+            if at in placed
+        ]
+        tables = shard_tables(blocks)
+        tables["scores"], alike = parted(self.spec, tables["scores"])
+        return _written(replace(brief, alike=tuple(alike)), tables)
+
+    def _read(self, task: ShardTask) -> tuple[Brief, dict[int, Example]]:
+        """What was found out about the shard, and its examples by their place."""
+        facts, ids, broken = ReadFacts(), SeenIds(), Violations()
+        if isinstance(task.data, pl.DataFrame):
+            placed = dict(enumerate(from_frame(task.data)))
+        else:
+            placed = dict(self.data.read_part(task.data, ids, facts, task.refused))
+        for _ in broken.watch(placed.values()):
+            """All pass by."""
+        facts.label_violations = []  # They are in ``broken``.
+        brief = Brief(
+            task.shard,
+            len(placed),
+            {},
+            {},
+            facts,
+            None if isinstance(task.data, pl.DataFrame) else ids.all(),
+            broken.lines,
+            broken.rules,
+        )
+        return brief, placed
+
+    def _judged(self, task: ShardTask, examples: Sequence[Example]) -> Iterator[StreamedBlock]:
+        shards = [DataShard(task.shard, iter(examples))] if examples else []
+        check = CheckedFields(self.spec, checked=not task.check or task.part is not None)
+        if self.asking is None:
+            return judged_blocks(self.spec, shards, check)
+        first = task.shard * OF_A_SHARD
+        return prefetched_blocks(self.spec, shards, check, self.asking, first, _unwatched)
+
+
+def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tables]:
+    """The content of the files, as a run in one process writes them."""
+    tally = RunTally()
+    tally.add(brief.examples, tables["ledger"], tables.get(Similarity.name))
+    tally.count_calls(tables["ledger"], tables.get(Support.name))
+    files, content = {}, {}
+    with TemporaryDirectory() as folder, room_for(folder):
+        for name in sorted(tables):
+            file = Path(folder) / f"{name}.parquet"
+            files[name] = write_frame(name, tables[name], file)
+            content[name] = np.fromfile(file, np.uint8)
+    return replace(brief, counted=tally.counted, files=files), content
+
+
+def _unwatched(done: int, ready: Sequence[Example], judges: Sequence[object]) -> None:
+    """Progress is told by the process of the run."""
+
+
+ALIKE = ("ragstone", "numpy", "polars", "pydantic", "ray")
+"""Packages of which all nodes need the same version, for the same bytes come of the same code."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Where a worker is.
+
+    Args:
+        host: The name of its machine.
+        versions: Of Python and of the packages that all nodes need alike.
+        has_file: Whether the file of the data is there.
+    """
+
+    host: str
+    versions: Mapping[str, str]
+    has_file: bool = False
+
+
+def this_node() -> Node:
+    """The one on which this runs."""
+    versions = {name: version(name) for name in ALIKE}
+    return Node(socket.gethostname(), {"python": platform.python_version(), **versions})
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """What all workers of a run are told.
+
+    Args:
+        own: The user's own files, which come before the request, for it may name what is in them.
+        request: What the user asked for, without what belongs to the process of the run; pickled.
+        settings: Of the run, which the judges that are opened must have.
+        data: How records are read.
+        file: Where they are, if they are in one file.
+        answers: The answers of every system, by question, where judges compare them.
+        held: The manifest of a finished run that is made anew, with what was added to it later.
+    """
+
+    own: tuple[OwnFile, ...]
+    request: bytes
+    settings: RunSettings
+    data: Examples
+    file: SharedFile | None
+    answers: Mapping[str, Mapping[str, str]]
+    held: Manifest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _RelayActor:
+    """The relay, as an actor of Ray."""
+
+    actor: Any
+
+    def ask(self, model: str, question: Question, turn: int) -> Any:
+        return self.actor.ask.remote(model, question, turn)
+
+
+class ShardWorker:
+    """Judges shards, one after the other.
+
+    Args:
+        assignment: What it is told.
+        relay: The actor that takes its questions to models; None if no judge is one.
+    """
+
+    def __init__(self, assignment: Assignment, relay: Any) -> None:
+        collect_rarely()
+        self._assignment, self._relay = assignment, relay
+        self._maker: ShardMaker | None = None
+        self._opening = Lock()
+
+    def node(self) -> Node:
+        """Where it is."""
+        file = self._assignment.file
+        return replace(this_node(), has_file=file is not None and file.is_here())
+
+    def make(self, task: ShardTask) -> tuple[Brief, Tables]:
+        """Read, judge and score a shard.
+
+        Raises:
+            CannotGoOn: The judges of the run cannot be opened here, or are others.
+            InputError: As ``ShardMaker.make``.
+        """
+        try:
+            with self._opening:
+                if self._maker is None:
+                    self._maker = self._opened()
+            whole = task.read_from(self._assignment.file)
+            if whole is None:
+                return Brief(task.shard, 0, {}, {}, unread=True), {}
+            return self._maker.make(whole)
+        except RagstoneError as error:
+            # What an error has besides its words does not travel between processes. Where the
+            # process of the run could open the judges, it is the node that lacks something.
+            goes_on = self._maker is None or isinstance(error, CannotGoOn)
+            raise (CannotGoOn if goes_on else InputError)(error.text) from error
+
+    def _opened(self) -> ShardMaker:
+        given = self._assignment
+        for file in given.own:
+            file.run()
+        request: Request = pickle.loads(given.request)
+        spec = reopened(request, given.settings)
+        if given.held is not None:
+            spec, _ = spec.also_scoring(given.held)
+        if self._relay is None:
+            return ShardMaker(spec, given.data, None)
+        asking = RemoteAsking(_RelayActor(self._relay))
+        judges = able_to_ask(spec.judges, asking, spec.asks, given.answers)
+        return ShardMaker(replace(spec, judges=judges), given.data, asking)

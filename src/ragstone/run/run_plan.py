@@ -1,0 +1,317 @@
+"""Spec: what a run is going to do, determined before anything is judged or written.
+
+``evaluate``, ``forecast`` and a resumed run prepare it from a request, ``rescore`` from a finished
+run. The settings that ``run.json`` keeps are made here and nowhere else.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import argument
+from ragstone.data import Example, Examples, fingerprint_files, read
+from ragstone.judgements import Similarity
+from ragstone.judges import Judge
+from ragstone.judges.judge_names import Panel, parse_judges
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.nli_judge import NliJudge
+from ragstone.judges.similarity import BertscoreOptions
+from ragstone.metrics import (
+    QUICK,
+    Metric,
+    needed_asks,
+    read_metric,
+    suite_named,
+    wanted_topics,
+)
+from ragstone.models import Encoder
+
+from .estimates.sums import LOOKED_AT, default_cluster
+from .folder.finished_run import VERSION
+from .folder.input_survey import KnownFile, Survey, known_file, known_input, look_through
+from .folder.schemas import Manifest
+from .judging.judge_blocks import LabelFiles
+from .judging.run_models import ChatJudges, Models, chat_judges, local_encoder, open_models
+from .request import Request, Requested, own_definitions, requested, several
+from .settings import ModelNames, RunSettings
+
+CLOSED = Models()
+"""Nothing that compares texts is open."""
+
+
+@dataclass(frozen=True)
+class RunSpec:
+    """What a run is going to do.
+
+    Args:
+        settings: As stored in the manifest; those of a finished run do not change.
+        requested: Metrics and suites.
+        judges: In the order they are asked.
+        by: Requested fields to group by, in addition to the system.
+        models: The models of these judges.
+        added: Metrics added to the run later, each once.
+    """
+
+    settings: RunSettings
+    requested: Requested
+    judges: tuple[Judge, ...]
+    by: tuple[str, ...]
+    models: ModelNames
+    added: tuple[Metric, ...] = ()
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """All that is scored, in the order of the report."""
+        every = {str(metric): metric for metric in [*self.requested.scored, *self.added]}
+        return tuple(every.values())
+
+    @cached_property
+    def asks(self) -> list[str]:
+        """The asks to judge; metrics added later use existing judgements."""
+        return needed_asks(self.requested.scored)
+
+    @property
+    def cluster(self) -> str:
+        """The field whose equal values mark rows that are not independent."""
+        return self.settings.cluster
+
+    @cached_property
+    def fields(self) -> list[str]:
+        """Fields to group by, with those of the suites, which not all data have."""
+        suites = [name for name in self.requested.suites if name != QUICK]
+        of_suites = [suite_named(name).by for name in suites]
+        return list(dict.fromkeys([*self.by, *(name for by in of_suites for name in by)]))
+
+    @property
+    def chat_judges(self) -> list[str]:
+        """The judges that are chat models."""
+        return [] if self.settings.llm is None else list(self.settings.llm.judges)
+
+    def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
+        """The same with metrics that were added to the run later.
+
+        Args:
+            held: The manifest of the run so far.
+
+        Returns:
+            Also the metrics that cannot be scored here: of the user's own, or of similarities that
+            are not computed.
+        """
+        added: list[Metric] = []
+        left_out: list[str] = []
+        mine = {str(metric) for metric in self.metrics}
+        for name in (name for name in held.metrics if name not in mine):
+            try:
+                metric = read_metric(name)
+            except UnknownName:
+                left_out.append(name)
+                continue
+            compared = {ask for ask in metric.asks if ask.startswith(f"{Similarity.name}/")}
+            if compared <= set(self.asks):
+                added.append(metric)
+            else:
+                left_out.append(name)
+        suites = [name for name in held.suites if name != QUICK]
+        together = dict.fromkeys([*self.requested.suites, *suites])
+        return replace(
+            self,
+            requested=replace(self.requested, suites=tuple(together)),
+            by=grouped_by(*self.by, *held.by),
+            added=tuple(added),
+        ), left_out
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A run that has not begun: its spec, its data, and the models that will be asked.
+
+    Args:
+        examples: Can be read once.
+        files: What their files were recognised by before anything was read of them.
+        label_files: To be joined to them.
+        chat: The judges that are chat models.
+        survey: The result of reading all data first; None if no server will be asked.
+    """
+
+    spec: RunSpec
+    examples: Examples
+    files: tuple[KnownFile, ...]
+    label_files: LabelFiles
+    chat: ChatJudges
+    survey: Survey | None
+
+
+def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
+    """Look up and open everything that is needed, so that faults are reported before any work.
+
+    Args:
+        request: The request.
+        to_ask: False opens no encoder, and chat models without a key, because nothing will be sent.
+
+    Raises:
+        DataError: Records cannot be read; lists all of them.
+        InputError: As ``evaluate``; not ``to_ask`` and no judge is a chat model.
+    """
+    options = BertscoreOptions.parse(request.bertscore)
+    wanted, chat = _asked_for(request, to_ask=to_ask)
+    if not to_ask and not chat.judges:
+        raise InputError(
+            "No judge is a model, so there is nothing to forecast. Name one: "
+            f"{argument('judge', 'openai:MODEL')}, "
+            "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL."
+        )
+    panel = _panel(request, chat)
+    examples = read(
+        request.data,
+        columns=request.columns or {},
+        skip_bad=request.skip_bad,
+        limit=request.limit,
+        qrels=request.qrels,
+    )
+    label_files = LabelFiles(panel.label_files)
+    files = tuple(map(known_file, examples.files))
+    known = None if request.out is None else known_input(Path(request.out), files)
+    fingerprint = examples.fingerprint() if known is None else known.fingerprint
+    if known is not None and known.over_systems is not None:
+        examples.told_of_systems(over_systems=known.over_systems)
+    survey = None
+    if chat.judges:
+        seen = None if known is None else known.examples
+        survey = look_through(examples, wanted.scored, known=seen)
+    opened = ModelNames()
+    if to_ask:
+        # Which models are needed depends on what the judges can be asked; these then get them.
+        panel, opened = _with_models(request, wanted, chat, panel, examples, options)
+    settings = _settings(request, wanted, chat, panel, opened, examples, fingerprint)
+    by = grouped_by(*several(request.by))
+    spec = RunSpec(settings, wanted, panel.judges, by, opened)
+    return Prepared(spec, examples, files, label_files, chat, survey)
+
+
+def reopened(request: Request, settings: RunSettings) -> RunSpec:
+    """The spec of a run in another process, which opens the same judges; models cannot be asked.
+
+    Args:
+        request: As the run was asked for; its data are not read.
+        settings: Of the run.
+
+    Raises:
+        InputError: The judges or models that are opened here are not those of the run.
+    """
+    options = BertscoreOptions.parse(request.bertscore)
+    wanted, chat = _asked_for(request, to_ask=False)
+    panel, opened = _with_models(request, wanted, chat, _panel(request, chat), (), options)
+    here = _judges_opened(panel, opened)
+    there = settings.to_dict()
+    differing = [name for name, value in here.items() if there.get(name) != value]
+    if differing:
+        said = "; ".join(f"{name}: {here[name]}, not {there.get(name)}" for name in differing)
+        raise InputError(
+            f"A node of the cluster opens other judges than the run has: {said}. Put the same "
+            "models on all nodes."
+        )
+    return RunSpec(settings, wanted, panel.judges, grouped_by(*several(request.by)), opened)
+
+
+def grouped_by(*fields: str) -> tuple[str, ...]:
+    """The fields to group by, each once, without the system, which is always included."""
+    return tuple(name for name in dict.fromkeys(fields) if name != "system")
+
+
+def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:
+    """The metrics, and the judges that are chat models."""
+    wanted = requested(
+        request.metrics,
+        request.suites,
+        else_quick=True,
+        cross_encoder=request.cross_encoder is not None,
+    )
+    return wanted, chat_judges(
+        request.judge,
+        request.instructions,
+        wanted_topics(wanted.scored),
+        request.citations,
+        offline=request.offline,
+        to_ask=to_ask,
+    )
+
+
+def _with_models(
+    request: Request,
+    wanted: Requested,
+    chat: ChatJudges,
+    panel: Panel,
+    examples: Iterable[Example],
+    options: BertscoreOptions,
+) -> tuple[Panel, ModelNames]:
+    models = open_models(
+        needed_asks(wanted.metrics),
+        frozenset[str]().union(*(judge.asks for judge in panel.judges)),
+        (text for example in examples for text in example.reference),
+        embedder=request.embedder,
+        cross_encoder=request.cross_encoder,
+        bertscore=options,
+        offline=request.offline,
+    )
+    aligner, strings = local_encoder(panel.judges, needed_asks(wanted.scored), models.encoder)
+    return _panel(request, chat, aligner, models), replace(models.opened, strings=strings)
+
+
+def _panel(
+    request: Request, chat: ChatJudges, aligner: Encoder | None = None, models: Models = CLOSED
+) -> Panel:
+    return parse_judges(
+        chat.names,
+        request.citations,
+        aligner,
+        models.encoder,
+        models.cross_encoder,
+        models.bertscore,
+        llm=chat.judges,
+        offline=request.offline,
+    )
+
+
+def _settings(
+    request: Request,
+    wanted: Requested,
+    chat: ChatJudges,
+    panel: Panel,
+    opened: ModelNames,
+    examples: Examples,
+    fingerprint: str,
+) -> RunSettings:
+    llm = chat.settings()
+    return RunSettings.model_validate(
+        {
+            "ragstone": VERSION,
+            "data": fingerprint,
+            "labels": [fingerprint_files([path]) for path in panel.label_files],
+            "metrics": [str(metric) for metric in wanted.metrics],
+            "definitions": own_definitions(wanted.metrics),
+            "suites": list(wanted.suites),
+            **_judges_opened(panel, opened),
+            **({} if llm is None else {"llm": llm}),
+            "citations": request.citations,
+            "by": list(several(request.by)),
+            "cluster": request.cluster or default_cluster(examples.ahead(LOOKED_AT)),
+            "columns": dict(request.columns or {}),
+            "limit": None if request.limit is None else int(request.limit),
+            "skip_bad": request.skip_bad,
+        }
+    )
+
+
+def _judges_opened(panel: Panel, opened: ModelNames) -> dict[str, Any]:
+    """The settings that say which judges and models were opened."""
+    local = (judge.parts for judge in panel.judges if isinstance(judge, LocalJudge))
+    nli = (judge for judge in panel.judges if isinstance(judge, NliJudge))
+    return {
+        "judges": [judge.name for judge in panel.judges],
+        "local": next(local, []),
+        "nli": [f"{judge.name}@{judge.model.fingerprint}" for judge in nli],
+        **opened.settings(),
+    }
