@@ -646,7 +646,7 @@ def _import_all() -> None:
     import ragstone
 
     # Those of other people's frameworks, which no command imports, would count as memory.
-    apart = ("ragstone.models", "ragstone.pytest_plugin", "ragstone.guard.fits")
+    apart = ("ragstone.models", "ragstone.pytest_plugin", "ragstone.guard.integrations")
     for module in pkgutil.walk_packages(ragstone.__path__, "ragstone."):
         if not module.name.startswith(apart) and not module.name.endswith("__main__"):
             import_module(module.name)

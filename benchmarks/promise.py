@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.guard import Guard
-from ragstone.guard.gating.labelled import ScoredLabels, labelled_scores
+from ragstone.guard.confidence_gate.gate_labels import ScoredLabels, labelled_scores
 from ragstone.stats.risk_control import highest_of_clusters, lower_bound, promised_threshold
 
 Floats = NDArray[np.float64]

@@ -28,7 +28,7 @@ from ragstone.analysis.composite_weights.preferences import Opinion, Opinions, S
 from ragstone.analysis.scored_run import Scored
 from ragstone.metrics import parse_metric
 from ragstone.report import show
-from ragstone.report.pages.weights import weights_page
+from ragstone.report.pages.comparison_page import weights_page
 from ragstone.run import Run
 from ragstone.stats.comparison.preference_models import nonnegative_logistic
 

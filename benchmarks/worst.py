@@ -18,8 +18,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from ragstone import evaluate
-from ragstone.report.ranked import ranked
-from ragstone.report.worst import worst
+from ragstone.report.worst_examples import ranked, worst
 
 GRADES = ("faithfulness", "appropriateness", "completeness")
 ALONE = ("faithfulness", "answer_coverage", "factual_accuracy", "token_f1")

@@ -24,10 +24,9 @@ from ragstone.metrics import (
     metric_types,
     parse_metric,
 )
-from ragstone.report.catalogue import MetricEntry, entry
-from ragstone.report.figures import ARROWS, bands_of
-from ragstone.report.groups import FAMILIES
-from ragstone.report.sentences.stages import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.report.number_format import ARROWS, FAMILIES, bands_of
+from ragstone.report.pages.catalogue_page import MetricEntry, entry
+from ragstone.report.sentences.summary_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
 
 PAGE = Path(__file__).with_name("metrics.md")
 

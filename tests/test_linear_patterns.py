@@ -24,8 +24,8 @@ FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 GIVEN_BY_THE_USER = {
     ("judges/rules.py", "compile"),
     ("judges/rules.py", "finditer"),
-    ("guard/checks.py", "compile"),
-    ("guard/phrases.py", "fullmatch"),
+    ("guard/guard_input.py", "compile"),
+    ("guard/guard_input.py", "fullmatch"),
     ("monitor/traces/redaction.py", "compile"),
 }
 """Where the patterns of users are compiled and used: whoever writes a pattern answers for it."""

@@ -65,6 +65,6 @@ def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
 
 
 def test_the_guard_is_a_room_of_its_own_at_the_root() -> None:
-    code = "import ragstone; print(ragstone.guard.assess('q', '', []).issues[0].code)"
+    code = "import ragstone; print(ragstone.guard.guard('q', '', []).issues[0].code)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "empty_answer\n"

@@ -15,7 +15,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
 from ragstone.guard import Checks, Guard
-from ragstone.guard.fits import GuardMiddleware, tell_guard
+from ragstone.guard.integrations import GuardMiddleware, tell_guard
 
 PIER = "How long is the pier?"
 BUILT = "When was the pier built?"

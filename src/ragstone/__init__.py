@@ -28,8 +28,8 @@ if TYPE_CHECKING:
         metric,
         parse_metric,
     )
-    from ragstone.report.drawings import write_charts
-    from ragstone.report.words import explain
+    from ragstone.report.chart_files import write_charts
+    from ragstone.report.reason_words import explain
     from ragstone.run import Estimate, Instructions, Limits, Run
     from ragstone.run.batches.batch_follower import batches
     from ragstone.run.evaluate import aevaluate, evaluate
@@ -64,7 +64,7 @@ _ROOMS = {
     "conversations": "analysis",
     "evaluate": "run.evaluate",
     "evaluate_one": "run.evaluate_one",
-    "explain": "report.words",
+    "explain": "report.reason_words",
     "failures": "analysis",
     "forecast": "run.forecast",
     "gate": "analysis",
@@ -73,7 +73,7 @@ _ROOMS = {
     "read": "data",
     "rescore": "run.rescore",
     "write": "data",
-    "write_charts": "report.drawings",
+    "write_charts": "report.chart_files",
     "write_report": "web.write_report",
 }
 
@@ -118,7 +118,7 @@ __all__ = [
 
 
 rendered_by(lambda: cast("Any", import_module("ragstone.report.notebook")))
-register_wording(lambda: getattr(import_module("ragstone.report.words"), "words"))  # noqa: B009
+register_wording(lambda: getattr(import_module("ragstone.report.reason_words"), "words"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

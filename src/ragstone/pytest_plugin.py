@@ -88,9 +88,9 @@ class Ragstone:
             max_missing=max_missing,
         )
         if result.decision != "pass":
-            from ragstone.report.failing import failing
-            from ragstone.report.pages.gate import gate_page
+            from ragstone.report.pages.release_gate_page import gate_page
             from ragstone.report.render.terminal import as_text
+            from ragstone.report.worst_examples import failing
 
             page = gate_page(result.run, result, failing(result.run, result, limit=worst))
             said = f"{page.said}\n{as_text(page)}"

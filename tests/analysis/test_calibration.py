@@ -12,7 +12,7 @@ import ragstone
 from ragstone.analysis import calibrate, corrected_quantities, read_passport
 from ragstone.analysis.calibration.judge_identity import order_sensitivity
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run import Run
 from ragstone.stats.correction.poststratified import poststratified_rate
 from ragstone.testing import ScriptedModel, asked, reply_to

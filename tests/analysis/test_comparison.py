@@ -27,7 +27,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.data import Context, Example, cornwall, to_frame
 from ragstone.metrics import parse_metric
-from ragstone.report.words import explain, words
+from ragstone.report.reason_words import explain, words
 from ragstone.run import Estimate, Run
 from ragstone.run.folder.finished_run import FinishedJudge, RunTally, manifest
 from ragstone.run.folder.folder import Folder

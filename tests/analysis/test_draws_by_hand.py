@@ -17,7 +17,7 @@ from ragstone.analysis.scored_run import Scored, reasons_of
 from ragstone.annotation.queue.form import AskedLabel
 from ragstone.core.errors import InputError
 from ragstone.metrics import parse_metric
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run import Run
 from tests.analysis.conftest import MISSING, MadeRun, Make, Score
 

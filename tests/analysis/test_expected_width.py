@@ -12,7 +12,7 @@ from ragstone.analysis.label_sampling.asked_labels import expected_errors, expec
 from ragstone.analysis.label_sampling.draw_sample import draw_sample
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 Z = 1.959963984540054
 

@@ -24,7 +24,7 @@ from ragstone.analysis.scored_run import Quantity, Scored
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Composite, Range, Undefined, metric, parse_metric, register
-from ragstone.report.words import explain, words
+from ragstone.report.reason_words import explain, words
 from ragstone.stats import Interval, wilson
 from ragstone.stats.rate_bounds import ExactRate, exact_rate
 from tests.analysis.conftest import MISSING, Make, Score

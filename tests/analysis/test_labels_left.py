@@ -8,7 +8,7 @@ import pytest
 
 from ragstone.analysis.sample_sizes.question_sizes import LabelsLeft, labels_left
 from ragstone.annotation import LabelTable, read_label_table
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.stats.planning.sample_size import mean_sample_size, pilot, rate_sample_size
 from ragstone.stats.weights_and_groups import kish_size
 

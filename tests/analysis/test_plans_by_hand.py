@@ -18,7 +18,7 @@ from ragstone.analysis.sample_sizes.question_sizes import (
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import labels_of
 from ragstone.core.errors import InputError
-from ragstone.report.pages.plan import mean_page
+from ragstone.report.pages.sample_sizes_page import mean_page
 from ragstone.report.render.terminal import as_text
 from ragstone.stats.planning.labels_needed import labels_for_mean
 from ragstone.stats.planning.sample_size import equivalence_margin, rate_sample_size

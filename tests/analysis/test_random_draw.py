@@ -13,10 +13,10 @@ from ragstone.analysis import calibrate
 from ragstone.analysis.calibration.calibrate import Calibration
 from ragstone.analysis.calibration.corrected_means import not_random
 from ragstone.analysis.release_gate.release_gate import gate
-from ragstone.report.pages.calibration import calibration_page
-from ragstone.report.pages.gate import advice
+from ragstone.report.pages.calibration_page import calibration_page
+from ragstone.report.pages.release_gate_page import advice
+from ragstone.report.reason_words import explain, words
 from ragstone.report.render.terminal import as_text
-from ragstone.report.words import explain, words
 from ragstone.run import Run
 from ragstone.stats.correction.anytime import anytime_mean
 

@@ -18,7 +18,7 @@ from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.judgements import Quality, guideline_of
 from ragstone.metrics import parse_metric
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 WORDS = ("pier", "mole", "adit", "cove", "reef", "quay")
 METRICS = ["token_f1", "exact_match", "faithfulness"]

@@ -20,7 +20,7 @@ from ragstone.analysis.sample_sizes.question_sizes import (
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import labels_of
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.stats.planning.mcnemar_power import (
     doubt_of_deviation,
     doubt_of_share,

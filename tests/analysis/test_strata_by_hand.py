@@ -20,7 +20,7 @@ from ragstone.analysis.label_sampling.sample_designs import (
 )
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from tests.analysis.conftest import MISSING, MadeRun, Make, Score, Scores
 
 

@@ -22,7 +22,7 @@ from ragstone.core.errors import DataError, InputError, UnknownName
 from ragstone.judgements import References
 from ragstone.metrics import Range, Undefined, metric, parse_metric, register
 from ragstone.metrics.composite import Composite
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 WORDS = ("pier", "mole", "adit", "cove", "reef", "quay", "weir", "lock")
 METRICS = ["token_f1", "rouge_l", "exact_match", "abstention", "contradiction", "helpfulness"]

@@ -12,7 +12,7 @@ from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import DataError
 from ragstone.core.messages import Reason
 from ragstone.data import Context, Example
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 PAIR = Example("q1", "q1", "s", contexts=(Context("d7", "t", 1), Context("d9", "u", 2)))
 

@@ -10,7 +10,7 @@ from ragstone.annotation.label_table import LabelTable
 from ragstone.annotation.read_labels import labels_of, read_label_table
 from ragstone.core.errors import DataError, InputError
 from ragstone.core.messages import in_shell
-from ragstone.report.words import explain, words
+from ragstone.report.reason_words import explain, words
 
 
 def rated(

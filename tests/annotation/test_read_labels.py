@@ -19,7 +19,7 @@ from ragstone.core.messages import Reason
 from ragstone.data import Context, Example, read
 from ragstone.judgements import Claims
 from ragstone.metrics import Range, metric, register
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 
 def jsonl(path: Path, *rows: Mapping[str, Any]) -> Path:

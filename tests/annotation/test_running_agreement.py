@@ -13,7 +13,7 @@ from ragstone.annotation.read_labels import labels_of, read_label_table
 from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, labels_so_far
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Reason
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.stats.agreement.alpha_and_ac1 import fleiss_kappa
 from ragstone.stats.agreement.coefficients import cohen_kappa
 from ragstone.stats.correction.anytime import mean_sequence

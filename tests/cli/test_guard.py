@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ragstone.guard import assess
-from ragstone.guard.over_data import SHOWN
+from ragstone.guard.guard import SHOWN
 
 from .conftest import Outcome
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.report.pages.runs import runs_page
+from ragstone.report.pages.runs_page import runs_page
 from ragstone.report.render.terminal import as_text
 from ragstone.run.folder.checksums import signed, write_json
 from ragstone.run.folder.run_list import Beat, latest_run, runs_in

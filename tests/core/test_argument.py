@@ -33,14 +33,12 @@ from ragstone.core.messages import (
     in_shell,
     throughout,
 )
-from ragstone.guard.gating.calibrating import calibrate_gate
+from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
 from ragstone.report.page import Facts, Page, section
 from ragstone.report.page import Note as FactsNote
-from ragstone.report.render.html import as_html
-from ragstone.report.render.junit import as_junit
-from ragstone.report.render.markdown import as_markdown
+from ragstone.report.reason_words import words
+from ragstone.report.render.documents import as_html, as_junit, as_markdown
 from ragstone.report.render.terminal import as_text
-from ragstone.report.words import words
 
 FLAG = re.compile(r"(?<![-\w])--[a-z][a-z-]*")
 SOURCE = Path(inspect.getfile(ragstone)).parent

@@ -11,7 +11,7 @@ import pytest
 from ragstone import evaluate
 from ragstone.core.errors import DataError
 from ragstone.data import Example, read
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run import Run
 
 TOLD = "Ids repeat over systems: an id is the question's, and an example is ID/SYSTEM."

@@ -16,7 +16,7 @@ from ragstone import evaluate
 from ragstone.core.errors import DataError
 from ragstone.core.messages import in_shell
 from ragstone.data import Example, cornwall, read
-from ragstone.report.words import explain, words
+from ragstone.report.reason_words import explain, words
 
 Record = Mapping[str, Any]
 Door = Callable[[Record, Path], Any]

@@ -11,7 +11,7 @@ from ragstone.annotation import read_label_table
 from ragstone.core.errors import DataError
 from ragstone.data import read
 from ragstone.data.text_files import words_of_windows
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 WESTERN = {
     "English": "Don’t say “naïve” — the café’s owner, Mr. Müller, paid €5… and left.",

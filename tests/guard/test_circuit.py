@@ -6,8 +6,8 @@ from threading import Thread
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.guard.judging.circuit import Circuit
-from ragstone.report.words import explain
+from ragstone.guard.claim_judges import Circuit
+from ragstone.report.reason_words import explain
 
 
 class Hand:

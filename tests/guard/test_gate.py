@@ -13,9 +13,13 @@ from scipy.stats import binom, binomtest
 from ragstone import explain
 from ragstone.core.errors import DataError, InputError, PromiseRefused
 from ragstone.guard import Gate, Guard
-from ragstone.guard.gating.calibrating import calibrate_gate
-from ragstone.guard.gating.gate_judge import GateJudge
-from ragstone.guard.gating.labelled import LabelledScore, has_scores, labelled_scores
+from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
+from ragstone.guard.confidence_gate.gate_labels import (
+    GateJudge,
+    LabelledScore,
+    has_scores,
+    labelled_scores,
+)
 from ragstone.models.chat.model import ChatFailure
 from ragstone.testing import ScriptedModel
 

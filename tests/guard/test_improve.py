@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.guard import Checks, Guard, Revision, aimprove, improve
-from ragstone.report.words import SENTENCES
+from ragstone.report.reason_words import SENTENCES
 
 PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur Elton."
 QUESTION = "How long is the pier?"

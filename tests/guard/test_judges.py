@@ -13,11 +13,9 @@ import pytest
 import ragstone
 from ragstone.core.errors import InputError
 from ragstone.guard import Guard, assess
-from ragstone.guard.answered import Answered
-from ragstone.guard.grounding import ClaimVerdict
-from ragstone.guard.judging.by_encoder import MOST_CHARACTERS, EncoderJudge
-from ragstone.guard.judging.circuit import Circuit
-from ragstone.guard.judging.named_judge import TimedJudge
+from ragstone.guard.answer_checks import ClaimVerdict
+from ragstone.guard.claim_judges import MOST_CHARACTERS, Circuit, EncoderJudge, TimedJudge
+from ragstone.guard.guard_input import Answered
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.testing import ScriptedModel
@@ -248,7 +246,7 @@ def test_what_the_local_judge_did_not_reach_no_other_judge_has_judged(
 ) -> None:
     now = iter(range(1000))
     clock = (lambda: next(now) / 10,)
-    monkeypatch.setattr("ragstone.guard.deadline.Deadline.__init__.__defaults__", clock)
+    monkeypatch.setattr("ragstone.guard.guard_input.Deadline.__init__.__defaults__", clock)
     guard = Guard()
     object.__setattr__(guard, "_judge", Kind())
     found = guard.assess(QUESTION, " ".join([GOOD] * 50), [PIER])

@@ -12,7 +12,7 @@ import pytest
 import uvicorn
 
 from examples.guarded_app.app import ANSWERS, ARCHIVE, BUILT, PIER, app
-from ragstone.guard.fits.on_fail import HELD
+from ragstone.guard.integrations.request_guard import HELD
 
 PATIENCE = 60
 """Seconds; a busy machine is far below it."""

@@ -42,7 +42,7 @@ from ragstone.judgements import (
 from ragstone.judges import Block
 from ragstone.metrics import Part, Undefined, needed_asks, score
 from ragstone.metrics.metric import Metric
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run.judging.judge_blocks import still_open
 
 LACKING: dict[str, dict[str, Any]] = {

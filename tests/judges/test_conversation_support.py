@@ -12,7 +12,7 @@ from ragstone.judges.judge import HumanJudge, with_turns
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Score, Undefined
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 
 Judged = Callable[..., Tables]
 Scored = Callable[..., Score]

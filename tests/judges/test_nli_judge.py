@@ -17,7 +17,7 @@ from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.nli_judge import NliJudge, Outputs, nli_judge, outputs, read_sentences, windows
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Missing, Score, Undefined
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.testing import tiny_bert
 
 Judged = Callable[..., Tables]

@@ -13,7 +13,7 @@ from ragstone.metrics import (
     metric_types,
     parse_metric,
 )
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.testing import score_frame
 
 RANGES = {"share": (0, 1, False), "rate": (0, 1, True), "cosine": (-1, 1, False)}

@@ -22,7 +22,7 @@ from ragstone.metrics import (
 )
 from ragstone.metrics import user_metrics as loading
 from ragstone.metrics.metric_names import key
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 LIST = Path(__file__).with_name("names_people_type.txt")
 LINES = [

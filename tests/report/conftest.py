@@ -11,7 +11,9 @@ from ragstone.data import Context, Example, Turn
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import KINDS
 from ragstone.metrics import parse_metric
-from ragstone.report.dossier import (
+from ragstone.report.page import Block, Page, Section
+from ragstone.report.render.terminal import as_text
+from ragstone.report.run_contents import (
     PLACES,
     Dossier,
     ExampleScore,
@@ -20,8 +22,6 @@ from ragstone.report.dossier import (
     SaidOfPart,
     asks_about,
 )
-from ragstone.report.page import Block, Page, Section
-from ragstone.report.render.terminal import as_text
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.schemas import NO_DATA, JudgeForm, Manifest
 

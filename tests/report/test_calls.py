@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from ragstone.models.chat import Usage
-from ragstone.report.calls import call_items, cost, tokens, took
 from ragstone.report.page import OutlineItem, Phrase, plain
+from ragstone.report.run_contents import call_items, cost, tokens, took
 from ragstone.run import Entry
 from ragstone.run.calls.journal_reader import Attempt, Totals
 

@@ -9,7 +9,7 @@ import pytest
 from ragstone.core.errors import UnknownName
 from ragstone.data import Context, Example, Turn, to_frame
 from ragstone.judgements import KINDS
-from ragstone.report.dossier import dossier, dossiers
+from ragstone.report.run_contents import dossier, dossiers
 from ragstone.run import Entry
 
 Rows = Sequence[Mapping[str, Any]]

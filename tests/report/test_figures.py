@@ -4,7 +4,7 @@ from typing import get_args
 import pytest
 
 from ragstone.metrics import metric_types
-from ragstone.report.figures import (
+from ragstone.report.number_format import (
     METHODS,
     band,
     counted,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ragstone.report.groups import FAMILIES, Groups, by_family, by_metric
+from ragstone.report.number_format import FAMILIES, Groups, by_family, by_metric
 from ragstone.run.estimates.estimate import Estimate
 
 Make = Callable[..., Estimate]

@@ -1,6 +1,6 @@
 """What pages show of an interval, and of how it was made."""
 
-from ragstone.report.intervals import interval_cell, method_notes, scale_for
+from ragstone.report.number_format import interval_cell, method_notes, scale_for
 from ragstone.report.page import Heading, IntervalCell, Note, Row, RowName, Scale, strong, table
 from ragstone.stats import Interval
 

@@ -11,8 +11,7 @@ from ragstone import evaluate
 from ragstone.analysis import calibrate
 from ragstone.analysis.comparison.compare import compare
 from ragstone.core.messages import HasPage
-from ragstone.report.brief import brief
-from ragstone.report.notebook import notebook_html, page_of
+from ragstone.report.notebook import brief, notebook_html, page_of
 from ragstone.report.page import (
     OutlineItem,
     Page,

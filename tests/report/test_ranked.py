@@ -10,7 +10,7 @@ import pytest
 from ragstone.data import Example
 from ragstone.data.write import to_frame
 from ragstone.judgements import KINDS
-from ragstone.report.ranked import RankedExample, RankedExamples, ranked
+from ragstone.report.worst_examples import RankedExample, RankedExamples, ranked
 from ragstone.run import Entry
 
 from .conftest import HandMadeRun, make_estimate

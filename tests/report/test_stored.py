@@ -19,7 +19,7 @@ from ragstone.report import (
     worst,
     worst_page,
 )
-from ragstone.report.export import write_table
+from ragstone.report.run_contents import write_table
 from ragstone.run import Run
 
 ROWS: list[dict[str, Any]] = [

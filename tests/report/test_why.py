@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from ragstone.report.why import why
+from ragstone.report.worst_examples import why
 
 from .conftest import dossier_of as found
 

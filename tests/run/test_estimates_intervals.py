@@ -8,7 +8,7 @@ import pytest
 
 from ragstone import evaluate, rescore
 from ragstone.core.messages import in_python
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Estimate, Run
 from ragstone.run.estimates.cautions import of_sizes
 

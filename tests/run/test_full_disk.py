@@ -21,8 +21,8 @@ from ragstone.core.errors import DiskFull, ModelError, room_for
 from ragstone.core.files import write_result
 from ragstone.core.parquet import sink_parquet, write_parquet
 from ragstone.models.chat import ChatReply
-from ragstone.report.export import write_table
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
+from ragstone.report.run_contents import write_table
 from ragstone.run.folder.checksums import File, write_json
 from ragstone.run.folder.finished_run import RunTally
 from ragstone.run.folder.schemas import Counted, ShardForm

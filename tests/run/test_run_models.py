@@ -15,7 +15,7 @@ from ragstone.judges.similarity import bertscore, count_documents
 from ragstone.models import open_encoder
 from ragstone.models.download import PLACE
 from ragstone.models.model_store import Origin, keep, models_folder
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Estimate, Run
 from ragstone.testing import ScriptedEncoder, tiny_bert
 

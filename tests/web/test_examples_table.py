@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.data import Example, cornwall, read
-from ragstone.report.ranked import ranked
+from ragstone.report.worst_examples import ranked
 from ragstone.web.asked import Asked
 from ragstone.web.filters import ExampleFilter, read_range
 from ragstone.web.pages.examples import shown_metrics

@@ -66,7 +66,7 @@ def agreement(
     """
     from ragstone.annotation.annotator_agreement import agreement as measured
     from ragstone.annotation.write_labels import write_adjudicated
-    from ragstone.report.pages.agreement import agreement_page
+    from ragstone.report.pages.agreement_page import agreement_page
 
     scales = _scales(scale or ())
     found = measured(

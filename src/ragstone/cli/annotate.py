@@ -215,7 +215,7 @@ def list_queues(store: Store = "", json: options.Json = False) -> None:
     """
     from ragstone.annotation.queue.queue import queues
     from ragstone.annotation.queue.work_progress import queue_work
-    from ragstone.report.pages.annotate import queues_page
+    from ragstone.report.pages.annotation_pages import queues_page
 
     database = _there(store)
     found = [queue_work(database, one.name) for one in queues(database)]
@@ -346,7 +346,7 @@ def take_labels(
     """
     from ragstone.annotation import read_label_table
     from ragstone.annotation.queue.queue_results import take_over
-    from ragstone.report.figures import counted
+    from ragstone.report.number_format import counted
 
     done = take_over(_queue(queue, store), read_label_table(files), author)
     if json:
@@ -406,7 +406,7 @@ def export(
 
 def _write_tags(tags: "QueueTags", out: Path, *, json: bool) -> None:
     from ragstone.annotation.write_labels import write_rows
-    from ragstone.report.figures import counted
+    from ragstone.report.number_format import counted
 
     found = tags.examples()
     columns = {f"tag:{tag}": ids for tag, ids in found.by_tag.items()}
@@ -557,7 +557,7 @@ def _print_progress(
 ) -> None:
     """Print how far a queue is, and new links."""
     from ragstone.annotation.queue.work_progress import queue_work
-    from ragstone.report.pages.annotate import progress_page
+    from ragstone.report.pages.annotation_pages import progress_page
 
     queue = _queue(name, store)
     page = progress_page(queue_work(_there(store), name), queue.events(), links)

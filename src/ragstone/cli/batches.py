@@ -40,7 +40,7 @@ def batches(
 
     Exit status: 0 done, 2 no batches there.
     """
-    from ragstone.report.pages.batches import batches_page
+    from ragstone.report.pages.runs_page import batches_page
     from ragstone.run.batches.batch_follower import batches as listed
 
     print_page(batches_page(listed(run, ask=not as_known, forget=forget)), json=json)
@@ -48,7 +48,7 @@ def batches(
 
 def end_waiting(waiting: "BatchesWaiting", *, json: bool) -> NoReturn:
     """Print what a run waits for and the command that goes on, and end with status 5."""
-    from ragstone.report.pages.batches import batches_page
+    from ragstone.report.pages.runs_page import batches_page
     from ragstone.run.batches.batch_follower import batches as listed
     from ragstone.run.batches.batch_follower import keep_command
 

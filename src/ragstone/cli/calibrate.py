@@ -121,8 +121,8 @@ def calibrate(
     from ragstone import analysis as decisions
     from ragstone import report
     from ragstone.core.files import write_result
-    from ragstone.report.pages.calibration import calibration_page, passport_page
-    from ragstone.report.render.markdown import as_markdown
+    from ragstone.report.pages.calibration_page import calibration_page, passport_page
+    from ragstone.report.render.documents import as_markdown
     from ragstone.run import Run
 
     load_own(metrics_from or ())

@@ -57,7 +57,7 @@ def compare(
     Exit status: 0 done, 2 invalid input.
     """
     from ragstone.analysis.comparison.compare import compare as compared
-    from ragstone.report.pages.comparison import comparison_page
+    from ragstone.report.pages.comparison_page import comparison_page
 
     load_own(metrics_from or ())
     alone = without_overrules

@@ -237,7 +237,7 @@ def _suite_to_export(suites: Sequence[str], file: Path) -> str:
 
 
 def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:
-    from ragstone.report.pages.forecast import forecast_page
+    from ragstone.report.pages.runs_page import forecast_page
     from ragstone.run.forecast import forecast_of
 
     expected = forecast_of(request)

@@ -13,7 +13,7 @@ from .output import print_notes
 from .results import load_own
 
 if TYPE_CHECKING:
-    from ragstone.report.export import FileFormat
+    from ragstone.report.run_contents import FileFormat
     from ragstone.run import Run
 
 

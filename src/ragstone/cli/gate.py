@@ -111,8 +111,8 @@ def gate(
     missing.
     """
     from ragstone.analysis.release_gate.release_gate import gate as decided
-    from ragstone.report.failing import failing
-    from ragstone.report.pages.gate import gate_page
+    from ragstone.report.pages.release_gate_page import gate_page
+    from ragstone.report.worst_examples import failing
 
     load_own(metrics_from or ())
     result = decided(
@@ -140,8 +140,7 @@ def gate(
 def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
     """Write the page to the files that were asked for, and to the summary of a CI step."""
     from ragstone.core.files import write_result
-    from ragstone.report.render.junit import as_junit
-    from ragstone.report.render.markdown import as_markdown
+    from ragstone.report.render.documents import as_junit, as_markdown
 
     if junit is not None:
         write_result(junit, as_junit(page))

@@ -128,8 +128,8 @@ def assess_file(
     from ragstone.core.messages import argument
     from ragstone.data import read
     from ragstone.guard import Gate
-    from ragstone.guard.over_data import AssessedData, assess_data
-    from ragstone.report.pages.guard import guard_page, row_of
+    from ragstone.guard.guard import AssessedData, assess_data
+    from ragstone.report.pages.guard_pages import guard_page, row_of
     from ragstone.run.folder.run_list import Progress
 
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):

@@ -73,8 +73,8 @@ def calibrate_file(
     Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
     """
     from ragstone.core.errors import PromiseRefused
-    from ragstone.guard.gating.calibrating import calibrate_gate
-    from ragstone.report.pages.promise import gate_calibration_page, gate_refusal_page
+    from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
+    from ragstone.report.pages.confidence_gate_page import gate_calibration_page, gate_refusal_page
 
     scored_by = _guard(labelled, judge, deadline, offline=offline)
     try:
@@ -118,7 +118,7 @@ def check_file(
     tell.
     """
     from ragstone.guard import Gate
-    from ragstone.report.pages.promise import gate_check_page
+    from ragstone.report.pages.confidence_gate_page import gate_check_page
 
     scored_by = _guard(labelled, judge, deadline, offline=offline)
     found = Gate.read(gate).check(
@@ -134,7 +134,7 @@ def check_file(
 
 def _guard(labelled: Path, judge: str | None, deadline: float, *, offline: bool) -> "Guard | None":
     """The guard that scores the answers; None where they have scores."""
-    from ragstone.guard.gating.labelled import has_scores
+    from ragstone.guard.confidence_gate.gate_labels import has_scores
 
     if has_scores(labelled):
         return None

@@ -58,7 +58,7 @@ def labels(
     Exit status: 0 done, 2 invalid input.
     """
     from ragstone.annotation import read_label_table, write_labels
-    from ragstone.report.pages.labels import labels_page
+    from ragstone.report.pages.annotation_pages import labels_page
 
     table = read_label_table(files, columns=column_names(columns or ()))
     if out is None and layout is not LayoutOption.wide:

@@ -18,8 +18,8 @@ def metrics(
     json: options.Json = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters and aliases."""
-    from ragstone.report import catalogue
-    from ragstone.report.pages.catalogue import catalogue_page, metric_page, suite_page
+    from ragstone.report.pages import catalogue_page as catalogue
+    from ragstone.report.pages.catalogue_page import catalogue_page, metric_page, suite_page
 
     load_own(metrics_from or ())
     if suite:

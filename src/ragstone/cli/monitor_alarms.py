@@ -176,7 +176,7 @@ def rules(
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     from ragstone.monitor.alarms.baseline import bar_beforehand
     from ragstone.monitor.alarms.rules import shares_of
-    from ragstone.report.figures import number
+    from ragstone.report.number_format import number
     from ragstone.web.parts.rule_delay import in_words, judged_of, rule_delay, usual_fall
 
     bar = bar_beforehand(rule, settings.baseline)

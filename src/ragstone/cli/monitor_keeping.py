@@ -69,7 +69,7 @@ def backfill(
     from ragstone.monitor import begin_backfill, open_store, plan_backfill
     from ragstone.monitor.moment import read_moment
     from ragstone.monitor.settings import DEFAULTS, read_settings
-    from ragstone.report.figures import counted
+    from ragstone.report.number_format import counted
 
     settings = DEFAULTS if rules is None else read_settings(rules)
     judging = settings.with_options(judges=tuple(judge or ())).judging
@@ -113,7 +113,7 @@ def forget(
     from ragstone.monitor import forget as remove
     from ragstone.monitor import open_store
     from ragstone.monitor.following.forgetting import require_somebody
-    from ragstone.report.figures import counted
+    from ragstone.report.number_format import counted
 
     require_somebody(session, user)
     named = (("session", session), ("user", user))

@@ -36,7 +36,7 @@ def print_json(value: object) -> None:
 
 def print_notes(notes: Iterable[str]) -> None:
     """Print notes on the results to standard error."""
-    from ragstone.report.words import words
+    from ragstone.report.reason_words import words
 
     for note in notes:
         say(f"note: {words(note)}", err=True)

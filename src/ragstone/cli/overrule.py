@@ -53,7 +53,7 @@ def overrule(
     Exit status: 0 done, 2 invalid input, or somebody else was quicker.
     """
     from ragstone.core.errors import InputError
-    from ragstone.report.pages.overrules import can_be_page, done_page, list_page
+    from ragstone.report.pages.example_page import can_be_page, done_page, list_page
     from ragstone.run import Run
 
     load_own(metrics_from or ())

@@ -62,7 +62,7 @@ def rate(
     Example: ragstone plan rate --value 0.8 --half-width 0.03
     """
     from ragstone.analysis.sample_sizes.question_sizes import rate_size
-    from ragstone.report.pages.plan import rate_page
+    from ragstone.report.pages.sample_sizes_page import rate_page
 
     found = rate_size(value, half_width, level=level)
     print_page(rate_page(found), json=json)
@@ -88,7 +88,7 @@ def mean(
     Example: ragstone plan mean RUN -m faithfulness --half-width 0.02
     """
     from ragstone.analysis.sample_sizes.question_sizes import mean_sizes
-    from ragstone.report.pages.plan import mean_page
+    from ragstone.report.pages.sample_sizes_page import mean_page
 
     load_own(metrics_from or ())
     scored = _scored(run, cluster)
@@ -137,7 +137,7 @@ def paired(
     --difference 0.03
     """
     from ragstone.analysis.sample_sizes.question_sizes import paired_sizes
-    from ragstone.report.pages.plan import paired_page
+    from ragstone.report.pages.sample_sizes_page import paired_page
 
     load_own(metrics_from or ())
     found = paired_sizes(
@@ -227,7 +227,7 @@ def labels(
 
     from ragstone.analysis.sample_sizes.label_sizes import Accuracy, known_of_run, label_size
     from ragstone.core.errors import InputError
-    from ragstone.report.pages.plan import labels_page
+    from ragstone.report.pages.sample_sizes_page import labels_page
 
     load_own(metrics_from or ())
     if run is None:

@@ -50,7 +50,7 @@ def report(
     opened = options.read_run(run, without_overrules=without_overrules)
     second = other and options.read_run(other, without_overrules=without_overrules)
     if charts is not None:
-        from ragstone.report.drawings import write_charts
+        from ragstone.report.chart_files import write_charts
 
         files = write_charts(opened, charts, second, baseline=baseline, margin=margin, png=png)
         say(f"Wrote {len(files):,} files into {charts}.")

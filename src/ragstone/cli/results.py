@@ -83,8 +83,8 @@ def print_run(
 ) -> None:
     """Print the page of a run, in short or in full."""
     from ragstone.analysis.summaries.run_summary import summarise
-    from ragstone.report.pages.run import run_page
-    from ragstone.report.pages.run_in_full import full_page
+    from ragstone.report.pages.full_run_page import full_page
+    from ragstone.report.pages.runs_page import run_page
 
     summary = summarise(run)
     if full:

@@ -22,7 +22,7 @@ def runs(
 
     Exit status: 0 done, 2 no such folder.
     """
-    from ragstone.report.pages.runs import runs_page
+    from ragstone.report.pages.runs_page import runs_page
     from ragstone.run.folder.run_list import runs_in
 
     print_page(runs_page(folder, runs_in(folder)), json=json)

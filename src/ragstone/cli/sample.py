@@ -123,7 +123,7 @@ def sample(
     from ragstone.analysis.label_sampling.queue_items import label_sheet, write_sheet
     from ragstone.analysis.label_sampling.sample_designs import VERDICT
     from ragstone.analysis.scored_run import Scored
-    from ragstone.report.pages.sample import sample_page
+    from ragstone.report.pages.annotation_pages import sample_page
     from ragstone.run import Run
 
     load_own(metrics_from or ())

@@ -80,14 +80,14 @@ def show(
         raise typer.BadParameter("--bar goes with --conversations.")
     if conversations:
         from ragstone.analysis import conversations as found_of
-        from ragstone.report.pages.conversations import conversations_page
+        from ragstone.report.pages.failures_page import conversations_page
 
         sessions = found_of(opened, metrics=metric or (), bar=bar)
         print_page(conversations_page(sessions, limit=limit), json=json)
         return
     if failures:
         from ragstone.analysis.summaries.failure_stages import failures as found_in
-        from ragstone.report.pages.failures import failures_page, stage_page
+        from ragstone.report.pages.failures_page import failures_page, stage_page
 
         faults = found_in(opened, by=by or ())
         if stage is None:

@@ -55,7 +55,7 @@ def weights(
     from ragstone.analysis.composite_weights.preferences import read_opinions
     from ragstone.analysis.scored_run import Scored
     from ragstone.core.files import write_result
-    from ragstone.report.pages.weights import weights_page
+    from ragstone.report.pages.comparison_page import weights_page
     from ragstone.run import Run
 
     load_own(metrics_from or ())

@@ -9,12 +9,10 @@ assess_stream  an answer that is given while it is written, as far as it is judg
                and pushed_stream for other sources
 """
 
-from .assess import aassess, assess
 from .assessment import AnswerSpan, Assessment, CheckResult, Issue, JudgedClaim
-from .checks import Checks
-from .gating.gate import Gate
-from .grounds import ReadContexts
-from .guard import Guard
+from .confidence_gate.confidence_gate import Gate
+from .guard import Guard, aassess, assess
+from .guard_input import Checks, ReadContexts
 from .improve import Candidate, Improvement, Revision, aimprove, improve
 from .stream import (
     AsyncStream,

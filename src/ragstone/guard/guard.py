@@ -1,31 +1,33 @@
-"""Guard: assesses answers before they are given, by settings that hold for all of them."""
+"""Guard: assesses answers before users get them, singly, asynchronously or over a data set."""
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, field
+from functools import lru_cache
+from heapq import heappush, heapreplace
 from logging import getLogger
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.data import Example, read
 from ragstone.judges.judge_names import STRINGS
 from ragstone.judges.local.local_judge import LocalJudge
 
-from . import form, grounding
-from .answered import Answered
-from .assessment import Assessment, CheckResult, JudgedClaim, WayOut
-from .checks import Checks
-from .deadline import Deadline
-from .event import tell
-from .gating.gate import WAYS, Gate
-from .gating.gate_judge import GateJudge
-from .grounding import ClaimsJudge, Grounded
-from .grounds import ReadContexts, read_contexts
+from . import answer_checks as form
+from . import answer_checks as grounding
+from .answer_checks import ClaimsJudge, Grounded
+from .assessment import Assessment, CheckResult, CheckStatus, JudgedClaim, WayOut, tell
+from .confidence_gate.confidence_gate import WAYS, Gate
+from .confidence_gate.gate_labels import GateJudge
+from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
 
 if TYPE_CHECKING:
     from ragstone.run.judging.named_models import Named
+
 
 LOGGER = getLogger("ragstone.guard")
 
@@ -90,7 +92,7 @@ class Guard:
             raise InputError(f"gate is {self.gate!r}; it must be a Gate, such as Gate.read(path).")
         if self.listener is not None and not callable(self.listener):
             raise InputError(f"listener is {self.listener!r}; it must be a function.")
-        from .judging.named_judge import open_claims_judge
+        from .claim_judges import open_claims_judge
 
         object.__setattr__(self, "_judge", open_claims_judge(self.judge, offline=self.offline))
         if isinstance(self.gate, Gate):
@@ -273,3 +275,173 @@ def named(run_id: object) -> str | None:
 def _bare(error: Exception) -> Exception:
     """The error without its message, which may quote the request."""
     return RuntimeError(type(error).__name__).with_traceback(error.__traceback__)
+
+
+def assess(
+    question: str | None,
+    answer: str | None,
+    contexts: Sequence[Any] | ReadContexts | None,
+    *,
+    retrieval_scores: Sequence[float | None] | None = None,
+    run_id: str | None = None,
+    checks: Checks = Checks(),  # noqa: B008
+    abstain_ok: bool = False,
+    judge: "Named | None" = None,
+    gate: DecidesByConfidence | None = None,
+    deadline: float = 1.0,
+    offline: bool = False,
+    listener: Listener | None = None,
+) -> Assessment:
+    """Assess one answer before it is given.
+
+        found = assess("How long is the pier?", "It is 90 m long [1].", ["The pier is 90 m long."])
+        found.ok, [issue.code for issue in found.issues]
+
+    The arguments are those of ``Guard`` and of its ``assess``. Guards are kept for calls with the
+    same settings.
+
+    Raises:
+        InputError: A setting that cannot be used. Nothing is raised for what is assessed.
+    """
+    guard = guard_of(checks, abstain_ok, judge, gate, deadline, offline, listener)
+    return guard.assess(
+        question, answer, contexts, retrieval_scores=retrieval_scores, run_id=run_id
+    )
+
+
+async def aassess(
+    question: str | None,
+    answer: str | None,
+    contexts: Sequence[Any] | ReadContexts | None,
+    *,
+    retrieval_scores: Sequence[float | None] | None = None,
+    run_id: str | None = None,
+    **settings: Any,
+) -> Assessment:
+    """As ``assess``, in a thread of its own, so that other requests go on meanwhile."""
+    import asyncio
+
+    return await asyncio.to_thread(
+        assess,
+        question,
+        answer,
+        contexts,
+        retrieval_scores=retrieval_scores,
+        run_id=run_id,
+        **settings,
+    )
+
+
+def guard_of(*settings: Any) -> Guard:
+    """The guard with these settings, in the order of those of ``assess``; made once and kept."""
+    try:
+        return _kept(*settings)
+    except TypeError:  # A setting that cannot be hashed, such as a list of judges.
+        return _guard(*settings)
+
+
+def _guard(
+    checks: Checks,
+    abstain_ok: bool,
+    judge: "Named | None",
+    gate: DecidesByConfidence | None,
+    deadline: float,
+    offline: bool,
+    listener: Listener | None,
+) -> Guard:
+    return Guard(
+        checks,
+        abstain_ok=abstain_ok,
+        judge=judge,
+        gate=gate,
+        deadline=deadline,
+        offline=offline,
+        listener=listener,
+    )
+
+
+_kept = lru_cache(maxsize=32)(_guard)
+
+
+SHOWN = 20
+"""Answers that are kept to be looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedExample:
+    """An example with the assessment of its answer."""
+
+    example: Example
+    assessment: Assessment
+
+
+def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedExample]:
+    """Assess every answer of a data set, one by one; its id is the run id.
+
+    Args:
+        data: As for ``ragstone.read``. Retrieval scores are those of the contexts, or
+            ``retrieval_scores`` among the other fields of a record.
+        guard: The settings; None: those of ``Guard()``.
+
+    Raises:
+        DataError: A record cannot be read.
+    """
+    guard = guard or Guard()
+    for example in read(data):
+        found = guard.assess(
+            example.question,
+            example.answer,
+            example.contexts,
+            retrieval_scores=example.meta.get("retrieval_scores"),
+            run_id=example.id,
+        )
+        yield AssessedExample(example, found)
+
+
+@dataclass
+class AssessedData:
+    """What came of the answers of a data set; its size does not grow with theirs.
+
+    Attributes:
+        n: Answers.
+        ok: How many are ok, how many failed (False), how many are neither (None).
+        decisions: How many pass, are to be asked about, are blocked.
+        checks: How often each check came out how.
+        issues: How often each issue came up.
+        late: Answers for which the local judge stood in for another.
+        judges: How many answers each judge judged.
+    """
+
+    n: int = 0
+    ok: Counter[bool | None] = field(default_factory=Counter)
+    decisions: Counter[WayOut] = field(default_factory=Counter)
+    checks: dict[str, Counter[CheckStatus]] = field(default_factory=dict)
+    issues: Counter[str] = field(default_factory=Counter)
+    late: int = 0
+    judges: Counter[str] = field(default_factory=Counter)
+    _worst: list[tuple[float, int, AssessedExample]] = field(default_factory=list, repr=False)
+
+    def add(self, one: AssessedExample) -> None:
+        """Count one more."""
+        found = one.assessment
+        self.n += 1
+        self.ok[found.ok] += 1
+        self.decisions[found.decision] += 1
+        self.late += found.late
+        self.issues.update(issue.code for issue in found.issues)
+        if found.judge:
+            self.judges[found.judge] += 1
+        for check in found.checks:
+            self.checks.setdefault(check.check, Counter())[check.status] += 1
+        if not found.ok:
+            confidence = 1.0 if found.confidence is None else found.confidence
+            entry = (len(found.issues) - confidence, -self.n, one)
+            if len(self._worst) < SHOWN:
+                heappush(self._worst, entry)
+            elif entry > self._worst[0]:
+                heapreplace(self._worst, entry)
+
+    @property
+    def worst(self) -> list[AssessedExample]:
+        """Those that are not ok, most issues first, then least confidence."""
+        return [one for *_, one in sorted(self._worst, reverse=True)]

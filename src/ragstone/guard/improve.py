@@ -11,11 +11,10 @@ from typing import Any
 from ragstone.core.errors import InputError
 from ragstone.core.messages import HasPage, reason, worded
 
-from .answered import as_text
 from .assessment import Assessment
-from .grounds import ReadContexts
+from .claim_judges import InTime
 from .guard import Guard
-from .judging.in_time import InTime
+from .guard_input import ReadContexts, as_text
 
 Prompt = Callable[["Revision"], str]
 """Makes what the model is told of a revision."""

@@ -17,18 +17,15 @@ drawings        the figures of a page as SVG and PNG files (a module)
 show, terminal  print any of it, also into a pipe
 """
 
-from . import catalogue
+from .chart_files import picture
 from .console import show, terminal
-from .dossier import dossier
-from .export import as_bytes, export_table, format_of, write_table
-from .pages.example import example_page
-from .pages.run import run_page
-from .pages.run_in_full import full_page
-from .pages.worst import worst_page
-from .picture import picture
-from .ranked import ranked
-from .stored import Reported, StoredRun
-from .worst import worst
+from .pages import catalogue_page as catalogue
+from .pages.example_page import example_page, worst_page
+from .pages.full_run_page import full_page
+from .pages.runs_page import run_page
+from .run_contents import as_bytes, dossier, export_table, format_of, write_table
+from .run_notes import Reported, StoredRun
+from .worst_examples import ranked, worst
 
 __all__ = [
     "Reported",

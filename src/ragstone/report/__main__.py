@@ -11,9 +11,9 @@ from ragstone.core.messages import in_shell
 from ragstone.judgements import load_kinds
 from ragstone.run import Run
 
+from .chart_files import picture
 from .notebook import page_of
-from .picture import picture
-from .render.markdown import as_markdown
+from .render.documents import as_markdown
 
 ENDINGS = (".svg", ".md")
 BAD_INPUT = 2

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from ragstone.core.escape import html
 
-from .figures import ends, number, signed
+from .number_format import ends, number, signed
 from .page import (
     Bar,
     Bars,

@@ -1,17 +1,42 @@
-"""Console: where a report is printed, on a terminal or into a pipe."""
+"""Console: prints a report on a terminal or into a pipe, and writes commands to paste."""
 
 import os
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TextIO
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
 from ragstone.core.escape import seen
+from ragstone.core.user_code import GIVEN
+from ragstone.judgements import KINDS
+from ragstone.metrics import read_metric
 
 from .page import Page
 from .render.terminal import Shown
+
+
+def command(*words: object, metric: str | None = None) -> str:
+    """A ``ragstone`` command that also loads the user's own kinds.
+
+    Args:
+        words: The command's name and its arguments.
+        metric: A metric that the command needs; its file is loaded, too, if it is the user's own.
+    """
+    return shlex.join(["ragstone", *map(str, words), *_own(metric)])
+
+
+def _own(metric: str | None) -> Iterator[str]:
+    options = {"--kinds": {kind.__module__ for kind in KINDS.values()}}
+    if metric is not None:
+        options["--metrics-from"] = {type(read_metric(metric)).__module__}
+    for option, modules in options.items():
+        for module, name in GIVEN.items():
+            if module in modules:
+                yield from (option, name)
+
 
 PIPE_WIDTH = 120
 

@@ -1,5 +1,7 @@
-"""Notebook: how a notebook shows a result, and what ``print`` shows of it: its page in brief."""
+"""Notebook: the page of a result, shortened for a notebook cell or for ``print``."""
 
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import singledispatch
 from shutil import get_terminal_size
 
@@ -12,25 +14,143 @@ from ragstone.analysis.summaries.run_summary import summarise
 from ragstone.analysis.summaries.session_figures import Conversations
 from ragstone.annotation import LabelAgreement
 from ragstone.guard import Assessment, Improvement
-from ragstone.guard.gating.calibrating import GateCalibration
-from ragstone.guard.gating.gate_check import GateCheck
+from ragstone.guard.confidence_gate.confidence_gate import GateCalibration, GateCheck
 from ragstone.run import Run
 
-from .brief import brief
-from .failing import failing
-from .page import Page
-from .pages.agreement import agreement_page
-from .pages.assessment import assessment_page, improvement_page
-from .pages.calibration import calibration_page
-from .pages.comparison import comparison_page
-from .pages.conversations import conversations_page
-from .pages.failures import failures_page
-from .pages.gate import gate_page
-from .pages.promise import gate_calibration_page, gate_check_page
-from .pages.run import run_page
-from .pages.weights import weights_page
-from .render.html import as_html
+from .page import (
+    Block,
+    Cell,
+    Group,
+    IntervalCell,
+    Page,
+    Paragraphs,
+    Row,
+    Section,
+    Table,
+    quiet,
+    section,
+)
+from .pages.agreement_page import agreement_page
+from .pages.calibration_page import calibration_page
+from .pages.comparison_page import comparison_page, weights_page
+from .pages.confidence_gate_page import gate_calibration_page, gate_check_page
+from .pages.failures_page import conversations_page, failures_page
+from .pages.guard_pages import assessment_page, improvement_page
+from .pages.release_gate_page import gate_page
+from .pages.runs_page import run_page
+from .render.documents import as_html
 from .render.terminal import as_text
+from .worst_examples import failing
+
+MOST_ROWS, MOST_DETAILS, MOST_DRAWN = 40, 6, 150
+LEAST_ROWS = 3
+"""Of a table, unless it has fewer: tables that have no room for them are left out."""
+
+
+def brief(page: Page, rows: int = MOST_ROWS) -> Page:
+    """The page with at most this many rows of tables, and with the details of a few rows.
+
+    Tables share the room; those with few rows leave theirs to the others. Of a table with
+    decisions, rows that decide nothing go first; the others keep their order. Where there are too
+    many tables, those that decide nothing go first. Many intervals are told and not drawn.
+    """
+    tables = page.tables
+    shown = _shown(tables, rows)
+    rooms = _rooms(
+        [len(one.rows) if any(one is table for table in shown) else 0 for one in tables], rows
+    )
+    sizes = dict(zip(map(id, tables), rooms, strict=True))
+    drawn = sum(rooms[at] * _intervals(one) for at, one in enumerate(tables)) <= MOST_DRAWN
+    sections, left_out = list[Section](), 0
+    for one in page.sections:
+        own = [block for block in one.blocks if isinstance(block, Table)]
+        without = [table for table in own if table.rows and not sizes[id(table)]]
+        left_out += len(without)
+        kept = [block for block in one.blocks if not any(block is table for table in without)]
+        if not without or len(without) < len(own):
+            blocks = (part for block in kept for part in _cut(block, sizes, drawn=drawn))
+            sections.append(replace(one, blocks=tuple(blocks)))
+    if left_out:
+        tables_left = "table" if left_out == 1 else "tables"
+        more = section(Paragraphs((quiet(f"and {left_out:,} more {tables_left}"),)))
+        at = max((at for at, one in enumerate(sections) if _has_table(one)), default=-1)
+        sections.insert(at + 1, more)
+    return replace(page, sections=tuple(sections))
+
+
+def _has_table(one: Section) -> bool:
+    return any(isinstance(block, Table) for block in one.blocks)
+
+
+def _shown(tables: Sequence[Table], rows: int) -> list[Table]:
+    """The tables for which there is room, those that decide something first."""
+    decide_first = sorted(tables, key=lambda one: min(map(_rank, one.rows), default=0))
+    shown = list[Table]()
+    for one in decide_first:
+        least = min(LEAST_ROWS, len(one.rows))
+        if least <= rows or not shown:
+            shown.append(one)
+            rows -= least
+    return shown
+
+
+def _intervals(one: Table) -> int:
+    return sum(one.draws(at) for at in range(len(one.columns)))
+
+
+def _rooms(sizes: list[int], rows: int) -> list[int]:
+    """The rows that each table keeps: the smallest first take what they need.
+
+    >>> _rooms([3, 30, 20], 40)
+    [3, 19, 18]
+    """
+    rooms = [0] * len(sizes)
+    order = sorted(range(len(sizes)), key=lambda at: sizes[at])
+    for done, at in enumerate(order):
+        rooms[at] = min(sizes[at], rows // (len(sizes) - done))
+        rows -= rooms[at]
+    return rooms
+
+
+def _cut(block: Block, sizes: Mapping[int, int], *, drawn: bool) -> Iterator[Block]:
+    if not isinstance(block, Table):
+        yield block
+        return
+    kept = sizes[id(block)]
+    ranked = sorted(range(len(block.rows)), key=lambda at: _rank(block.rows[at]))
+    chosen = {id(block.rows[at]) for at in ranked[:kept]}
+    told = {id(row) for row in [row for row in block.rows if row.detail][:MOST_DETAILS]}
+    groups = [
+        Group(
+            tuple(
+                replace(
+                    row,
+                    detail=row.detail if id(row) in told else (),
+                    cells=row.cells if drawn else tuple(map(_told, row.cells)),
+                )
+                for row in one.rows
+                if id(row) in chosen
+            ),
+            one.title,
+        )
+        for one in block.groups
+    ]
+    yield replace(block, groups=tuple(one for one in groups if one.rows))
+    if left := len(block.rows) - kept:
+        rows = "row" if left == 1 else "rows"
+        yield Paragraphs((quiet(f"and {left:,} more {rows}"),))
+
+
+def _told(cell: Cell) -> Cell:
+    return replace(cell, scale=None) if isinstance(cell, IntervalCell) else cell
+
+
+def _rank(row: Row) -> int:
+    """What decides stays before what decides nothing, and that before what was not tested."""
+    if row.verdict is None or row.verdict.tone != "quiet":
+        return 0
+    return 2 if row.verdict.code == "same" else 1
+
 
 WIDTH = 100
 """Of what is printed where there is no terminal."""

@@ -1,24 +1,66 @@
-"""Run notes: what to know of a finished run besides its numbers, and what would mislead most."""
+"""Run notes: what to know of a run besides its numbers, and what pages need from a run."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+import polars as pl
 
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import RULES
-from ragstone.run import Run
+from ragstone.run import Entry, Run
 from ragstone.run.estimates.cautions import of_sizes
-from ragstone.run.folder.schemas import Data
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Data, Manifest
 
-from .figures import counted, short_name
+from .number_format import counted, short_name
 from .page import Phrase, Words, strong
-from .words import words
+from .reason_words import words
 
 if TYPE_CHECKING:
-    # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.analysis.summaries.run_summary import Summary
+
+
+class Reported(Protocol):
+    """What a page needs from a run."""
+
+    @property
+    def path(self) -> Path | None: ...
+    @property
+    def form(self) -> Manifest: ...
+    @property
+    def estimate_list(self) -> Sequence[Estimate]: ...
+    @property
+    def signature(self) -> str: ...
+    @property
+    def exit_status(self) -> int: ...
+
+
+class Excerpted(Protocol):
+    """A few judged examples."""
+
+    def scores(self) -> pl.DataFrame: ...
+    def examples(self) -> pl.DataFrame: ...
+    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+    def calls(self, example: str, /) -> Sequence[Entry]: ...
+
+
+class Readable(Protocol):
+    """Judged examples, from a finished run or from one in progress."""
+
+    def examples(self, columns: Sequence[str] | None = None, /) -> pl.DataFrame: ...
+    def excerpt(self, examples: Collection[str], /) -> Excerpted: ...
+
+
+class StoredRun(Reported, Readable, Protocol):
+    """A run with tables that can be read."""
+
+    def estimates(self) -> pl.DataFrame: ...
+    def scores(self) -> pl.DataFrame: ...
+    def judgements(self, kind: str, /) -> pl.DataFrame: ...
+
 
 LEFT = " What is left need not be like what is missing."
 

@@ -13,8 +13,7 @@ from markupsafe import Markup
 
 from ragstone.core.escape import seen
 from ragstone.core.messages import in_shell
-from ragstone.report.calls import cost
-from ragstone.report.figures import (
+from ragstone.report.number_format import (
     ARROWS,
     counted,
     ends,
@@ -24,7 +23,8 @@ from ragstone.report.figures import (
     signed,
     spoken,
 )
-from ragstone.report.render.html import CHART_STYLE
+from ragstone.report.render.documents import CHART_STYLE
+from ragstone.report.run_contents import cost
 
 STATIC = files("ragstone.web").joinpath("static")
 

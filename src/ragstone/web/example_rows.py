@@ -13,7 +13,7 @@ from ragstone.analysis.summaries.failure_stages import METRICS, laid, retrieval
 from ragstone.analysis.summaries.run_summary import repeats
 from ragstone.annotation import labels_of
 from ragstone.core.errors import InputError
-from ragstone.report.ranked import shortfalls
+from ragstone.report.worst_examples import shortfalls
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Store
 from ragstone.run.folder.locks import MANIFEST

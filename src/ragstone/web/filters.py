@@ -8,8 +8,8 @@ import polars as pl
 
 from ragstone.analysis.summaries.failure_stages import NO_FAULT
 from ragstone.core.errors import InputError
-from ragstone.report.figures import short_name
-from ragstone.report.sentences.stages import NAMES
+from ragstone.report.number_format import short_name
+from ragstone.report.sentences.summary_words import NAMES
 
 from .asked import fields_of
 from .example_rows import OUTCOME, ExampleRows

@@ -8,7 +8,7 @@ from math import isfinite
 from ragstone.core.errors import InputError
 from ragstone.monitor.moment import read_moment
 from ragstone.monitor.store.listed import ListedWhere
-from ragstone.report.figures import number
+from ragstone.report.number_format import number
 
 from .asked import Asked
 from .parts.metric_names import said_metric

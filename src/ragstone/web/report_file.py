@@ -15,18 +15,16 @@ from ragstone.analysis.summaries.failure_stages import Failures
 from ragstone.analysis.summaries.run_summary import Summary, histograms, summarise, weight_shares
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.report.dossier import Dossier, dossiers
-from ragstone.report.figures import counted, short_name
-from ragstone.report.groups import Groups
+from ragstone.report.number_format import Groups, counted, short_name
 from ragstone.report.page import Note, Phrase, parts, plain
-from ragstone.report.pages.run_in_full import method
-from ragstone.report.ranked import RULE, RankedExample, ranked
-from ragstone.report.render.html import without_comments
+from ragstone.report.pages.full_run_page import method
+from ragstone.report.reason_words import words
+from ragstone.report.render.documents import without_comments
+from ragstone.report.run_contents import Dossier, dossiers
 from ragstone.report.run_notes import first_caution, run_notes
-from ragstone.report.sentences.comparison import comparison_sentences
-from ragstone.report.sentences.stages import NAMES
-from ragstone.report.sentences.summary import summary_sentences
-from ragstone.report.words import words
+from ragstone.report.sentences.judge_words import comparison_sentences
+from ragstone.report.sentences.summary_words import NAMES, summary_sentences
+from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
 
 from .drawing import asset, drawn, render, style

@@ -15,8 +15,8 @@ from urllib.parse import parse_qsl, unquote, urlencode, urljoin, urlsplit
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.files import write_result
-from ragstone.report.figures import counted
-from ragstone.report.ranked import shortfalls
+from ragstone.report.number_format import counted
+from ragstone.report.worst_examples import shortfalls
 
 from .asked import run_path
 from .extra import require_ui

@@ -17,7 +17,7 @@ from ragstone.annotation.queue.labels_store import FILE, LabelDatabase, open_lab
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.running_agreement import queue_so_far
 from ragstone.core.messages import Reason
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 TONES = ("1", "2", "3", "4", "5")
 

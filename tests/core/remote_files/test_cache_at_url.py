@@ -16,7 +16,7 @@ from ragstone.core.files import cache_folder
 from ragstone.core.remote_files import Remote
 from ragstone.core.sqlite import open_file
 from ragstone.models.chat import ChatReply
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run.calls import reply_cache as shared_replies
 from ragstone.run.calls.reply_cache import FILE, LAYOUT, ReplyCache, open_replies, write_replies
 from tests.batch_provider import BatchProvider, provider

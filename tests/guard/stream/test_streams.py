@@ -25,8 +25,8 @@ from ragstone.guard import (
     assess_stream,
     pushed_stream,
 )
-from ragstone.guard.grounds import LONGEST_SENTENCE
-from ragstone.guard.stream.not_judged import parts_of
+from ragstone.guard.guard_input import LONGEST_SENTENCE
+from ragstone.guard.stream.release import parts_of
 from ragstone.guard.stream.unit_judge import UnitJudge
 from tests.project import ROOT
 

@@ -9,7 +9,7 @@ from ragstone.judges.local.contradiction import (
     ContradictingSentence,
     contradiction,
 )
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 
 def found(claim: str, *contexts: str) -> ContradictingSentence | None:

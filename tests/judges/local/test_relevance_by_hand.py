@@ -14,7 +14,7 @@ from ragstone.judges.local.context_relevance import (
     relevance,
     wanted,
 )
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 
 def test_a_word_weighs_by_how_few_contexts_hold_it() -> None:

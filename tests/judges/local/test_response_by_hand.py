@@ -11,7 +11,7 @@ from ragstone.judges.local.response_type import (
     response_type,
     says_unable,
 )
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 TOLD = "The bridge was opened in 1859 by Prince Albert."
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ragstone.judges.local.claim_support import Alignment, support
 from ragstone.judges.local.claims_and_evidence import Passages, claims, gather
 from ragstone.judges.local.text_terms import terms
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 BRIDGE = "The Royal Albert Bridge spans the Tamar. It was opened in May 1859 by Prince Albert."
 BRUNEL = "Brunel designed the bridge. He did not attend the opening."

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ragstone.judges.local.claim_support import Alignment, curve, probability_of, support
 from ragstone.judges.local.claims_and_evidence import Passages, gather
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 
 PORT = "The port of Truro opened in 1859."
 SHIPS = "Forty ships lay there. They took tin."

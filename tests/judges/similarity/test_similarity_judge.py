@@ -21,7 +21,7 @@ from ragstone.judges.similarity import (
 )
 from ragstone.metrics import Missing, Score, Undefined
 from ragstone.models import TokenVectors
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.testing import ScriptedEncoder
 
 Judged = Callable[..., Tables]

@@ -16,7 +16,7 @@ from ragstone.monitor.alarms.rules import AlarmBar, WatchedSlice
 from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.detector_states import kept_detectors
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.stats.monitoring.detector import DetectorState
 
 RULE = AlarmRule("grounded", "faithfulness", bar=0.8)

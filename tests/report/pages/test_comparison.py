@@ -12,7 +12,7 @@ from ragstone.analysis.comparison.comparison_result import (
     PairedWinRate,
     Ranked,
 )
-from ragstone.report.differences import VERDICTS
+from ragstone.report.number_format import VERDICTS
 from ragstone.report.page import (
     Facts,
     IntervalCell,
@@ -26,7 +26,7 @@ from ragstone.report.page import (
     parts,
     plain,
 )
-from ragstone.report.pages.comparison import comparison_page
+from ragstone.report.pages.comparison_page import comparison_page
 from ragstone.report.render.terminal import as_text
 
 Make = Callable[..., Comparison]

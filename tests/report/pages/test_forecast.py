@@ -1,7 +1,7 @@
 """The page of a forecast: what its cells hold."""
 
 from ragstone.report.page import Count, Phrase, RowName
-from ragstone.report.pages.forecast import forecast_page
+from ragstone.report.pages.runs_page import forecast_page
 from ragstone.report.render.terminal import as_text
 from ragstone.run.forecast import Forecast, TaskForecast
 

@@ -11,11 +11,10 @@ from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
 from ragstone.data import cornwall
 from ragstone.report.notebook import page_of
 from ragstone.report.page import IntervalCell, Table, Why
-from ragstone.report.pages.run import matrix, run_page
-from ragstone.report.render.html import as_html
-from ragstone.report.render.markdown import as_markdown
+from ragstone.report.pages.runs_page import matrix, run_page
+from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
-from ragstone.report.sentences.summary import summary_sentences
+from ragstone.report.sentences.summary_words import summary_sentences
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import Estimate
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.analysis.composite_weights.fit_weights import Fit, FittedWeights, Weight
 from ragstone.report.page import Bar, IntervalCell, Mark, Number, Row, RowName, Scale, quiet
-from ragstone.report.pages.weights import weights_page
+from ragstone.report.pages.comparison_page import weights_page
 from ragstone.report.render.terminal import as_text
 
 

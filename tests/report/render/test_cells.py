@@ -14,7 +14,7 @@ from ragstone.report.page import (
     Why,
     plain,
 )
-from ragstone.report.render.cells import words_of, written
+from ragstone.report.render.text_cells import words_of, written
 
 
 @pytest.mark.parametrize(

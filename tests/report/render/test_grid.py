@@ -3,7 +3,7 @@ from io import StringIO
 from rich.console import Console
 from rich.text import Text
 
-from ragstone.report.render.grid import Grid, GridCell, GridColumn, cell, folded
+from ragstone.report.render.text_cells import Grid, GridCell, GridColumn, cell, folded
 
 
 def text(grid: Grid, width: int = 120) -> str:

@@ -36,7 +36,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.html import as_html
+from ragstone.report.render.documents import as_html
 
 PageOf = Callable[..., Page]
 VOID = {"meta", "br"}

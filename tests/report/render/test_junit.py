@@ -17,7 +17,7 @@ from ragstone.report.page import (
     Tone,
     Verdict,
 )
-from ragstone.report.render.junit import as_junit
+from ragstone.report.render.documents import as_junit
 
 PageOf = Callable[..., Page]
 COLUMNS = (Heading("requirement"), Heading("system"), Heading(), Heading("value", level=0.9),

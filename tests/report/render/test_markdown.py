@@ -27,7 +27,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.markdown import as_markdown
+from ragstone.report.render.documents import as_markdown
 
 PageOf = Callable[..., Page]
 

@@ -1,7 +1,7 @@
 import pytest
 
 from ragstone.report.page import IntervalCell, Mark, Scale
-from ragstone.report.render.strip import axis, coloured, strip
+from ragstone.report.render.text_cells import axis, coloured, strip
 
 BAR = (Mark(0.8, "bar"),)
 

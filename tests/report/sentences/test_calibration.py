@@ -4,7 +4,7 @@ from types import SimpleNamespace as Made
 from typing import Any
 
 from ragstone.report.page import plain
-from ragstone.report.sentences.calibration import calibration_sentences, people_sentences
+from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 
 
 def interval(low: float, high: float) -> Any:

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from ragstone.report.page import plain
-from ragstone.report.sentences.comparison import comparison_sentences
+from ragstone.report.sentences.judge_words import comparison_sentences
 
 
 def one(metric: str, verdict: str, difference: float | None = 0.25, **known: Any) -> Any:

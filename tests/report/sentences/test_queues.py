@@ -8,7 +8,7 @@ import pytest
 from ragstone.annotation.queue.form import LABEL, AskedLabel, QueueForm
 from ragstone.annotation.queue.work_progress import PersonWork, QueueWork
 from ragstone.report.page import Phrase
-from ragstone.report.sentences.queues import (
+from ragstone.report.sentences.judge_words import (
     Said,
     item_noun,
     lacking_sentence,

@@ -13,7 +13,7 @@ from ragstone.core.messages import in_shell
 from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run.calls.asker import REMEMBERED, Asking, Remembered
 from ragstone.run.calls.budget import Budget, Price, Prices
 from ragstone.run.calls.journal_reader import FILE, entries, totals

@@ -9,7 +9,7 @@ import pytest
 from ragstone.core.errors import InputError
 from ragstone.core.messages import in_shell
 from ragstone.models.chat import Usage
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run.calls.budget import AT_FIRST, AT_LEAST, ROOM, Budget, CostEstimate, TokenHistory
 
 Run = Callable[[Coroutine[Any, Any, Any]], Any]

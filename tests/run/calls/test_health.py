@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from ragstone.models.chat import ChatReply
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run.calls.attempt import AttemptResult, Pace
 from ragstone.run.calls.model_client import FIRST_WAIT, LONGEST_WAIT, ServerHealth, wait
 

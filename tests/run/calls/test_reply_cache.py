@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run.calls.reply_cache import FILE, ReplyCache
 
 REPLY = ChatReply('{"p01": "\ud83d"}', "stop", Usage(9, 8, 7, None), "m-1")

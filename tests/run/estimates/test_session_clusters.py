@@ -8,7 +8,7 @@ import pytest
 from ragstone import compare, evaluate, rescore
 from ragstone.core.messages import in_python
 from ragstone.data import Example
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Run
 from ragstone.run.estimates.sums import default_cluster
 

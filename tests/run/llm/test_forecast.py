@@ -15,7 +15,7 @@ import ragstone
 from ragstone.data import Example
 from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.models.chat import ChatReply, Usage
-from ragstone.report.words import explain
+from ragstone.report.reason_words import explain
 from ragstone.run import Limits
 from ragstone.run.calls.budget import Price
 from ragstone.run.forecast import Forecast, TaskForecast, _Counting, _Known, _tokens, forecast

@@ -12,7 +12,7 @@ import ragstone
 from ragstone.core.errors import InputError
 from ragstone.metrics import SUITES
 from ragstone.models.chat import CallableChat, ChatFailure, ChatRequest
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Limits
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to
 

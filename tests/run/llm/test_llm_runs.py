@@ -13,7 +13,7 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import in_shell
 from ragstone.core.parquet import scan_parquet
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Instructions, Limits
 from ragstone.run.forecast import forecast
 from ragstone.testing import ScriptedEncoder, ScriptedModel, asked, reply_to

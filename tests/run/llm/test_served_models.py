@@ -9,7 +9,7 @@ import pytest
 
 import ragstone
 from ragstone.models.chat import ChatReply, ChatRequest
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Limits
 from ragstone.testing import ScriptedModel, asked, reply_to
 

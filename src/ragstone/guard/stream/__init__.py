@@ -7,11 +7,9 @@ ReleasePolicy   what leaves, and when
 units           what is judged at a time: sentences, rows of tables, blocks of code
 """
 
-from .assess_stream import aassess_stream, assess_stream, pushed_stream
-from .not_judged import NotJudged
-from .release_policy import ReleasePolicy
-from .stream import AsyncStream, PushedStream, Stream
-from .unit_verdict import UnitVerdict
+from .release import NotJudged, ReleasePolicy
+from .stream import AsyncStream, PushedStream, Stream, aassess_stream, assess_stream, pushed_stream
+from .unit_judge import UnitVerdict
 
 __all__ = [
     "AsyncStream",

@@ -24,17 +24,11 @@ from ragstone.run import Run
 from ragstone.run.estimates.cautions import of_coverage
 from ragstone.run.evaluate_one import ScoresOfOne
 
-from . import rows
-from .embedding import EMBEDDING
+from . import layout as rows
 from .every_eval_ever import as_every_eval_ever
-from .graphrag import GRAPHRAG
 from .inspectorraget import as_inspectorraget
-from .layout import Layout, OtherFile, Report, ReportColumn, ReportFile
-from .ragas import RAGAS
-from .report_data import ReportData
-from .rubric import RUBRIC
-from .taxonomy import TAXONOMY
-from .triad import TRIAD
+from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile
+from .named_reports import EMBEDDING, GRAPHRAG, RAGAS, RUBRIC, TAXONOMY, TRIAD
 
 __all__ = [
     "EXCHANGE",

@@ -19,7 +19,7 @@ from ragstone.data import Context, Example
 from ragstone.data.formats.eval_results import HUMAN, OWN
 from ragstone.data.write import from_frame
 from ragstone.judgements import ASKS
-from ragstone.report.figures import counted
+from ragstone.report.number_format import counted
 from ragstone.run import Run
 
 from .layout import OtherFile, Report

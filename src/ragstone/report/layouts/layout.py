@@ -1,15 +1,155 @@
-"""Layout: the report of another tool as data: its files, their columns, what each column shows."""
+"""Report layouts: a run as another tool reports it, with its files, columns and numbers.
 
-from collections.abc import Callable, Sequence
+All series and tables of ``ReportData`` have a row for each example, in the order of the data.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from functools import cached_property
+from typing import Any, Literal
 
 import polars as pl
 
-from ragstone.metrics import Limit
-from ragstone.report.export import as_bytes
+from ragstone.analysis.scored_run import Scored, by_cluster
+from ragstone.core.messages import in_python
+from ragstone.data import Example
+from ragstone.judgements import ASKS, KINDS, Kind, Topic
+from ragstone.metrics import Composite, Limit, read_metric
+from ragstone.metrics.composite import weight_coverage
+from ragstone.report.reason_words import words
+from ragstone.report.run_contents import as_bytes
+from ragstone.run import Run
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.stats.cluster_means import mean_of_clusters
 
-from .report_data import ReportData
+LINES = pl.Schema({"example_id": pl.String, "reason": pl.String, "line": pl.String})
+NOTHING = pl.Schema(
+    {"value": pl.Float64, "label": pl.String, "status": pl.String, "reason": pl.String}
+)
+PLACES = ("slices", "meta", "labels")
+
+
+class ReportData:
+    """The examples of a run, with their scores and estimates."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self._scored = Scored(run)
+
+    @cached_property
+    def table(self) -> pl.DataFrame:
+        """``example_id``, ``question_id``, ``method``, ``question``, ``answer``, ``reference``.
+
+        And ``question_type``, null if an example has none.
+        """
+        own = self.run.examples(["id", "question_id", "system", "question", "answer", "reference"])
+        return own.select(
+            pl.col("id").alias("example_id"),
+            "question_id",
+            pl.col("system").alias("method"),
+            "question",
+            "answer",
+            pl.col("reference").list.first(),
+            pl.Series("question_type", list(self._types()), pl.String),
+        )
+
+    @property
+    def methods(self) -> tuple[str, ...]:
+        """The systems, in the order of the data."""
+        return self._scored.systems
+
+    @property
+    def cluster(self) -> pl.Series:
+        """What the rows are clustered by."""
+        return self._scored.facets["cluster"]
+
+    def forms(self, metric: str) -> list[str]:
+        """The metrics of the run that are this one, whatever their ``k`` is."""
+        name = read_metric(metric).name
+        return [
+            text
+            for text in self._scored.metrics
+            if (one := self._scored.metric(text)) is not None
+            and one.name == name
+            and one.parameters.keys() <= {"k"}
+        ]
+
+    def has(self, metric: str) -> bool:
+        """Whether the run has scores of the metric."""
+        return metric in self._scored.metrics
+
+    def valued(self, metric: str) -> bool:
+        """Whether there is a value of it."""
+        there = (one for (name, _), one in self._estimates.items() if name == metric)
+        return any(one.value is not None for one in there)
+
+    def scores(self, metric: str) -> pl.DataFrame:
+        """``value``, ``label``, ``status``, ``reason``; all null if the run lacks the metric."""
+        if not self.has(metric):
+            return NOTHING.to_frame().clear(self.table.height)
+        found = self._scored.of(metric)
+        return found.select(pl.col(name).cast(dtype) for name, dtype in NOTHING.items())
+
+    def estimate(self, metric: str, method: str) -> Estimate | None:
+        """The estimate for a system; None if the run lacks the metric."""
+        return self._estimates.get((metric, method))
+
+    def reasons(self, metric: str) -> pl.Series:
+        """What the judges said for a metric, in one text for each example: a line a judgement."""
+        made = read_metric(metric)
+        kinds = dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in made.asks)
+        lines = [_lines(self.run.judgements(name), KINDS[name], made.topics) for name in kinds
+                 if not (KINDS[name].made or KINDS[name].derived)]  # fmt: skip
+        given = pl.concat(lines) if lines else LINES.to_frame()
+        numbered = pl.format("{}. {}", pl.int_range(1, pl.len() + 1), "line").str.join("\n")
+        alone = pl.len() == 1
+        texts = given.group_by("example_id", maintain_order=True).agg(
+            pl.when(alone).then(pl.col("reason").first()).otherwise(numbered.first()).alias("said")
+        )
+        own = self.table.select("example_id")
+        return own.join(texts, on="example_id", how="left", maintain_order="left")["said"]
+
+    def coverage(self, metric: str) -> pl.Series:
+        """The share of a composite's weight that is in each score; null if there is no score."""
+        value = pl.when(pl.col("status") == "value").then(weight_coverage())
+        return self.scores(metric).select(value.alias("weight_coverage")).to_series()
+
+    @cached_property
+    def _estimates(self) -> dict[tuple[str, str], Estimate]:
+        return {
+            (one.metric, one.group["system"]): one
+            for one in self.run.estimate_list
+            if one.group.keys() == {"system"}
+        }
+
+    def _types(self) -> Iterator[str | None]:
+        """The question types, looked for where all fields to group by are."""
+        for texts in self.run.examples(["id", *PLACES]).iter_rows(named=True):
+            places = {place: json.loads(texts[place]) for place in PLACES}
+            yield Example(texts["id"], texts["id"], "", **places).facet("question_type")
+
+
+def _lines(rows: pl.DataFrame, kind: type[Kind], topics: Collection[Topic]) -> pl.DataFrame:
+    """The reasons of judgements in the order of their units, each with and without its verdict."""
+    wanted = [topic.name for topic in topics if topic.ask == kind.name]
+    for name in kind.having("topic"):
+        rows = rows.filter(pl.col(name).is_in(wanted))
+    units = kind.having("unit", "vote")
+    said = rows.filter(pl.col("reason").is_not_null()).unique(
+        ["example_id", *kind.having("topic"), *units], keep="first", maintain_order=True
+    )
+    verdict = pl.col(kind.decides).cast(pl.String)
+    spoken = pl.col("reason").map_elements(_explained, return_dtype=pl.String)
+    return (
+        said.sort(units, maintain_order=True)
+        .select("example_id", reason=spoken, verdict=verdict)
+        .select("example_id", "reason", line=pl.concat_str("verdict", "reason", separator=": "))
+    )
+
+
+def _explained(reason: str) -> str:
+    return in_python(words(reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +229,157 @@ class Layout:
     def metrics(self) -> tuple[str, ...]:
         """The text forms of its metrics, each once."""
         return tuple(dict.fromkeys(column.metric for column in self.columns))
+
+
+NOT_RETRIEVED = "no_retrieval"
+DECIMALS = {True: 2, False: 6}
+"""Of values, in percent and not."""
+
+
+def values(scores: pl.DataFrame, *, percent: bool) -> pl.Series:
+    """Values as text, in percent with two decimals; empty if undefined or missing.
+
+    ``N/A`` where the system does not retrieve and the metric is about contexts.
+    """
+    number = pl.col("value") * (100 if percent else 1)
+    places = DECIMALS[percent]
+    text = number.round(places).cast(pl.Decimal(38, places) if percent else pl.Float64)
+    there = pl.when(pl.col("status") == "value").then(text.cast(pl.String))
+    not_applicable = (pl.col("status") == "undefined") & (pl.col("reason") == NOT_RETRIEVED)
+    return scores.select(there.when(not_applicable).then(pl.lit("N/A"))).to_series()
+
+
+def value_of(estimate: Estimate | None, *, percent: bool) -> str | None:
+    """A mean as text, written as ``values`` writes values."""
+    if estimate is None:
+        return None
+    if estimate.value is None:
+        return "N/A" if set(estimate.reasons) == {NOT_RETRIEVED} else None
+    return number(estimate.value, percent=percent)
+
+
+def number(value: float | None, *, percent: bool) -> str | None:
+    """A number as text.
+
+    >>> number(2 / 3, percent=True), number(0.5, percent=False), number(None, percent=True)
+    ('66.67', '0.5', None)
+    """
+    if value is None:
+        return None
+    return f"{round(value * 100, 2) + 0.0:.2f}" if percent else repr(round(value, 6) + 0.0)
+
+
+def not_there(columns: Sequence[ReportColumn], data: ReportData, outcome: str) -> pl.Series:
+    """For each example the names of the columns that are ``undefined``, or ``missing``."""
+    status = pl.DataFrame({one.name: data.scores(one.metric)["status"] for one in columns})
+    names = pl.concat_list(
+        pl.when(pl.col(one.name) == outcome).then(pl.lit(one.name)) for one in columns
+    )
+    joined = names.list.drop_nulls().list.join(", ").replace("", None).alias(outcome)
+    return status.select(joined).to_series()
+
+
+def behind(name: str, one: Estimate | None, *, percent: bool) -> dict[str, str | int | None]:
+    """What stands behind a tool's own columns: n, interval, undefined and missing."""
+    return {
+        f"{name}_n": None if one is None else one.n,
+        f"{name}_low": None if one is None else number(one.low, percent=percent),
+        f"{name}_high": None if one is None else number(one.high, percent=percent),
+        f"{name}_undefined": None if one is None else one.n_undefined,
+        f"{name}_missing": None if one is None else one.n_missing,
+    }
+
+
+def shares(
+    words: pl.Series, status: pl.Series, cluster: pl.Series, classes: Sequence[str]
+) -> Iterator[tuple[int, str | None, dict[str, str | int | None]]]:
+    """How often each class was given: count, percentage with one decimal, and what stands behind.
+
+    Args:
+        words: The word of each row; null for a row without a value.
+        status: ``value``, ``undefined`` or ``missing``.
+        cluster: What the rows are clustered by, for the interval of the share.
+        classes: All classes; those that were not given stay, with 0.
+    """
+    frame = pl.DataFrame({"word": words, "status": status, "cluster": cluster})
+    given = frame.filter(pl.col("word").is_not_null())
+    undefined, missing = (int((status == one).sum()) for one in ("undefined", "missing"))
+    for one in classes:
+        count = int((given["word"] == one).sum())
+        rows = given.select("cluster", value=(pl.col("word") == one).cast(pl.Float64))
+        mean = mean_of_clusters(by_cluster(rows).moments, rate=True, low=0, high=1)
+        interval = mean.interval
+        yield (
+            count,
+            None if mean.value is None else f"{100 * mean.value:.1f}",
+            {
+                "n": given.height,
+                "low": None if interval is None else f"{100 * interval.low:.1f}",
+                "high": None if interval is None else f"{100 * interval.high:.1f}",
+                "undefined": undefined,
+                "missing": missing,
+            },
+        )
+
+
+def files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
+    """The rows, and the means by system."""
+    return ReportFile("rows.csv", (_rows(layout, data),)), ReportFile(
+        "by_system.csv", (_by_system(layout, data),)
+    )
+
+
+def _rows(layout: Layout, data: ReportData) -> pl.DataFrame:
+    """The tool's columns; behind them ours, the advice, and which example it is."""
+    own = [*layout.columns, *layout.reasons, *layout.behind]
+    cells = pl.DataFrame({one.name: _cells(one, data) for one in own})
+    shown = [*layout.columns, *layout.behind]
+    coverage = [data.coverage(name) for name in layout.metrics if _renormalises(name)][:1]
+    advice = pl.Series("advice", list(_advice(layout, data)), pl.String)
+    return cells.with_columns(
+        *([advice] if layout.limits else []),
+        *data.table.select(
+            "example_id", "question_id", "question", pl.col("method").alias("system")
+        ),
+        *(not_there(shown, data, outcome) for outcome in ("undefined", "missing")),
+        *coverage,
+    )
+
+
+def _cells(column: ReportColumn, data: ReportData) -> pl.Series:
+    if column.shows == "reason":
+        return data.reasons(column.metric).alias(column.name)
+    return values(data.scores(column.metric), percent=False).alias(column.name)
+
+
+def _by_system(layout: Layout, data: ReportData) -> pl.DataFrame:
+    """The system and its means; behind them n, interval, undefined and missing of each."""
+    shown = [*layout.columns, *layout.behind]
+    rows = []
+    for system in data.methods:
+        found = {one: data.estimate(one.metric, system) for one in shown}
+        row: dict[str, Any] = {"system": system}
+        row |= {one.name: value_of(found[one], percent=False) for one in shown}
+        for one in shown:
+            row |= behind(one.name, found[one], percent=False)
+        rows.append(row)
+    return pl.DataFrame(rows, infer_schema_length=None)
+
+
+def _advice(layout: Layout, data: ReportData) -> Iterator[str | None]:
+    """For each example the advice of every limit that a value is beyond."""
+    limits: list[tuple[Limit, pl.Series]] = [
+        (limit, data.scores(limit.metric)["value"]) for limit in layout.limits
+    ]
+    for at in range(data.table.height):
+        said = [
+            f"{limit.name}: {limit.advice}"
+            for limit, found in limits
+            if found[at] is not None and limit.exceeded(found[at])
+        ]
+        yield ". ".join(said) or None
+
+
+def _renormalises(metric: str) -> bool:
+    made = read_metric(metric)
+    return isinstance(made, Composite) and made.missing == "renormalise"

@@ -14,12 +14,25 @@ from rich.text import Text
 from ragstone.core.escape import seen
 from ragstone.core.messages import in_shell, throughout
 from ragstone.report import page as pages
-from ragstone.report.figures import ARROWS, ends, percent, tight
+from ragstone.report.number_format import ARROWS, ends, percent, tight
 from ragstone.report.page import Row, Table, parts, plain
 
-from .cells import OUTCOMES, SHORT, counts_of, value_of, words_of
-from .grid import Grid, GridCell, GridColumn, cell, folded, plain_line
-from .strip import axis, coloured, strip
+from .text_cells import (
+    OUTCOMES,
+    SHORT,
+    Grid,
+    GridCell,
+    GridColumn,
+    axis,
+    cell,
+    coloured,
+    counts_of,
+    folded,
+    plain_line,
+    strip,
+    value_of,
+    words_of,
+)
 
 DIM, HEAD = "bright_black", "bold"
 TONES: dict[pages.Tone, str] = {

@@ -14,7 +14,7 @@ from ragstone.annotation.queue.queue_results import (
     divided_items,
 )
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.report.figures import counted
+from ragstone.report.number_format import counted
 from ragstone.web.asked import Asked, query, queue_path
 from ragstone.web.parts.choice import choice
 from ragstone.web.parts.corrections import author_cookie, author_of

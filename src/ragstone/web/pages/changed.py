@@ -11,10 +11,9 @@ from markupsafe import Markup
 from ragstone.analysis.comparison.compared_systems import run_labels
 from ragstone.analysis.comparison.paired_scores import question_changes
 from ragstone.report import charts
-from ragstone.report.figures import number, short_name
-from ragstone.report.intervals import scale_for
+from ragstone.report.number_format import number, scale_for, short_name
 from ragstone.report.page import Tone
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run import Run
 from ragstone.web.asked import Asked, ListPage, run_path
 from ragstone.web.drawing import drawn

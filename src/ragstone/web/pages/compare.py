@@ -10,9 +10,9 @@ from ragstone.analysis.comparison.comparison_result import Comparison, Compariso
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
-from ragstone.report.figures import short_name
-from ragstone.report.sentences.comparison import comparison_sentences
-from ragstone.report.words import words
+from ragstone.report.number_format import short_name
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.judge_words import comparison_sentences
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.later import SOON
 from ragstone.web.parts.forest import forest_of, verdict_counts

@@ -11,20 +11,20 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
-from ragstone.report.calls import call_items
-from ragstone.report.dossier import (
+from ragstone.report.number_format import counted, number, short_name, shortened, spoken
+from ragstone.report.page import OutlineItem, plain
+from ragstone.report.pages.example_page import example_page as printed
+from ragstone.report.render.documents import as_markdown
+from ragstone.report.run_contents import (
     Dossier,
     ExampleScore,
     JudgedPart,
     JudgementRow,
     asks_about,
+    call_items,
     dossier,
 )
-from ragstone.report.figures import counted, number, short_name, shortened, spoken
-from ragstone.report.page import OutlineItem, plain
-from ragstone.report.pages.example import example_page as printed
-from ragstone.report.render.markdown import as_markdown
-from ragstone.report.why import why
+from ragstone.report.worst_examples import why
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Judgement, by_reference, key_columns, unit_name
 from ragstone.web.asked import Asked, query, run_path

@@ -10,10 +10,10 @@ from ragstone.analysis.summaries.failure_stages import NO_FAULT
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.judgements import Support
 from ragstone.report import charts
-from ragstone.report.figures import counted, number, percent, short_name, shortened, spoken
+from ragstone.report.number_format import counted, number, percent, short_name, shortened, spoken
 from ragstone.report.page import Tone
-from ragstone.report.sentences.stages import NAMES
-from ragstone.report.stored import Excerpted
+from ragstone.report.run_notes import Excerpted
+from ragstone.report.sentences.summary_words import NAMES
 from ragstone.run import Run
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.drawing import drawn

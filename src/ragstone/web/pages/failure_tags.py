@@ -11,7 +11,7 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
 from ragstone.report import charts
 from ragstone.report.page import IntervalCell, Scale
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.web.asked import Asked, query, run_path
 from ragstone.web.drawing import drawn
 from ragstone.web.parts.corrections import author_of

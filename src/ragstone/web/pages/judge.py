@@ -18,13 +18,12 @@ from ragstone.annotation.annotator_agreement import ColumnAgreement, agreement_o
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.figures import METHODS, percent, short_name
-from ragstone.report.intervals import scale_for
+from ragstone.report.number_format import METHODS, percent, scale_for, short_name
 from ragstone.report.page import IntervalCell, Mark, Reliability, Scale, Tone
-from ragstone.report.pages.agreement import COEFFICIENTS, REASONS
-from ragstone.report.pages.calibration import reliability_of
-from ragstone.report.sentences.calibration import calibration_sentences, people_sentences
-from ragstone.report.words import words
+from ragstone.report.pages.agreement_page import COEFFICIENTS, REASONS
+from ragstone.report.pages.calibration_page import reliability_of
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 from ragstone.run import Run
 from ragstone.web.asked import Asked, run_path
 from ragstone.web.drawing import drawn

@@ -12,8 +12,8 @@ from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.counts import counted
 from ragstone.monitor.store.listed import AnswersInWindow, count_window
 from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarms, told_of
-from ragstone.report.figures import counted as counted_words
-from ragstone.report.figures import ends, number, percent
+from ragstone.report.number_format import counted as counted_words
+from ragstone.report.number_format import ends, number, percent
 from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.asked import Asked, query
 from ragstone.web.parts.metric_bands import caption, metric_band, state_of

@@ -13,7 +13,7 @@ from ragstone.monitor.numbers.monitored import monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.listed import ListedWhere, count_listed, listed, scores_listed
 from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarm, told_of
-from ragstone.report.figures import counted, number, spoken
+from ragstone.report.number_format import counted, number, spoken
 from ragstone.web.asked import Asked
 from ragstone.web.parts.metric_bands import band_drawn, base_of
 from ragstone.web.parts.metric_names import said_metric

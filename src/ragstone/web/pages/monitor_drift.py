@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ragstone.monitor.numbers.drift import Drift, FeatureDrift, drift
 from ragstone.monitor.numbers.judge_drift import JudgeDrift, judge_drift
-from ragstone.report.figures import number, p_word, signed
+from ragstone.report.number_format import number, p_word, signed
 from ragstone.run import Run
 from ragstone.web.asked import Asked
 from ragstone.web.parts.metric_names import said_metric

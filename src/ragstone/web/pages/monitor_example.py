@@ -17,8 +17,8 @@ from ragstone.monitor.store.listed import (
     scores_listed,
     turns_of,
 )
-from ragstone.report.figures import number, percent, shortened, spoken
-from ragstone.report.words import words
+from ragstone.report.number_format import number, percent, shortened, spoken
+from ragstone.report.reason_words import words
 from ragstone.web.asked import Asked, query
 from ragstone.web.monitor_filter import FIELDS
 from ragstone.web.parts.marked import (

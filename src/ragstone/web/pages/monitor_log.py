@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from ragstone.monitor.store.log import last_lines
 from ragstone.monitor.store.received import MOST_MALFORMED, last_malformed
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.web.asked import Asked
 from ragstone.web.parts.moments import ShownMoment, shown_moment
 from ragstone.web.runs_folder import RunsFolder

@@ -14,7 +14,7 @@ from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, Monitor
 from ragstone.monitor.settings.rule import OWN_RULES, metric_range
 from ragstone.monitor.store.answers_together import answers_together
 from ragstone.monitor.store.raised import raised_alarms, silence, silenced_until
-from ragstone.report.figures import number, percent
+from ragstone.report.number_format import number, percent
 from ragstone.stats.monitoring.detection_delay import Delay
 from ragstone.web.asked import Asked
 from ragstone.web.parts.metric_names import said_metric

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ragstone.monitor.store.listed import scores_listed, turns_of
-from ragstone.report.figures import number
+from ragstone.report.number_format import number
 from ragstone.web.asked import Asked, query
 from ragstone.web.parts.metric_names import GUARD, said_metric
 from ragstone.web.parts.moments import ShownMoment, shown_moment

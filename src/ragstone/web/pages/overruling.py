@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ragstone.core.errors import OverruleConflict
 from ragstone.judgements import ASKS
-from ragstone.report.figures import shortened
+from ragstone.report.number_format import shortened
 from ragstone.web.asked import Asked
 from ragstone.web.example_rows import example_rows
 from ragstone.web.parts.corrections import (

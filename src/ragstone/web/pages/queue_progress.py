@@ -14,9 +14,10 @@ from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.running_agreement import FigureSoFar, LabelSoFar, choice_ends
 from ragstone.core.errors import InputError
 from ragstone.report import charts
-from ragstone.report.figures import spoken
+from ragstone.report.number_format import spoken
 from ragstone.report.page import IntervalCell, Mark, Scale
-from ragstone.report.sentences.queues import (
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.judge_words import (
     EVENTS,
     asked_in_words,
     item_noun,
@@ -25,7 +26,6 @@ from ragstone.report.sentences.queues import (
     people_in_words,
     queue_sentence,
 )
-from ragstone.report.words import words
 from ragstone.web.asked import Asked, queue_path
 from ragstone.web.drawing import drawn
 from ragstone.web.listening import NAMES

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ragstone.annotation.queue.queue import queues
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
-from ragstone.report.sentences.queues import asked_in_words, item_noun, queues_sentence
+from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
 from ragstone.web.asked import Asked, queue_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.web_page import WebPage

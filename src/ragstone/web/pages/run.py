@@ -15,14 +15,14 @@ from ragstone.analysis.summaries.run_summary import (
     split_estimates,
     weight_shares,
 )
-from ragstone.report.calls import lasted, spent
-from ragstone.report.groups import SYSTEM, Groups
 from ragstone.report.layouts import reports_of
+from ragstone.report.number_format import SYSTEM, Groups
 from ragstone.report.page import Phrase, parts, plain
-from ragstone.report.pages.run_in_full import method, needs, slice_values
+from ragstone.report.pages.full_run_page import method, needs, slice_values
+from ragstone.report.reason_words import words
+from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
-from ragstone.report.sentences.summary import summary_sentences
-from ragstone.report.words import words
+from ragstone.report.sentences.summary_words import summary_sentences
 from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.estimates.estimate import Estimate

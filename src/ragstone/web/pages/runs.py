@@ -15,11 +15,17 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import on_one_line
 from ragstone.core.messages import Reason
 from ragstone.report import charts
-from ragstone.report.calls import lasted
-from ragstone.report.figures import counted, interval_of, number, short_name, why_no_value
-from ragstone.report.groups import SYSTEM
-from ragstone.report.intervals import scale_for
+from ragstone.report.number_format import (
+    SYSTEM,
+    counted,
+    interval_of,
+    number,
+    scale_for,
+    short_name,
+    why_no_value,
+)
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
+from ragstone.report.run_contents import lasted
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
 from ragstone.run.folder.schemas import Manifest

@@ -9,8 +9,6 @@ from markupsafe import Markup
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
 from ragstone.report import charts
-from ragstone.report.figures import bands_of, spoken
-from ragstone.report.groups import Groups
 from ragstone.report.layouts import (
     LAYOUTS,
     Layout,
@@ -21,9 +19,10 @@ from ragstone.report.layouts import (
     report_as,
     reports_of,
 )
-from ragstone.report.layouts.taxonomy import FAMILIES
+from ragstone.report.layouts.named_reports import FAMILIES
+from ragstone.report.number_format import Groups, bands_of, spoken
 from ragstone.report.page import Bar, BarPart
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.run import Run
 from ragstone.web.asked import Asked, run_path

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ragstone.report.figures import shortened
-from ragstone.report.ranked import shortfalls
-from ragstone.report.words import short_words
+from ragstone.report.number_format import shortened
+from ragstone.report.reason_words import short_words
+from ragstone.report.worst_examples import shortfalls
 from ragstone.run import Run
 from ragstone.web.pages.runs import PREFERRED
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.analysis.summaries.session_figures import ConversationFigure, ConversationFigures
-from ragstone.report.figures import ends, in_percent, number, short_name
-from ragstone.report.pages.conversations import sentence
-from ragstone.report.words import words
+from ragstone.report.number_format import ends, in_percent, number, short_name
+from ragstone.report.pages.failures_page import sentence
+from ragstone.report.reason_words import words
 
 
 @dataclass(frozen=True, slots=True)

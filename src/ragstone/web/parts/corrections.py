@@ -10,8 +10,8 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.judgements import ASKS, Kind, kind_of, values_of
-from ragstone.report.dossier import JudgementRow
-from ragstone.report.judged import in_words
+from ragstone.report.judgement_words import in_words
+from ragstone.report.run_contents import JudgementRow
 from ragstone.run.corrections.correction import DROPPED, TEXT, Judgement, Overrule
 from ragstone.run.corrections.correction_checks import sayable
 from ragstone.web.asked import Asked as Request

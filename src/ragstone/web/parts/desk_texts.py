@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from ragstone.annotation.queue.form import QueueItem, name_of, texts_of
 from ragstone.data.record_labels import FIELDS
-from ragstone.report.figures import spoken
+from ragstone.report.number_format import spoken
 
 from .marked import MarkedPiece, answer_pieces
 

@@ -11,8 +11,8 @@ from ragstone.annotation.queue.form import (
     QueueItem,
     forbidden_pairs,
 )
-from ragstone.report.figures import counted, spoken
-from ragstone.report.words import words
+from ragstone.report.number_format import counted, spoken
+from ragstone.report.reason_words import words
 
 
 def part_title(part: ItemPart, item: QueueItem) -> str:

@@ -12,20 +12,24 @@ from markupsafe import Markup
 
 from ragstone.analysis.summaries.run_summary import Histograms, WeightShares
 from ragstone.report import charts
-from ragstone.report.figures import (
+from ragstone.report.number_format import (
+    SYSTEM,
+    as_one,
     band,
+    by_family,
+    by_metric,
     counted,
     ends,
     in_percent,
     interval_of,
     number,
     percent,
+    same_mean,
+    scale_for,
     short_name,
 )
-from ragstone.report.groups import SYSTEM, as_one, by_family, by_metric, same_mean
-from ragstone.report.intervals import scale_for
 from ragstone.report.page import IntervalCell, Scale
-from ragstone.report.words import short_words
+from ragstone.report.reason_words import short_words
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.web.drawing import cut_alike, drawn, minus
 

@@ -2,7 +2,7 @@
 
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import Support
-from ragstone.report.dossier import Dossier, JudgedPart
+from ragstone.report.run_contents import Dossier, JudgedPart
 
 from .marked import Span, quoted, together
 

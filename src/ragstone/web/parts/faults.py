@@ -15,11 +15,10 @@ from ragstone.analysis.summaries.failure_stages import (
     StageFailures,
 )
 from ragstone.report import charts
-from ragstone.report.figures import counted
-from ragstone.report.groups import SYSTEM
+from ragstone.report.number_format import SYSTEM, counted
 from ragstone.report.page import Tone
-from ragstone.report.sentences.stages import BECAUSE, COUNTED, FELL_SHORT, NAMES
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.summary_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
 from ragstone.web.drawing import drawn
 
 OTHERWISE = {OTHER: "and no stage above tells why", NO_FAULT: "did not fall short"}

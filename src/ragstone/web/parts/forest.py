@@ -9,10 +9,18 @@ from markupsafe import Markup
 from ragstone.analysis.comparison.compare import AFTER, STRICTER
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.report import charts
-from ragstone.report.differences import VERDICTS, difference_cell, difference_scale, reach_of
-from ragstone.report.figures import counted, p_word, percent, short_name
-from ragstone.report.pages.comparison import ADJUSTED
-from ragstone.report.words import words
+from ragstone.report.number_format import (
+    VERDICTS,
+    counted,
+    difference_cell,
+    difference_scale,
+    p_word,
+    percent,
+    reach_of,
+    short_name,
+)
+from ragstone.report.pages.comparison_page import ADJUSTED
+from ragstone.report.reason_words import words
 from ragstone.web.drawing import drawn
 
 HEIGHT = 20

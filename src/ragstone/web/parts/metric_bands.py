@@ -11,9 +11,9 @@ from ragstone.monitor.numbers.metric_over_time import MeanInWindow, MetricOverTi
 from ragstone.monitor.numbers.page_facts import DeployMarker, MeanWithInterval, MetricNow
 from ragstone.monitor.store.raised import RaisedAlarm
 from ragstone.report import charts
-from ragstone.report.figures import counted, ends, number, percent
+from ragstone.report.number_format import counted, ends, number, percent
 from ragstone.report.page import Scale, Series, SeriesPoint
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
 from ragstone.web.drawing import drawn, minus
 
 from .metric_names import said_metric

@@ -1,6 +1,6 @@
 """Metric names: what the scores of production are called on pages."""
 
-from ragstone.report.figures import short_name, spoken
+from ragstone.report.number_format import short_name, spoken
 
 GUARD = "guard_"
 

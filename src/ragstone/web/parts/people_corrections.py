@@ -7,8 +7,8 @@ from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.monitor.labelling import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.numbers.page_facts import CorrectedNow, MeanWithInterval, MetricNow
-from ragstone.report.figures import counted, ends, number
-from ragstone.report.sentences.queues import asked_in_words
+from ragstone.report.number_format import counted, ends, number
+from ragstone.report.sentences.judge_words import asked_in_words
 from ragstone.web.asked import queue_path
 from ragstone.web.drawing import minus
 from ragstone.web.runs_folder import RunsFolder

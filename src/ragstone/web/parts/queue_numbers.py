@@ -15,8 +15,8 @@ from ragstone.annotation.queue.work_progress import QueueWork
 from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
 from ragstone.core.errors import InputError
-from ragstone.report.figures import short_name
-from ragstone.report.words import words
+from ragstone.report.number_format import short_name
+from ragstone.report.reason_words import words
 from ragstone.run import Run
 from ragstone.run.folder.locks import MANIFEST
 from ragstone.web.runs_folder import RunsFolder

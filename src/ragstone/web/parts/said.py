@@ -4,12 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ragstone.judgements import ASKS, Agreement, Kind
-from ragstone.report.dossier import JudgementRow
-from ragstone.report.figures import number
-from ragstone.report.judged import in_words, judged, says, speaking
+from ragstone.report.judgement_words import in_words, judged, says, short_judge, speaking
+from ragstone.report.number_format import number
 from ragstone.report.page import Phrase
-from ragstone.report.panels import short_judge
-from ragstone.report.words import words
+from ragstone.report.reason_words import words
+from ragstone.report.run_contents import JudgementRow
 
 BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
 """The shape of a verdict that has none of its own."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from ragstone.monitor.store.listed import ListedExample, ListedScore
-from ragstone.report.figures import number, shortened, spoken
+from ragstone.report.number_format import number, shortened, spoken
 
 from .metric_names import GUARD, said_metric
 from .moments import ShownMoment, shown_moment

@@ -3,9 +3,17 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.report.figures import in_percent, interval_of, number, short_name
-from ragstone.report.groups import SYSTEM, Groups, by_family, by_metric
-from ragstone.report.pages.run_in_full import slice_values
+from ragstone.report.number_format import (
+    SYSTEM,
+    Groups,
+    by_family,
+    by_metric,
+    in_percent,
+    interval_of,
+    number,
+    short_name,
+)
+from ragstone.report.pages.full_run_page import slice_values
 from ragstone.run.estimates.estimate import Estimate
 
 MOST_VALUES = 6

@@ -10,7 +10,7 @@ from ragstone.monitor.numbers.page_facts import DeployMarker
 from ragstone.monitor.numbers.sessions_over_time import SessionWindow, turns_in_time
 from ragstone.monitor.numbers.value_range import value_range
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.report.figures import counted, ends, number
+from ragstone.report.number_format import counted, ends, number
 from ragstone.stats.sessions import SessionEstimate
 from ragstone.web.drawing import minus
 

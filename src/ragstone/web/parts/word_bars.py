@@ -7,7 +7,7 @@ from markupsafe import Markup
 
 from ragstone.report import charts
 from ragstone.report.page import Bar, Count, RowName
-from ragstone.report.pages.run_in_full import distributions
+from ragstone.report.pages.full_run_page import distributions
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.web.drawing import drawn
 

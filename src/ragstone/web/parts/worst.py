@@ -8,10 +8,10 @@ from markupsafe import Markup
 
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import Relevance
-from ragstone.report.dossier import Dossier, JudgedPart, asks_about
-from ragstone.report.figures import number, short_name, shortened, spoken
-from ragstone.report.judged import against
-from ragstone.report.ranked import RankedExample
+from ragstone.report.judgement_words import against
+from ragstone.report.number_format import number, short_name, shortened, spoken
+from ragstone.report.run_contents import Dossier, JudgedPart, asks_about
+from ragstone.report.worst_examples import RankedExample
 
 from .evidence import LATE, claim_spans, quotes
 from .marked import MarkedPiece, context_pieces, inert, marked

@@ -1,0 +1,489 @@
+"""Claim judges: local, table or chat model judges of an answer's claims, within a deadline.
+
+Questions to chat models are stored nowhere, neither in a journal nor in a cache.
+"""
+
+import asyncio
+import logging
+import weakref
+from collections.abc import Callable, Coroutine, Sequence
+from concurrent.futures import Future
+from logging import getLogger
+from threading import TIMEOUT_MAX, Lock, Semaphore, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument, reason
+from ragstone.data import Example, to_frame
+from ragstone.judgements import Claim, Support, Tables
+from ragstone.judges import Block, Judge, fingerprint
+from ragstone.judges.judge import Sheet
+from ragstone.judges.judge_names import LOCAL as NAMED_JUDGE_LOCAL
+from ragstone.judges.judge_names import NLI, STRINGS
+from ragstone.judges.llm.questions import Question, key
+from ragstone.judges.llm.replies import Outcome
+from ragstone.judges.local.aligner import Aligner, AlignmentInput
+from ragstone.judges.local.claims_and_evidence import LocatedClaim
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.models import CachedEncoder, Encoder
+from ragstone.models.chat import ChatModel
+from ragstone.models.download import BUILTIN
+from ragstone.run.calls.attempt import QueuedQuestion, attempted, why
+from ragstone.run.judging.judge_blocks import resolve
+
+from .answer_checks import ClaimsJudge, ClaimVerdict, told
+from .guard_input import Answered, Deadline
+
+if TYPE_CHECKING:
+    from ragstone.models.chat.http_transport import Connections
+    from ragstone.run.judging.chat_judge import ChatJudge
+    from ragstone.run.judging.named_models import Named
+
+
+LOGGER = logging.getLogger("ragstone.guard")
+
+CircuitState = Literal["closed", "open", "half_open"]
+Meanwhile = Literal["open", "closed", "local"]
+
+
+class Circuit:
+    """Stops calls to a judge after several failures in a row, and tries one again later.
+
+        closed ── failures in a row ──▶ open ── after retry_after ──▶ half_open
+           ▲                             ▲                                │
+           └──────── the try succeeds ───┼────────────────────────────────┤
+                                         └──────── the try fails ─────────┘
+
+    Closed, every call is allowed. Open, none is. Half-open, one call is allowed as a try; if its
+    caller never says how it went, another is after ``retry_after``. Each change of state is logged
+    at WARNING and counted. One object may be shared by threads and by event loops.
+
+    Attributes:
+        changes: How often each state was entered.
+        refused: Calls that were not allowed.
+    """
+
+    def __init__(
+        self,
+        *,
+        failures: int = 5,
+        retry_after: float = 30.0,
+        meanwhile: Meanwhile = "local",
+        name: str = "judge",
+        clock: Callable[[], float] = monotonic,
+    ) -> None:
+        """Make a circuit that is closed.
+
+        Args:
+            failures: Failures in a row that open it, at least 1. A time-out is a failure.
+            retry_after: Seconds until a call is tried again, at least 0.
+            meanwhile: What its owner does while no call is allowed: let answers pass ("open"),
+                hold them back ("closed"), or ask the local judge ("local"). Part of the reason.
+            name: What the log calls the judge.
+            clock: Gives seconds that never go back.
+
+        Raises:
+            InputError: A number is out of its range.
+        """
+        if failures < 1:
+            raise InputError(f"failures={failures}: give 1 or more.")
+        if not retry_after >= 0:
+            raise InputError(f"retry_after={retry_after}: give 0 seconds or more.")
+        self.failures = failures
+        self.retry_after = retry_after
+        self.meanwhile: Meanwhile = meanwhile
+        self.name = name
+        self.changes: dict[CircuitState, int] = {"closed": 0, "open": 0, "half_open": 0}
+        self.refused = 0
+        self._clock = clock
+        self._lock = Lock()
+        self._state: CircuitState = "closed"
+        self._in_a_row = 0
+        self._since = 0.0
+
+    @property
+    def state(self) -> CircuitState:
+        """The state; half-open only once a call was tried again."""
+        return self._state
+
+    @property
+    def reason(self) -> str:
+        """Why no call is made, as a code with its facts."""
+        return reason("circuit_open", judge=self.name, n=self._in_a_row, meanwhile=self.meanwhile)
+
+    def allow(self) -> bool:
+        """Whether the judge may be called now; whoever is allowed says how it went."""
+        with self._lock:
+            if self._state == "closed":
+                return True
+            if self._clock() - self._since < self.retry_after:
+                self.refused += 1
+                return False
+            # The try that is under way may have been given up: the next one is due as late again.
+            self._since = self._clock()
+            if self._state == "open":
+                self._enter("half_open")
+            return True
+
+    def ok(self) -> None:
+        """The call succeeded. That of a call from before it opened does not close it."""
+        with self._lock:
+            if self._state == "open":
+                return
+            self._in_a_row = 0
+            if self._state == "half_open":
+                self._enter("closed")
+
+    def failed(self) -> None:
+        """The call failed or timed out. Once it is open, that changes nothing."""
+        with self._lock:
+            if self._state == "open":
+                return
+            self._in_a_row += 1
+            if self._in_a_row >= self.failures:
+                self._since = self._clock()
+                self._enter("open")
+
+    def _enter(self, state: CircuitState) -> None:
+        LOGGER.warning(
+            "guard.circuit judge=%s state=%s before=%s failures=%d retry_after=%gs meanwhile=%s",
+            self.name, state, self._state, self._in_a_row, self.retry_after, self.meanwhile,
+        )  # fmt: skip
+        self._state = state
+        self.changes[state] += 1
+
+
+Result = TypeVar("Result")
+
+
+class InTime:
+    """Runs functions in threads of their own, a few at a time.
+
+    A function that is too late runs on to its end, and nobody waits for it; so only a few may run,
+    or a judge that hangs would use up the machine.
+
+    Args:
+        most: How many may run at the same time.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._free = Semaphore(most)
+
+    def run(self, function: Callable[[], Result], seconds: float) -> Result:
+        """The result of a function.
+
+        Raises:
+            TimeoutError: It takes longer than this, or no thread becomes free in that time.
+            Exception: What the function raised.
+        """
+        seconds = min(max(0.0, seconds), TIMEOUT_MAX)
+        if not self._free.acquire(timeout=seconds):
+            raise TimeoutError
+        done: Future[Result] = Future()
+        # A daemon, for the program may end while a judge still hangs.
+        Thread(target=self._work, args=(function, done), name="guard", daemon=True).start()
+        return done.result(seconds)
+
+    def _work(self, function: Callable[[], Result], done: "Future[Result]") -> None:
+        try:
+            done.set_result(function())
+        except BaseException as error:
+            done.set_exception(error)
+        finally:
+            self._free.release()
+
+
+MOST_CHARACTERS = 200_000
+"""Of contexts that are read token by token: more takes longer than any request may."""
+
+
+class EncoderJudge:
+    """The local judge: strings, and the alignment of tokens by an encoder.
+
+    The vectors of the contexts of the last requests are kept, so that further answers by the same
+    contexts take only the time of their claims.
+    """
+
+    def __init__(self, encoder: Encoder, name: str) -> None:
+        self.name = name
+        self.parts = tuple(LocalJudge(encoder).parts)
+        # Of requests, unlike of runs, nothing is kept on disk.
+        inner = encoder.uncached if isinstance(encoder, CachedEncoder) else encoder
+        self._aligner = Aligner(inner)
+
+    def verdicts(
+        self, one: Answered, claims: Sequence[LocatedClaim]
+    ) -> Sequence[ClaimVerdict] | str:
+        """A verdict for each claim; or why there are none."""
+        if sum(map(len, one.grounds.texts)) > MOST_CHARACTERS:
+            return reason("too_much_for_encoder", most=MOST_CHARACTERS)
+        texts = tuple(claim.text for claim in claims)
+        asked = AlignmentInput(one.grounds.texts, one.grounds.passages, texts)
+        [matches] = self._aligner.align([asked])
+        return [
+            told(one.grounds.judge(text, one.question or None, match), one)
+            for text, match in zip(texts, matches, strict=True)
+        ]
+
+
+SUPPORT = Support.ask("claim").name
+LOCAL = LocalJudge()
+
+
+class RowsJudge:
+    """A judge of support, asked about the claims that the local judge finds.
+
+    Args:
+        name: As the user wrote it.
+        identity: Everything its verdicts depend on, without any key.
+        judge: Gives the judge for one answer, which has until this deadline.
+    """
+
+    def __init__(self, name: str, identity: str, judge: Callable[[Deadline], Judge]) -> None:
+        self.name = name
+        self.parts = (identity,)
+        self._judge = judge
+
+    def verdicts(
+        self, one: Answered, claims: Sequence[LocatedClaim]
+    ) -> Sequence[ClaimVerdict] | str:
+        """A verdict for each claim; or why there are none."""
+        example = Example(
+            "1",
+            "1",
+            "",
+            question=one.question or None,
+            answer=one.answer,
+            contexts=one.grounds.contexts,
+        )
+        judge = self._judge(one.deadline)
+        filled = judge.fill(SUPPORT, _block(example, claims), [0])
+        entry = next(
+            (row for row in filled.ledger.iter_rows(named=True) if row["judge"] == judge.name), None
+        )
+        if entry is None or entry["status"] != "ok":
+            return (entry and entry["reason"]) or reason("claims_left_open")
+        rows = {
+            row["index"]: row
+            for row in filled.rows.iter_rows(named=True)
+            if row["judge"] == judge.name
+        }
+        return [_verdict(rows.get(index)) for index in range(len(claims))]
+
+
+def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
+    """The example with its claims as the local judge's rows."""
+    [ask] = Claim.asks
+    sheet = Sheet(ask.name, LOCAL.name)
+    sheet.done(0, "1")
+    for index, claim in enumerate(claims):
+        sheet.add(
+            "1",
+            index=index,
+            text=claim.text,
+            sentence=claim.sentence,
+            factual=True,
+            start=claim.start,
+            end=claim.end,
+        )
+    filled = sheet.filled()
+    frame = to_frame([example])
+    tables = resolve(Tables(frame), ask.name, filled.ledger, filled.rows, [LOCAL])
+    return Block([example], frame, tables)
+
+
+def _verdict(row: dict[str, object] | None) -> ClaimVerdict:
+    if row is None or row["verdict"] is None:
+        return ClaimVerdict(None, None, str((row and row["reason"]) or reason("claims_left_open")))
+    probability, evidence, quote = row["probability"], row["evidence"], row["quote"]
+    return ClaimVerdict(
+        str(row["verdict"]),
+        probability if isinstance(probability, float) else None,
+        str(row["reason"] or ""),
+        tuple(map(str, evidence)) if isinstance(evidence, list) else (),
+        None if quote is None else str(quote),
+    )
+
+
+TRIES = 2
+"""A reply that cannot be read is asked for once more, if there is time."""
+
+
+class RequestAsker:
+    """Asks models about one answer, until its deadline.
+
+    Args:
+        deadline: When the last reply must be there.
+    """
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """Ask a question."""
+        request = question.request()
+        asked = QueuedQuestion(
+            key(request, model.identity, question.vote), question, request, question.items, turn
+        )
+        outcome = Outcome("failed", reason=reason("too_late", of=model.name))
+        for _ in range(TRIES):
+            left = self._deadline.left
+            if not left:
+                break
+            result = await attempted(model, asked, left)
+            if result.outcome is not None:
+                return result.outcome
+            outcome = Outcome("failed", reason=why(model.name, result))
+            if result.final:
+                break
+        return outcome
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine that asks to its end, or until the deadline.
+
+        Raises:
+            TimeoutError: The deadline has passed.
+        """
+        begun = asyncio.run_coroutine_threadsafe(work, _loop())
+        try:
+            return begun.result(min(self._deadline.left, TIMEOUT_MAX))
+        except TimeoutError:
+            begun.cancel()
+            raise
+
+
+def model_judge(name: str, judge: "ChatJudge", pool: "Connections | None") -> RowsJudge:
+    """A chat model, or several that vote, as a judge of claims."""
+    models = [model.identity for model in judge.judge.models]
+    identity = fingerprint(models, judge.judge.prompts.versions())
+    found = RowsJudge(
+        name, identity, lambda deadline: judge.able_to_ask(RequestAsker(deadline), [SUPPORT], {})
+    )
+    if pool is not None:
+        weakref.finalize(found, _close, pool)
+    return found
+
+
+_STARTING = Lock()
+_running: list[asyncio.AbstractEventLoop] = []
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The event loop in which all models are asked, in a thread of its own."""
+    with _STARTING:
+        if not _running:
+            _running.append(asyncio.new_event_loop())
+            Thread(target=_running[0].run_forever, name="guard models", daemon=True).start()
+        return _running[0]
+
+
+def _close(pool: "Connections") -> None:
+    if _running and _running[0].is_running():
+        asyncio.run_coroutine_threadsafe(pool.close(), _running[0])
+
+
+NAMED_JUDGE_LOGGER = getLogger("ragstone.guard")
+
+ON_THIS_MACHINE, BY_MODELS = 2, 64
+"""Answers that a judge may have in hand at the same time."""
+
+TOO_MUCH = "too_much_for_encoder"
+
+
+class TimedJudge:
+    """A judge that has until the deadline of an answer, and is left alone while it is gone.
+
+    Args:
+        judge: Who judges.
+        circuit: Opens when it fails time and again.
+        most: Answers that it may have in hand at the same time.
+    """
+
+    def __init__(self, judge: ClaimsJudge, circuit: Circuit, most: int) -> None:
+        self.name = judge.name
+        self.parts = tuple(judge.parts)
+        self.circuit = circuit
+        self._judge = judge
+        self._in_time = InTime(most)
+
+    def verdicts(
+        self, one: Answered, claims: Sequence[LocatedClaim]
+    ) -> Sequence[ClaimVerdict] | str:
+        """A verdict for each claim; or why there are none."""
+        if not self.circuit.allow():
+            return self.circuit.reason
+        try:
+            said = self._in_time.run(lambda: self._judge.verdicts(one, claims), one.deadline.left)
+        except TimeoutError:
+            self.circuit.failed()
+            return reason("judge_too_late", judge=self.name)
+        except Exception as error:
+            self.circuit.failed()
+            NAMED_JUDGE_LOGGER.error("judge=%s failed: %s", self.name, type(error).__name__)
+            return reason("judge_failed", judge=self.name, error=type(error).__name__)
+        if not isinstance(said, str):
+            self.circuit.ok()
+        elif not said.startswith(TOO_MUCH):
+            self.circuit.failed()
+        return said
+
+
+def open_claims_judge(
+    judge: "Named | None", *, offline: bool = False, circuit: Circuit | None = None
+) -> TimedJudge | None:
+    """The judge of this name; None for the local judge by strings, which is always there.
+
+    Raises:
+        InputError: There is no such judge, or it cannot judge inside a request.
+        ModelError: Its model cannot be had or used.
+        MissingDependency: Its back end is not installed.
+    """
+    if judge is None or judge == STRINGS:
+        return None
+    found, most = _opened(judge, offline=offline)
+    if found is None:
+        return None
+    return TimedJudge(found, circuit or Circuit(name=found.name), most)
+
+
+def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
+    if judge in (NAMED_JUDGE_LOCAL, BUILTIN):
+        return _encoder_judge(str(judge), offline=offline), ON_THIS_MACHINE
+    if isinstance(judge, str) and judge.partition(":")[0] == NLI:
+        from ragstone.judges.judge_names import parse_judges
+
+        pass
+
+        first = parse_judges([judge], offline=offline).judges[0]
+        identity = f"{first.name} {first.about}"
+        return RowsJudge(judge, identity, lambda _: first), ON_THIS_MACHINE
+    named = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
+    if not named or isinstance(judge, bytes):
+        raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
+    from ragstone.run.judging.run_models import chat_judges
+    from ragstone.run.request import Instructions
+
+    pass
+
+    opened = chat_judges([judge], Instructions(), (), "", offline=offline)
+    if not opened.judges:
+        forms = f"{STRINGS}, {NAMED_JUDGE_LOCAL}, {BUILTIN}, {NLI}:NAME, openai:MODEL or http://HOST/v1#MODEL"
+        raise InputError(
+            f"{argument('judge', judge)} cannot judge inside a request; these can: {forms}."
+        )
+    [(name, chat)] = opened.judges.items()
+    return model_judge(name, chat, opened.pool), BY_MODELS
+
+
+def _encoder_judge(name: str, *, offline: bool) -> ClaimsJudge | None:
+    """The local judge with its encoder; as ``local`` without it where it is not stored."""
+    from ragstone.models import open_encoder
+    from ragstone.models.model_store import find
+
+    pass
+
+    if name == NAMED_JUDGE_LOCAL and find(BUILTIN) is None:
+        return None
+    encoder = open_encoder(BUILTIN, offline=offline or name == NAMED_JUDGE_LOCAL)
+    return EncoderJudge(encoder, f"{NAMED_JUDGE_LOCAL}:{BUILTIN}")

@@ -1,0 +1,759 @@
+"""Confidence gate: thresholds that pass or block answers, in a file and checked."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from datetime import UTC, datetime
+from math import isfinite
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pydantic import Field, TypeAdapter, ValidationError
+
+from ragstone.core.errors import DamagedRun, Fault, InputError
+from ragstone.core.files import write_result
+from ragstone.core.messages import HasPage, argument, reason
+from ragstone.data.sources import on_disk
+from ragstone.guard.assessment import WayOut
+from ragstone.guard.guard_input import is_share
+from ragstone.run.folder.checksums import faults_of, read_json
+from ragstone.stats import ends_of, mean_interval
+from ragstone.stats.risk_control import (
+    PromisedThreshold,
+    RiskCoverage,
+    TwoSamples,
+    promised_threshold,
+    risk_coverage,
+    rows_needed,
+    thinned,
+    two_samples,
+)
+from ragstone.stats.weights_and_groups import sums_by
+
+from .gate_labels import (
+    Count,
+    GateJudge,
+    ScoredLabels,
+    Share,
+    ShownRisk,
+    gate_judge,
+    labelled_scores,
+    refused,
+)
+
+if TYPE_CHECKING:
+    from ragstone.guard.guard import Guard
+
+    from .gate_labels import Labelled
+
+
+Finite = Annotated[float, Field(allow_inf_nan=False)]
+WAYS: tuple[WayOut, ...] = ("pass", "ask", "block")
+
+DRIFT_LEVEL = 0.01
+"""How often scores of the same source are taken for drifted, each time they are looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateShare:
+    """What share of answers goes one way, with its interval at 95 %.
+
+    Attributes:
+        of: Of which answers: ``all``, ``faithful`` or ``unfaithful``.
+        way: ``pass``, ``ask`` or ``block``.
+        answers: How many of them go this way.
+        total: How many there are.
+    """
+
+    of: Literal["all", "faithful", "unfaithful"]
+    way: WayOut
+    answers: Count
+    total: Count
+    low: Share | None
+    high: Share | None
+
+    @property
+    def share(self) -> float | None:
+        """The share; None of no answers."""
+        return self.answers / self.total if self.total else None
+
+
+@dataclass(frozen=True, slots=True)
+class GateStanding:
+    """Whether what was promised may still be believed of today's scores.
+
+    Attributes:
+        void: Why not, as codes with facts; empty if nothing speaks against it.
+        drift: How far the scores lie from those of the labels; None if none were compared.
+        level: The p-value from which on they are taken for drifted.
+    """
+
+    void: tuple[str, ...]
+    drift: TwoSamples | None
+    level: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether nothing speaks against it."""
+        return not self.void
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """Decides by the confidence in an answer: pass it, ask a person or a slower judge, or block it.
+
+        gate = Gate.calibrate("labelled.jsonl", max_false_pass=0.05)
+        gate.decide(0.97)
+
+    With probability ``confidence`` over the labels, of questions with unfaithful answers at most
+    the share ``max_false_pass`` has one that passes.
+
+    Attributes:
+        pass_at: A confidence of at least this passes.
+        block_below: A confidence below this is blocked; None: nothing is.
+        confidence: Of the promises, in (.5, 1).
+        false_pass: What was promised of unfaithful answers that pass, and what labels show.
+        false_block: The same of faithful answers that are blocked; None: nothing is blocked.
+        n: Labelled answers, of which ``unscored`` have no score; these are always asked about.
+        clusters: Of the labelled answers: those to one question, or from one set of contexts.
+        unscored: Answers without a score.
+        judge: Who gave the scores.
+        scores: One score a cluster, thinned and in ascending order, to see whether scores drift.
+        shares: What share of the labelled answers goes which way.
+        date: When it was calibrated, ISO 8601.
+        void: Why the promise may no longer be believed, as codes with facts. A void gate asks about
+            every answer.
+
+    Raises:
+        InputError: Lists every fault.
+    """
+
+    pass_at: Finite
+    block_below: Finite | None
+    confidence: Share
+    false_pass: ShownRisk
+    false_block: ShownRisk | None
+    n: Count
+    clusters: Count
+    unscored: Count
+    judge: GateJudge
+    scores: tuple[Finite, ...] = field(repr=False)
+    shares: tuple[GateShare, ...] = field(repr=False)
+    date: str
+    void: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        faults = []
+        if not isfinite(self.pass_at):
+            faults.append(f"pass_at is {self.pass_at}; it must be a finite number.")
+        if self.block_below is not None and not self.block_below <= self.pass_at:
+            faults.append(f"block_below is {self.block_below}, above pass_at {self.pass_at}.")
+        if not 0.5 < self.confidence < 1:
+            faults.append(f"confidence is {self.confidence}; it must lie inside (.5, 1).")
+        if (self.block_below is None) != (self.false_block is None):
+            faults.append("block_below and false_block belong together: both or neither.")
+        if list(self.scores) != sorted(self.scores):
+            faults.append("scores are not in ascending order.")
+        for name, risk in (("false_pass", self.false_pass), ("false_block", self.false_block)):
+            if risk is not None and not 0 < risk.promised < 1:
+                faults.append(f"{name}: {risk.promised} is promised; it must lie inside (0, 1).")
+        if faults:
+            raise InputError("A gate cannot be like this: " + " ".join(faults))
+
+    @property
+    def max_false_pass(self) -> float:
+        """What was promised of unfaithful answers that pass."""
+        return self.false_pass.promised
+
+    @property
+    def max_false_block(self) -> float | None:
+        """What was promised of faithful answers that are blocked; None: nothing is blocked."""
+        return None if self.false_block is None else self.false_block.promised
+
+    @classmethod
+    def calibrate(
+        cls,
+        labelled: "Labelled",
+        *,
+        max_false_pass: float = 0.05,
+        confidence: float = 0.9,
+        max_false_block: float | None = None,
+        guard: "Guard | None" = None,
+        judge: GateJudge | str | None = None,
+        label: str = "faithful",
+        cluster: str | None = None,
+    ) -> "Gate":
+        """The gate that passes the most answers and keeps its promise.
+
+        Args:
+            labelled: Answers of which people said whether they are faithful: a path, or rows with
+                ``score``, the label and perhaps ``cluster``. With ``guard``: examples.
+            max_false_pass: The promise: of questions with unfaithful answers, the largest share
+                with one that passes.
+            confidence: Of the promise, over the labels that were drawn, in (.5, 1).
+            max_false_block: The largest share of questions with faithful answers of which one is
+                blocked; None: nothing is blocked.
+            guard: Scores examples by their confidence; it is the judge of the gate.
+            judge: Who gave the scores, where they are given.
+            label: The field that says whether an answer is faithful.
+            cluster: The field that groups dependent rows; None: answers to one question or from one
+                set of contexts belong together.
+
+        Raises:
+            PromiseRefused: The labels cannot carry the promise; says the tightest they can.
+            DataError: Rows that cannot be read; lists every fault.
+            InputError: An argument is out of its range.
+        """
+        pass
+
+        return calibrate_gate(
+            labelled,
+            max_false_pass=max_false_pass,
+            confidence=confidence,
+            max_false_block=max_false_block,
+            guard=guard,
+            judge=judge,
+            label=label,
+            cluster=cluster,
+        ).gate
+
+    def decide(self, confidence: float | None) -> WayOut:
+        """The way out for a confidence. Without one, and where the gate is void: ``ask``."""
+        if self.void or confidence is None or not isfinite(confidence):
+            return "ask"
+        if self.block_below is not None and confidence < self.block_below:
+            return "block"
+        return "pass" if confidence >= self.pass_at else "ask"
+
+    def check(
+        self,
+        labelled: "Labelled",
+        *,
+        guard: "Guard | None" = None,
+        judge: GateJudge | str | None = None,
+        label: str = "faithful",
+        cluster: str | None = None,
+    ) -> "GateCheck":
+        """Whether new labels bear the promise out: it holds, is broken, or cannot be told.
+
+        Args:
+            labelled: As for ``calibrate``; none of them may have calibrated the gate.
+            guard: As for ``calibrate``.
+            judge: As for ``calibrate``.
+            label: The field that says whether an answer is faithful.
+            cluster: The field that groups dependent rows.
+
+        Raises:
+            DataError: Rows that cannot be read; lists every fault.
+            InputError: The scores are another judge's.
+        """
+        pass
+
+        return check_gate(self, labelled, guard=guard, judge=judge, label=label, cluster=cluster)
+
+    def standing(
+        self,
+        *,
+        judge: GateJudge | str | None = None,
+        scores: ArrayLike | None = None,
+        level: float = DRIFT_LEVEL,
+    ) -> GateStanding:
+        """Whether the promise may be believed under this judge and of these scores.
+
+        The test takes the scores as independent, so give one a question. It sees any change, also
+        one that leaves the promise whole, such as fewer unfaithful answers: labels tell, by
+        ``check``.
+
+        Args:
+            judge: Who gives scores now; None: not compared.
+            scores: What it gave lately, without those of answers that have none; None: not
+                compared.
+            level: The p-value from which on scores are taken for drifted: how often this happens
+                without a drift, each time one looks.
+
+        Raises:
+            InputError: A score that is not finite, or a level outside (0, 1).
+        """
+        if not 0 < level < 1:
+            raise InputError(f"The level of a test must lie inside (0, 1), got {level}.")
+        void = list(self.void)
+        if judge is not None and self.judge.is_other(now := gate_judge(judge)):
+            void.append(
+                reason(
+                    "gate_of_another_judge",
+                    was=self.judge.name or "unknown",
+                    now=now.name or "unknown",
+                    was_id=self.judge.fingerprint,
+                    now_id=now.fingerprint,
+                )
+            )
+        drift = None if scores is None else two_samples(self.scores, scores)
+        if drift is not None and drift.p <= level:
+            n = np.size(np.asarray(scores))
+            void.append(
+                reason("scores_drifted", distance=f"{drift.distance:.2f}", p=f"{drift.p:.2g}", n=n)
+            )
+        return GateStanding(tuple(dict.fromkeys(void)), drift, level)
+
+    def as_it_stands(
+        self,
+        *,
+        judge: GateJudge | str | None = None,
+        scores: ArrayLike | None = None,
+        level: float = DRIFT_LEVEL,
+    ) -> "Gate":
+        """The gate, void if its promise may not be believed: it then asks about every answer.
+
+        Args and errors as for ``standing``.
+        """
+        return replace(self, void=self.standing(judge=judge, scores=scores, level=level).void)
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON; ``from_dict`` makes the same gate of it."""
+        told: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
+        return told
+
+    @classmethod
+    def from_dict(cls, told: Any) -> "Gate":
+        """The gate that ``to_dict`` told of.
+
+        Raises:
+            InputError: It is not what a gate is; lists every fault.
+        """
+        pass
+
+        return gate_of(told)
+
+    def write(self, path: str | PathLike[str]) -> Path:
+        """Write the gate as JSON, and return the path.
+
+        Raises:
+            InputError: The file is part of a run, or a database.
+            DiskFull: There is no room for it.
+        """
+        pass
+
+        return write_gate(self, Path(path))
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> "Gate":
+        """Read a gate that ``write`` wrote.
+
+        Raises:
+            InputError: There is no such file, or it is no gate; lists every fault.
+        """
+        pass
+
+        return read_gate(Path(path))
+
+
+def ways(gate: Gate, scores: Sequence[float]) -> list[WayOut]:
+    """The way out of each score, as if the gate were not void; NaN for none."""
+    whole = replace(gate, void=())
+    return [whole.decide(score) for score in scores]
+
+
+NOT_IN_A_FILE = "gate"
+
+
+def write_gate(gate: Gate, file: Path) -> Path:
+    """Write a gate, and return the path."""
+    text = json.dumps(gate.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+    write_result(file, text + "\n")
+    return file
+
+
+def read_gate(file: Path) -> Gate:
+    """Read a gate.
+
+    Raises:
+        InputError: There is no such file, or it is no gate; lists every fault.
+    """
+    try:
+        return read_json(on_disk(file), Gate)
+    except DamagedRun as error:
+        raise _no_gate(str(file), error.faults) from error
+
+
+def gate_of(told: Any) -> Gate:
+    """The gate of plain data.
+
+    Raises:
+        InputError: It is no gate; lists every fault.
+    """
+    try:
+        text = json.dumps(told)
+        return TypeAdapter(Gate).validate_json(text, strict=True)
+    except ValidationError as error:
+        raise _no_gate(NOT_IN_A_FILE, faults_of(Path(NOT_IN_A_FILE), error)) from error
+    except (TypeError, ValueError) as error:
+        fault = Fault(NOT_IN_A_FILE, None, "", "plain data", str(error))
+        raise _no_gate(NOT_IN_A_FILE, [fault]) from error
+
+
+def _no_gate(name: str, faults: Iterable[Fault]) -> InputError:
+    line = f"{name} is no gate, as ragstone guard calibrate writes it:"
+    return InputError("\n".join([line, *(f"  {fault.text}" for fault in faults)]))
+
+
+OTHER_PROMISES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
+TOLD_POINTS = 101
+"""Of the curve of risk by coverage, in plain data."""
+
+Of = Literal["all", "faithful", "unfaithful"]
+
+
+@dataclass(frozen=True, slots=True)
+class OtherPromise:
+    """What another promise would bring.
+
+    Attributes:
+        max_false_pass: The promise.
+        pass_at: From which score on it lets pass; None if the labels cannot carry it.
+        faithful: The share of faithful answers that passes, unscored ones among them.
+        answers: The share of all answers that passes.
+    """
+
+    max_false_pass: float
+    pass_at: float | None
+    faithful: float
+    answers: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateCalibration(HasPage):
+    """A gate, and what the labels say about it.
+
+    Attributes:
+        gate: The gate.
+        others: What other promises would bring.
+        risk_coverage: The share of unfaithful answers among those passed, by the share passed.
+        unlabelled: How many rows were left out, for nobody said whether they are faithful.
+    """
+
+    gate: Gate
+    others: tuple[OtherPromise, ...]
+    risk_coverage: RiskCoverage
+    unlabelled: int
+
+    def __repr__(self) -> str:
+        return f"GateCalibration({self.gate!r})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        curve = self.risk_coverage
+        points = np.unique(np.linspace(0, len(curve.risk) - 1, TOLD_POINTS).astype(np.int64))
+        return {
+            "gate": self.gate.to_dict(),
+            "unlabelled": self.unlabelled,
+            "others": [
+                {
+                    "max_false_pass": one.max_false_pass,
+                    "pass_at": one.pass_at,
+                    "faithful_passed": one.faithful,
+                    "passed": one.answers,
+                }
+                for one in self.others
+            ],
+            "risk_coverage": {
+                "area": curve.area,
+                "best": curve.best,
+                "blind": curve.blind,
+                "thresholds": curve.thresholds[points].tolist(),
+                "coverage": curve.coverage[points].tolist(),
+                "risk": curve.risk[points].tolist(),
+            },
+        }
+
+
+def calibrate_gate(
+    labelled: "Labelled",
+    *,
+    max_false_pass: float = 0.05,
+    confidence: float = 0.9,
+    max_false_block: float | None = None,
+    guard: "Guard | None" = None,
+    judge: GateJudge | str | None = None,
+    label: str = "faithful",
+    cluster: str | None = None,
+) -> GateCalibration:
+    """As ``Gate.calibrate``, with what the labels say about the gate.
+
+    Raises:
+        PromiseRefused: The labels cannot carry the promise; says the tightest they can.
+        DataError: Rows that cannot be read; lists every fault.
+        InputError: An argument is out of its range.
+    """
+    _check(max_false_pass, confidence, max_false_block)
+    rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
+    scored = rows.with_score()
+    passing = _passing(scored, max_false_pass, confidence)
+    if passing.value is None:
+        independent = _passing(scored, max_false_pass, confidence, clustered=False)
+        raise refused("max_false_pass", passing, independent, int(scored.faithful.sum()))
+    block_below, blocked = None, None
+    if max_false_block is not None:
+        blocking = _blocking(scored, max_false_block, confidence)
+        if blocking.value is None:
+            independent = _blocking(scored, max_false_block, confidence, clustered=False)
+            raise refused("max_false_block", blocking, independent, int((~scored.faithful).sum()))
+        # Scores up to that of the threshold may be blocked; what passes is not.
+        above = scored.scores[scored.scores > -blocking.value]
+        block_below = min([passing.value, *above.tolist()])
+        blocked = false_block(scored, block_below, max_false_block, confidence)
+    gate = Gate(
+        pass_at=passing.value,
+        block_below=block_below,
+        confidence=confidence,
+        false_pass=false_pass(scored, passing.value, max_false_pass, confidence),
+        false_block=blocked,
+        n=len(rows),
+        clusters=len(np.unique(rows.clusters)),
+        unscored=len(rows) - len(scored),
+        judge=gate_judge(judge) if guard is None else guard.scores_by,
+        scores=tuple(thinned(scored.one_a_cluster()).tolist()),
+        shares=(),
+        date=datetime.now(UTC).date().isoformat(),
+    )
+    return GateCalibration(
+        replace(gate, shares=tuple(shares_of(gate, rows))),
+        tuple(_others(scored, len(rows), int(rows.faithful.sum()), confidence)),
+        risk_coverage(scored.scores, ~scored.faithful),
+        rows.unlabelled,
+    )
+
+
+def false_pass(
+    scored: ScoredLabels, pass_at: float, promised: float, confidence: float
+) -> ShownRisk:
+    """How many clusters have an unfaithful answer that passes."""
+    bad = ~scored.faithful
+    return ShownRisk.of(
+        scored.scores[bad] >= pass_at,
+        scored.clusters[bad],
+        promised=promised,
+        confidence=confidence,
+    )
+
+
+def false_block(
+    scored: ScoredLabels, block_below: float, promised: float, confidence: float
+) -> ShownRisk:
+    """How many clusters have a faithful answer that is blocked."""
+    good = scored.faithful
+    return ShownRisk.of(
+        scored.scores[good] < block_below,
+        scored.clusters[good],
+        promised=promised,
+        confidence=confidence,
+    )
+
+
+def shares_of(gate: Gate, rows: ScoredLabels) -> Iterator[GateShare]:
+    """What share of the answers goes which way, as if the gate were not void."""
+    went = np.array(ways(gate, rows.scores.tolist()))
+    groups: tuple[tuple[Of, NDArray[np.bool_]], ...] = (
+        ("all", np.ones(len(went), dtype=np.bool_)),
+        ("faithful", rows.faithful),
+        ("unfaithful", ~rows.faithful),
+    )
+    for of, these in groups:
+        codes = np.unique(rows.clusters[these], return_inverse=True)[1]
+        counts = sums_by(codes, np.ones(len(codes)))
+        for way in WAYS:
+            goes = (went[these] == way).astype(np.float64)
+            share = mean_interval(sums_by(codes, goes), counts, rate=True, low=0, high=1)
+            yield GateShare(of, way, int(goes.sum()), len(goes), **ends_of(share.interval))
+
+
+def _passing(
+    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
+) -> PromisedThreshold:
+    """From which score on answers may pass: unfaithful ones must rarely reach it."""
+    bad = ~scored.faithful
+    return promised_threshold(
+        scored.scores[bad],
+        among=scored.scores[~bad],
+        bound=bound,
+        confidence=confidence,
+        clusters=scored.clusters[bad] if clustered else None,
+    )
+
+
+def _blocking(
+    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
+) -> PromisedThreshold:
+    """Up to which score answers may be blocked, with its sign changed: the mirror of passing."""
+    good = scored.faithful
+    return promised_threshold(
+        -scored.scores[good],
+        among=-scored.scores[~good],
+        bound=bound,
+        confidence=confidence,
+        clusters=scored.clusters[good] if clustered else None,
+    )
+
+
+def _others(
+    scored: ScoredLabels, answers: int, faithful: int, confidence: float
+) -> Iterator[OtherPromise]:
+    """What other promises would let pass, of so many answers, unscored ones among them."""
+    for bound in OTHER_PROMISES:
+        at = _passing(scored, bound, confidence).value
+        passes = scored.scores >= (np.inf if at is None else at)
+        yield OtherPromise(
+            bound,
+            at,
+            float((passes & scored.faithful).sum()) / faithful if faithful else 0.0,
+            float(passes.sum()) / answers,
+        )
+
+
+def _check(max_false_pass: float, confidence: float, max_false_block: float | None) -> None:
+    faults = [
+        f"{argument(name)} is {bound!r}; it must be a share inside (0, 1)."
+        for name, bound in (
+            ("max_false_pass", max_false_pass),
+            ("max_false_block", max_false_block),
+        )
+        if bound is not None and not (is_share(bound) and 0 < float(bound) < 1)
+    ]
+    if not (is_share(confidence) and 0.5 < float(confidence) < 1):
+        faults.append(f"The confidence is {confidence!r}; it must lie inside (.5, 1).")
+    if faults:
+        raise InputError(" ".join(faults))
+
+
+Borne = Literal["holds", "broken", "cannot_tell"]
+WORST_LAST: tuple[Borne, ...] = ("holds", "cannot_tell", "broken")
+EXIT: dict[Borne, int] = {"holds": 0, "broken": 1, "cannot_tell": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedPromise:
+    """One promise and what new labels show of it.
+
+    ``state`` is ``holds`` where even the upper bound of the share is within the promise,
+    ``broken`` where even the lower one is above it. ``needed`` is with how many clusters the
+    promise would hold if no more went wrong; None where it is settled.
+    """
+
+    promise: Literal["max_false_pass", "max_false_block"]
+    risk: ShownRisk
+    state: Borne
+    needed: int | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GateCheck(HasPage):
+    """What new labels show of a gate.
+
+    Attributes:
+        gate: The gate.
+        promises: Each promise of it.
+        standing: Whether the gate was void, or scores have drifted.
+        shares: What share of the new answers goes which way.
+        unscored: New answers without a score.
+        unlabelled: Rows that were left out, for nobody said whether they are faithful.
+    """
+
+    gate: Gate
+    promises: tuple[CheckedPromise, ...]
+    standing: GateStanding
+    shares: tuple[GateShare, ...]
+    unscored: int
+    unlabelled: int
+
+    def __repr__(self) -> str:
+        return f"GateCheck({self.state!r})"
+
+    @property
+    def state(self) -> Borne:
+        """Of all promises: broken if one is, ``cannot_tell`` if that is so of one."""
+        return max((one.state for one in self.promises), key=WORST_LAST.index)
+
+    @property
+    def exit_status(self) -> int:
+        """0 holds, 1 broken, 3 cannot tell."""
+        return EXIT[self.state]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        drift = self.standing.drift
+        return {
+            "state": self.state,
+            "promises": [
+                {
+                    "promise": one.promise,
+                    "state": one.state,
+                    **one.risk.to_dict(),
+                    "rate": one.risk.rate,
+                    "needed": one.needed,
+                }
+                for one in self.promises
+            ],
+            "confidence": self.gate.confidence,
+            "pass_at": self.gate.pass_at,
+            "block_below": self.gate.block_below,
+            "void": list(self.standing.void),
+            "drift": None if drift is None else {"distance": drift.distance, "p": drift.p},
+            "shares": [
+                {"of": one.of, "way": one.way, "answers": one.answers, "total": one.total,
+                 "share": one.share, "low": one.low, "high": one.high}
+                for one in self.shares
+            ],
+            "unscored": self.unscored,
+            "unlabelled": self.unlabelled,
+        }  # fmt: skip
+
+
+def check_gate(
+    gate: Gate,
+    labelled: "Labelled",
+    *,
+    guard: "Guard | None" = None,
+    judge: GateJudge | str | None = None,
+    label: str = "faithful",
+    cluster: str | None = None,
+) -> GateCheck:
+    """As ``Gate.check``."""
+    by = judge if guard is None else guard.scores_by
+    if by is not None and gate.judge.is_other(gate_judge(by)):
+        raise InputError(
+            "Labels beside the scores of another judge tell nothing of this gate.",
+            notes=gate.standing(judge=by).void,
+        )
+    rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
+    scored = rows.with_score()
+    risks = [
+        _checked(
+            "max_false_pass",
+            false_pass(scored, gate.pass_at, gate.max_false_pass, gate.confidence),
+            gate.confidence,
+        )
+    ]
+    if gate.block_below is not None and gate.max_false_block is not None:
+        risk = false_block(scored, gate.block_below, gate.max_false_block, gate.confidence)
+        risks.append(_checked("max_false_block", risk, gate.confidence))
+    return GateCheck(
+        gate,
+        tuple(risks),
+        gate.standing(scores=scored.one_a_cluster()),
+        tuple(shares_of(gate, rows)),
+        len(rows) - len(scored),
+        rows.unlabelled,
+    )
+
+
+def _checked(
+    promise: Literal["max_false_pass", "max_false_block"], risk: ShownRisk, confidence: float
+) -> CheckedPromise:
+    if risk.high <= risk.promised:
+        return CheckedPromise(promise, risk, "holds", None)
+    if risk.low > risk.promised:
+        return CheckedPromise(promise, risk, "broken", None)
+    needed = rows_needed(risk.promised, confidence=confidence, hits=risk.hits)
+    return CheckedPromise(promise, risk, "cannot_tell", needed)

@@ -1,0 +1,476 @@
+"""Gate labels: scored answers that people labelled, and what they show of a gate's promise.
+
+The judge that gave the scores is recorded, so that another judge's scores are not taken for
+them.
+"""
+
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil, isfinite
+from os import PathLike
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from ragstone.annotation.raw_rows import in_words, number_of, yes_or_no
+from ragstone.annotation.read_labels import records_of
+from ragstone.core.errors import DataError, Fault, InputError, PromiseRefused
+from ragstone.core.messages import argument
+from ragstone.data import Example, read
+from ragstone.data.json_text import BadRow, shown
+from ragstone.judges import fingerprint
+from ragstone.stats.risk_control import (
+    PromisedThreshold,
+    linked_clusters,
+    lower_bound,
+    rows_needed,
+    upper_bound,
+)
+
+if TYPE_CHECKING:
+    from ragstone.guard.guard import Guard
+
+
+Share = Annotated[float, Field(ge=0, le=1)]
+Count = Annotated[int, Field(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRisk:
+    """How many clusters a threshold let through that it should not have.
+
+    Attributes:
+        promised: What was promised, in (0, 1).
+        hits: Clusters with an answer on the wrong side.
+        clusters: Clusters with such an answer at all.
+        answers: Such answers.
+        low: Exact one-sided lower bound of the share of clusters, at the promise's confidence.
+        high: The upper bound; the promise is shown where it is at most ``promised``.
+    """
+
+    promised: Share
+    hits: Count
+    clusters: Count
+    answers: Count
+    low: Share
+    high: Share
+
+    @classmethod
+    def of(
+        cls,
+        hit: NDArray[np.bool_],
+        clusters: NDArray[np.int64],
+        *,
+        promised: float,
+        confidence: float,
+    ) -> "ShownRisk":
+        """What labels show.
+
+        Args:
+            hit: Shape (n,), whether each answer is on the wrong side.
+            clusters: Shape (n,), the cluster of each.
+            promised: What was promised.
+            confidence: Of the bounds.
+        """
+        n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
+        low = lower_bound(hits, n, confidence=confidence)
+        high = upper_bound(hits, n, confidence=confidence)
+        return cls(promised, hits, n, len(hit), low, high)
+
+    @property
+    def rate(self) -> float | None:
+        """The share of clusters; None for none."""
+        return self.hits / self.clusters if self.clusters else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "promised": self.promised,
+            "hits": self.hits,
+            "clusters": self.clusters,
+            "answers": self.answers,
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+PLACES = 10_000
+"""A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
+
+
+class _Words(NamedTuple):
+    """``of``: the answers that must not go the wrong way; ``goes``: that way; ``end``: the end of
+    the scores where they should not be; ``others``: the answers that should be there."""
+
+    of: str
+    goes: str
+    end: str
+    others: str
+
+
+WORDS: dict[str, _Words] = {
+    "max_false_pass": _Words("unfaithful", "pass", "highest", "faithful"),
+    "max_false_block": _Words("faithful", "are blocked", "lowest", "unfaithful"),
+}
+
+
+def refused(
+    promise: Literal["max_false_pass", "max_false_block"],
+    found: PromisedThreshold,
+    independent: PromisedThreshold,
+    candidates: int,
+) -> PromiseRefused:
+    """The error that says why there is no threshold.
+
+    Args:
+        promise: Which promise cannot be kept.
+        found: What was looked for, by clusters.
+        independent: The same, if all answers were independent.
+        candidates: How many answers there are that should go this way.
+    """
+    assert found.reason is not None
+    needed = rows_needed(found.bound, confidence=found.confidence)
+    spare = rows_needed(found.bound, confidence=found.confidence, hits=1)
+    more = max(0, needed - found.clusters) if found.reason != "not_apart" else None
+    tightest, alone = (
+        _rounded_up(one.upper) if candidates else None for one in (found, independent)
+    )
+    words = WORDS[promise]
+    clustered = found.clusters < found.rows
+    lines = [
+        f"The labels cannot carry the promise that at most {100 * found.bound:.4g} % of "
+        f"{words.of} answers {words.goes}, at a confidence of {100 * found.confidence:g} %.",
+        f"  labelled  {_counted(found.rows, f'{words.of} answer')} with a score",
+    ]
+    if clustered:
+        lines[-1] += (
+            f" in {_counted(found.clusters, 'cluster')}: of the answers to one question, or from "
+            "one set of contexts, the worst one counts"
+        )
+    if found.reason == "not_apart":
+        lines.append(
+            f"  scores    {found.hits:,} of {found.clusters:,} reach the {words.end} score of the "
+            f"{words.others} answers: more labels alone do not change that"
+            if candidates
+            else f"  scores    no {words.others} answer has one, so none could be told apart"
+        )
+    if tightest is not None:
+        lines.append(f"  tightest  {argument(promise, tightest)} is what they can carry")
+        if alone is not None and alone < tightest:
+            lines[-1] += f"; it would be {alone:g} if all answers were independent, which they are"
+            lines[-1] += " not"
+    kind = "an unfaithful answer" if words.of == "unfaithful" else "a faithful answer"
+    unit = f"clusters with {kind}" if clustered else f"independent {words.of} answers"
+    lines.append(
+        f"  needed    {needed:,} {unit} if none of them goes wrong, {spare:,} if one does"
+        + (f": {more:,} more" if more else "")
+    )
+    return PromiseRefused(
+        "\n".join(lines),
+        promise=promise,
+        bound=found.bound,
+        confidence=found.confidence,
+        why=found.reason,
+        answers=found.rows,
+        clusters=found.clusters,
+        tightest=tightest,
+        tightest_if_independent=alone,
+        needed=needed,
+        more=more,
+    )
+
+
+def _rounded_up(bound: float) -> float | None:
+    up = ceil(bound * PLACES - 1e-9) / PLACES
+    return up if up < 1 else None
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+
+
+HEX_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class GateJudge:
+    """Who gave scores.
+
+    Attributes:
+        name: As a guard or a user calls it; empty if it is not known.
+        parts: Versions of what its numbers depend on.
+    """
+
+    name: str = ""
+    parts: tuple[str, ...] = ()
+
+    @property
+    def fingerprint(self) -> str:
+        """Twelve hex digits, which change with any part."""
+        return fingerprint(self.name, *self.parts)[:HEX_DIGITS]
+
+    def is_other(self, now: "GateJudge") -> bool:
+        """Whether the scores of the one may not be taken for the other's.
+
+        A judge that is not known is another one; versions count where both are known.
+        """
+        if not self.name or self.name != now.name:
+            return True
+        return bool(self.parts and now.parts) and self.parts != now.parts
+
+
+def gate_judge(given: GateJudge | str | None) -> GateJudge:
+    """Who gave scores, also from a name alone; None: not known."""
+    match given:
+        case GateJudge():
+            return given
+        case None:
+            return GateJudge()
+    return GateJudge(given)
+
+
+SCORES = ("score", "confidence")
+"""The fields that may hold the score of a row."""
+
+FAITHFUL = "faithful"
+CLUSTER = "cluster"
+IN_MEMORY = "rows"
+
+Labelled: TypeAlias = "str | PathLike[str] | Iterable[LabelledScore | Mapping[str, Any] | Example]"
+"""What ``labelled_scores`` reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelledScore:
+    """An answer with its score and what people said of it.
+
+    Attributes:
+        score: How likely it is faithful, by whoever judges; higher is better. None if it has none,
+            such as an answer without claims: the gate never passes it.
+        faithful: Whether people found that the contexts support all of it.
+        cluster: Rows with the same cluster are not independent, such as answers to one question;
+            None: it stands alone.
+    """
+
+    score: float | None
+    faithful: bool
+    cluster: str | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ScoredLabels:
+    """Labelled answers as arrays.
+
+    Attributes:
+        scores: Shape (n,), NaN for an answer without a score.
+        faithful: Shape (n,).
+        clusters: Shape (n,), a code for each cluster.
+        unlabelled: How many rows were left out, for nobody said whether they are faithful.
+    """
+
+    scores: NDArray[np.float64]
+    faithful: NDArray[np.bool_]
+    clusters: NDArray[np.int64]
+    unlabelled: int = 0
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    def with_score(self) -> "ScoredLabels":
+        """The answers that have a score."""
+        there = np.isfinite(self.scores)
+        return ScoredLabels(self.scores[there], self.faithful[there], self.clusters[there])
+
+    def one_a_cluster(self) -> NDArray[np.float64]:
+        """A score of each cluster, drawn at random from its own, so that they are independent."""
+        order = np.random.default_rng(0).permutation(len(self.scores))
+        first = np.unique(self.clusters[order], return_index=True)[1]
+        return np.asarray(self.scores[order][first])
+
+
+def labelled_scores(
+    labelled: "Labelled",
+    *,
+    guard: "Guard | None" = None,
+    label: str = FAITHFUL,
+    cluster: str | None = None,
+) -> ScoredLabels:
+    """Read answers that people labelled, with their scores.
+
+    Args:
+        labelled: A path (.jsonl, .json, .csv, .tsv, .parquet), or rows: ``LabelledScore``,
+            mappings with ``score`` (or ``confidence``) and the label, or examples for a guard.
+        guard: Who scores examples; None: each row must have a score.
+        label: The field that says whether an answer is faithful, at the top level or among the
+            labels: yes or no, or the votes of several people, of which the majority counts. Rows
+            without it, and ties, are left out and counted.
+        cluster: The field that groups dependent rows. None: ``cluster`` where rows have it, else
+            answers to one question or from one set of contexts belong together; an empty list of
+            contexts is such a set too.
+
+    Raises:
+        DataError: Lists every fault: a score or a label that is none.
+    """
+    name = str(labelled) if isinstance(labelled, str | PathLike) else IN_MEMORY
+    if name == IN_MEMORY and not isinstance(labelled, Iterable):
+        said = type(labelled).__name__
+        raise InputError(f"labelled is {said}; it must be a path, or rows with labels.")
+    if guard is None:
+        found = _given(labelled, name, label, cluster or CLUSTER)
+    else:
+        found = _assessed(labelled, name, guard, label, cluster or CLUSTER)
+    rows, faults, unlabelled = list[_Row](), list[Fault](), 0
+    for one in found:
+        if isinstance(one, Fault):
+            faults.append(one)
+        elif one is None:
+            unlabelled += 1
+        else:
+            rows.append(one)
+    if not rows and not faults:
+        faults.append(Fault(name, None, label, "at least one label", "none"))
+    if faults:
+        named = any(one.field == label for one in faults)
+        hint = f"Name the field that has the labels with {argument('label', 'NAME')}."
+        raise DataError(faults, hint=hint if named else "")
+    return ScoredLabels(
+        np.array([np.nan if row.score is None else row.score for row in rows], dtype=np.float64),
+        np.array([row.faithful for row in rows], dtype=np.bool_),
+        linked_clusters(*zip(*(row.links for row in rows), strict=True)),
+        unlabelled,
+    )
+
+
+def has_scores(path: str | PathLike[str]) -> bool:
+    """Whether the first record of a file has a score, so that no guard is needed."""
+    first = next((record for _, record in records_of(path)), None)
+    return isinstance(first, Mapping) and _score_field(first) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """A labelled row; ``links`` are what it shares with others of its cluster."""
+
+    score: float | None
+    faithful: bool
+    links: tuple[Hashable, Hashable, Hashable]
+
+
+def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
+    """A cluster that was named stands for itself; else question and contexts link rows."""
+    return (None, question, contexts) if cluster is None else (cluster, None, None)
+
+
+def _given(
+    labelled: "Labelled", name: str, label: str, cluster: str
+) -> Iterator[_Row | Fault | None]:
+    """The rows whose scores are there already; None for each without a label."""
+    for line, record in _records(labelled):
+        match record:
+            case LabelledScore(score, faithful, of):
+                if score is not None and not _is_number(score):
+                    yield Fault(name, line, SCORES[0], "a finite number or None", shown(score))
+                else:
+                    yield _Row(score, faithful, _links(of, None, None))
+            case BadRow():
+                yield from (Fault(name, line, *problem) for problem in record.problems)
+            case Mapping():
+                links = _links(
+                    _text(record.get(cluster)),
+                    _text(record.get("question_id")) or _text(record.get("question")),
+                    _text(record.get("contexts")),
+                )
+                yield from _row(record, name, line, label, links)
+            case _:
+                yield Fault(name, line, "", "a mapping", shown(record))
+
+
+def _row(
+    record: Mapping[str, Any], name: str, line: int | None, label: str, links: Any
+) -> Iterator[_Row | Fault | None]:
+    field, faults = _score_field(record), list[Fault]()
+    score = None
+    if field is None:
+        expected = "a score; answers without one are scored by a guard"
+        faults.append(Fault(name, line, SCORES[0], expected, "none"))
+    elif record[field] not in (None, ""):
+        score = number_of(record[field])
+        if score is None:
+            got = shown(record[field])
+            faults.append(Fault(name, line, field, "a finite number or null", got))
+    labels = record.get("labels")
+    said = labels.get(label) if label not in record and isinstance(labels, Mapping) else None
+    said = record.get(label, said)
+    faults += _no_labels(said, name, line, label)
+    if faults:
+        yield from faults
+    else:
+        faithful = _majority(said)
+        yield None if faithful is None else _Row(score, faithful, links)
+
+
+def _assessed(
+    labelled: "Labelled", name: str, guard: "Guard", label: str, cluster: str
+) -> Iterator[_Row | Fault | None]:
+    """Examples, scored by a guard; None for each without a label."""
+    for number, example in enumerate(read(labelled), start=1):
+        places = (example.labels, example.slices, example.meta)
+        said = next((place[label] for place in places if label in place), None)
+        if faults := _no_labels(said, name, number, label):
+            yield from faults
+        elif (faithful := _majority(said)) is None:
+            yield None
+        else:
+            found = guard.assess(example.question, example.answer, example.contexts)
+            contexts = example.contexts
+            texts = None if contexts is None else tuple(one.text or one.id for one in contexts)
+            yield _Row(
+                # Another judge than the gate's spoke: such an answer is never passed either.
+                None if found.late else found.confidence,
+                faithful,
+                _links(example.facet(cluster), example.question_id, texts),
+            )
+
+
+def _records(labelled: "Labelled") -> Iterator[tuple[int | None, object]]:
+    if isinstance(labelled, str | PathLike):
+        yield from records_of(labelled)
+    else:
+        yield from enumerate(labelled, start=1)
+
+
+def _votes(said: object) -> list[float | None]:
+    """1 for each yes, 0 for each no, None for each that is neither."""
+    several = said.values() if isinstance(said, Mapping) else said
+    listed = (
+        list(several)
+        if isinstance(several, Iterable) and not isinstance(several, str)
+        else [several]
+    )
+    return [yes_or_no(in_words(one)) for one in listed if one is not None and one != ""]
+
+
+def _no_labels(said: object, name: str, line: int | None, label: str) -> list[Fault]:
+    if any(vote not in (0, 1) for vote in _votes(said)):
+        return [Fault(name, line, label, "yes or no", shown(said))]
+    return []
+
+
+def _majority(said: object) -> bool | None:
+    """Yes or no; None for a tie or if nobody said anything."""
+    balance = sum(1 if vote else -1 for vote in _votes(said))
+    return balance > 0 if balance else None
+
+
+def _score_field(record: Mapping[str, Any]) -> str | None:
+    return next((name for name in SCORES if name in record), None)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
+
+
+def _text(value: object) -> str | None:
+    return None if value is None or value == "" else str(value)

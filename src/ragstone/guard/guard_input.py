@@ -1,0 +1,473 @@
+"""Guard input: question, answer, contexts, checks, deadline, and the phrases of each language."""
+
+import re
+import time
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from itertools import islice
+from math import isfinite
+from numbers import Real
+from typing import Any, TypeGuard
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
+from ragstone.data import Context
+from ragstone.data.contexts import ContextReader
+from ragstone.data.json_text import Problem
+from ragstone.judges import MARKERS
+from ragstone.judges.local.claim_support import SUPPORTED, Alignment, SupportVerdict, support
+from ragstone.judges.local.claims_and_evidence import NO_CLAIMS, LocatedClaim, Passages, each_claim
+from ragstone.judges.local.response_type import response_type
+from ragstone.judges.local.sentences import sentences
+from ragstone.judges.rules import Marker, each_marker, places
+
+from .assessment import AnswerSpan
+
+FILE = "phrases.toml"
+LONGEST_MESSAGE = 400
+"""A longer answer is more than a failure message."""
+LONGEST_QUESTION = 4_000
+"""Characters of a question that are looked through for a request."""
+
+_PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
+_ENDS = " \t.!?…。！？,;:'\")]"
+_MARKED = re.compile(r"(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)")
+_DIGITS = r"[2-9]|[1-9]\d"
+_NO_COUNT = (
+    r"(?!\d|[-/%:.,]\S| ?(?:%|k\b|(?:minutes?|seconds?|hours?|days?|weeks?|months?|years?|percent"
+    r"|dollars?|euros?)\b))"
+)
+"""After a number that counts nothing that could be listed: `50 %`, `24/7`, `two-factor`."""
+
+
+_TABLES = tomllib.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
+
+LANGUAGES: tuple[str, ...] = tuple(_TABLES)
+"""The languages that are known, by their two letters."""
+
+_FAILURES = {
+    language: tuple(re.compile(rf"\A(?:{one})\Z") for one in table["failure"])
+    for language, table in _TABLES.items()
+}
+_LISTS = {
+    language: tuple(
+        re.compile(rf"\A(?:{one})".replace("NUMBER", f"(?:{table['number']}|{_DIGITS}){_NO_COUNT}"))
+        for one in table["list"]
+    )
+    for language, table in _TABLES.items()
+}
+_LIST_FORMS = {
+    language: tuple(re.compile(one) for one in table["list_form"])
+    for language, table in _TABLES.items()
+}
+
+
+def failure_message(
+    answer: str, languages: Sequence[str] | None = None, own: Sequence[str] = ()
+) -> bool:
+    """Whether the whole answer is nothing but a failure message.
+
+    Each of its sentences must be one, as in `Sorry. Something went wrong. Please try again.`
+
+    Args:
+        answer: The answer; citation marks do not count.
+        languages: Whose messages count; None: all there are.
+        own: Further regular expressions, which the whole answer must match.
+    """
+    text = _MARKED.sub("", _plain(answer[: 2 * LONGEST_MESSAGE])).strip()
+    if not text or len(answer) > LONGEST_MESSAGE:
+        return any(re.fullmatch(one, answer.strip(), re.IGNORECASE | re.DOTALL) for one in own)
+    if any(re.fullmatch(one, text, re.IGNORECASE | re.DOTALL) for one in own):
+        return True
+    parts = [part.text.strip(_ENDS) for part in sentences(text)]
+    return bool(parts) and any(
+        all(any(one.fullmatch(part) for one in patterns) for part in parts)
+        for patterns in (_FAILURES[language] for language in languages or LANGUAGES)
+    )
+
+
+def asks_for_a_list(question: str, languages: Sequence[str] | None = None) -> bool:
+    """Whether a question asks for its answer as a list.
+
+    >>> asks_for_a_list("List the top 3 films"), asks_for_a_list("What is the list price?")
+    (True, False)
+    """
+    text = _plain(question[:LONGEST_QUESTION])
+    starts = [part.text for part in sentences(text)]
+    return any(
+        any(one.match(start) for start in starts for one in _LISTS[language])
+        or any(one.search(text) for one in _LIST_FORMS[language])
+        for language in languages or LANGUAGES
+    )
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.translate(_PLAIN).lower().split(" "))
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is checked of an answer, and from which value on it passes.
+
+    That there is an answer and a context is always checked.
+
+    Args:
+        citations: Whether the answer must cite its contexts. False for a system that was not asked
+            to; marks that name no context are found all the same.
+        citation_pattern: Regular expression that finds citation marks.
+        failure_phrases: Further regular expressions for answers that are nothing but a failure
+            message. The whole answer must match, without regard to case.
+        languages: Languages whose built-in failure messages and list questions are known; None:
+            all there are.
+        least_retrieval_score: The least mean of the retrieval scores, from 0 to 1; None: it is
+            not checked.
+        lists: Whether a question for a list must be answered with one.
+        least_support: The least probability, from 0 to 1, that the contexts support a claim; None:
+            groundedness is not checked.
+        numbers: Whether numbers that neither contexts nor question have are named.
+        names: The same for names.
+
+    Raises:
+        InputError: Lists every value that cannot be used.
+    """
+
+    citations: bool = True
+    citation_pattern: str = MARKERS
+    failure_phrases: Sequence[str] = ()
+    languages: Sequence[str] | None = None
+    least_retrieval_score: float | None = 0.25
+    lists: bool = True
+    least_support: float | None = SUPPORTED
+    numbers: bool = True
+    names: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("failure_phrases", "languages"):
+            given = getattr(self, name)
+            if isinstance(given, str):
+                object.__setattr__(self, name, (given,))
+            elif isinstance(given, Iterable):
+                object.__setattr__(self, name, tuple(given))
+            elif given is not None:
+                raise InputError(f"Checks: {name} is {given!r}; it must be a list of texts.")
+        faults = [*self._patterns_at_fault(), *self._numbers_at_fault(), *self._unknown_languages()]
+        if faults:
+            raise InputError("Checks: " + " ".join(faults))
+
+    def _patterns_at_fault(self) -> list[str]:
+        found = []
+        patterns = [("citation_pattern", self.citation_pattern)]
+        patterns += [("failure_phrases", one) for one in self.failure_phrases]
+        for name, pattern in patterns:
+            try:
+                re.compile(pattern)
+            except (re.error, TypeError) as error:
+                found.append(f"{name} {pattern!r} is no regular expression: {error}.")
+        return found
+
+    def _numbers_at_fault(self) -> list[str]:
+        return [
+            f"{name} is {value!r}; it must be from 0 to 1, or None to leave it out."
+            for name in ("least_retrieval_score", "least_support")
+            if (value := getattr(self, name)) is not None and not is_share(value)
+        ]
+
+    def _unknown_languages(self) -> list[str]:
+        pass
+
+        return [
+            f"languages: {one!r} is not known; there are {', '.join(LANGUAGES)}."
+            for one in self.languages or ()
+            if one not in LANGUAGES
+        ]
+
+
+def is_share(value: object) -> TypeGuard[Real]:
+    """Whether a value is a number from 0 to 1, also one of numpy."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return False
+    return is_finite(value) and 0 <= float(value) <= 1
+
+
+def is_finite(value: Real) -> bool:
+    """Whether a number is finite as a float."""
+    try:
+        return isfinite(value)
+    except OverflowError:
+        return False
+
+
+class Deadline:
+    """A moment after which nothing new is begun. Whoever works in a loop asks it once a turn.
+
+    Args:
+        seconds: From now.
+        clock: Gives seconds; another one for tests.
+    """
+
+    __slots__ = ("_clock", "_end")
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._end = clock() + seconds
+
+    @property
+    def passed(self) -> bool:
+        """Whether it is over."""
+        return self._clock() >= self._end
+
+    @property
+    def left(self) -> float:
+        """The seconds that are left; 0 if it is over."""
+        return max(0.0, self._end - self._clock())
+
+
+MOST_CONTEXTS = 20_000
+"""Contexts of one answer; no judge could read more of them while somebody waits."""
+
+INCOMPLETE = ("contexts_not_listed", "contexts_unreadable")
+
+LONGEST_SENTENCE = 20_000
+"""Characters; a longer one is not judged, for nothing can interrupt the work on one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadContexts:
+    """Contexts that were read once, for all answers that are to be judged by them.
+
+    Attributes:
+        contexts: In rank order.
+        passages: Their sentences and words, as far as they were read.
+        fault: Why they could not be read at all, or only in part; None if all is well.
+    """
+
+    contexts: tuple[Context, ...]
+    passages: Passages
+    fault: str | None = None
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The text of each context; empty where it has none."""
+        return tuple(context.text or "" for context in self.contexts)
+
+    @property
+    def given(self) -> bool:
+        """Whether there is any context that is not blank."""
+        return any(context.text is None or context.text.strip() for context in self.contexts)
+
+    @property
+    def whole(self) -> bool:
+        """Whether every context is there, be it read or not."""
+        return self.fault is None or self.fault.partition("?")[0] not in INCOMPLETE
+
+    @property
+    def unread(self) -> str | None:
+        """Why nothing can be judged by them, although there are some."""
+        if self.fault is not None:
+            return self.fault
+        if self.contexts and all(context.text is None for context in self.contexts):
+            return reason("no_context_text")
+        return None
+
+    def judge(
+        self, claim: str, question: str | None = None, alignment: Alignment | None = None
+    ) -> SupportVerdict:
+        """Whether the contexts support one claim, by the local judge."""
+        return support(claim, self.passages, question, alignment)
+
+
+def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContexts:
+    """Read contexts; those that cannot be read, or not in time, are told by ``fault``.
+
+    Args:
+        given: Texts, mappings with ``text`` and ``id``, or ``Context``s; one of them alone; or
+            contexts that were read already. None: there are none.
+        deadline: When to stop; None: never.
+    """
+    if isinstance(given, ReadContexts):
+        return given
+    contexts, fault = _contexts(given, deadline)
+    passages = Passages(())
+    for position, context in enumerate(contexts):
+        for _ in passages.reading(position, context.text or ""):
+            if deadline is not None and deadline.passed:
+                fault = reason("contexts_not_read_in_time", n=position, of_n=len(contexts))
+                return ReadContexts(contexts, passages, fault)
+    return ReadContexts(contexts, passages, fault)
+
+
+def _contexts(given: object, deadline: Deadline | None) -> tuple[tuple[Context, ...], str | None]:
+    if given is None:
+        return (), None
+    if isinstance(given, str | bytes | bytearray | Mapping | Context):
+        given = [given]
+    if not isinstance(given, Iterable):
+        return (), reason("contexts_unreadable", said=type(given).__name__)
+    listed, fault = list[object](), None
+    for one in given:
+        # It may be a generator that is slow, or has no end.
+        if len(listed) == MOST_CONTEXTS or (deadline is not None and deadline.passed):
+            fault = reason("contexts_not_listed", n=len(listed))
+            break
+        listed.append(one)
+    if all(isinstance(one, Context) for one in listed):
+        return tuple(one for one in listed if isinstance(one, Context)), fault
+    plain = [_grounds_plain(one) for one in listed]
+    problems: list[Problem] = []
+    found, order = ContextReader().read(plain, None, problems, graded=False)
+    if any(isinstance(one, dict) for one in plain) and len(found) == len(plain):
+        found = _with_own_ids(found, plain if order is None else [plain[i] for i in order])
+        # Here several contexts may have one id, as the chunks of one document have.
+        problems = [one for one in problems if "that no other context" not in one.expected]
+    if fault is None and problems:
+        fault = reason("contexts_unreadable", said=problems[0].expected)
+    return found, fault
+
+
+def _with_own_ids(contexts: Sequence[Context], given: Sequence[Any]) -> tuple[Context, ...]:
+    """The contexts with the ids that they were given, by which an answer may cite them."""
+    reader = ContextReader()
+    own = []
+    for context, one in zip(contexts, given, strict=True):
+        found, _ = reader.read([one], None, [], graded=False)
+        named = isinstance(one, dict) and found and found[0].id != "1"
+        own.append(replace(context, id=found[0].id) if named else context)
+    return tuple(own)
+
+
+def _grounds_plain(one: object) -> Any:
+    """As the reader of contexts takes it: a missing one is blank, a score that is none is none."""
+    if one is None:
+        return ""
+    if isinstance(one, bytes | bytearray):
+        return bytes(one).decode("utf-8", "replace")
+    if isinstance(one, Context):
+        return {"id": one.id, "text": one.text, "score": one.score}
+    if isinstance(one, str):
+        return str(one)
+    if not isinstance(one, Mapping):
+        return one
+    plain = dict(one)
+    if "score" in plain:
+        score = plain["score"]
+        known = isinstance(score, Real) and not isinstance(score, bool) and is_finite(score)
+        plain["score"] = float(score) if known else None
+    return plain
+
+
+def scores_of(contexts: Sequence[Context]) -> list[float | None] | None:
+    """The retrieval scores that the contexts carry; None if none does."""
+    scores = [context.score for context in contexts]
+    return scores if any(score is not None for score in scores) else None
+
+
+MOST_BRACKETS = 5_000
+"""Of an answer that are looked at for citations, so that no answer takes long."""
+_WORD = re.compile(r"[^\W_]")
+
+
+@dataclass(frozen=True)
+class Answered:
+    """One question with its answer and contexts, and the settings by which it is checked.
+
+    Attributes:
+        question: As the user asked it; empty if there is none.
+        answer: As it is going to be given; empty if there is none.
+        grounds: The contexts.
+        scores: The retrieval scores as they were given; None if there are none.
+        checks: What is checked.
+        deadline: When the work on it must end.
+        abstain_ok: Whether an answer that says it does not know is as good as any.
+    """
+
+    question: str
+    answer: str
+    grounds: ReadContexts
+    scores: Sequence[object] | None
+    checks: Checks
+    deadline: Deadline
+    abstain_ok: bool = False
+
+    @classmethod
+    def of(
+        cls,
+        question: object,
+        answer: object,
+        contexts: object,
+        scores: object,
+        checks: Checks,
+        deadline: Deadline,
+        *,
+        abstain_ok: bool,
+    ) -> "Answered":
+        """From what a request brings, whatever that is."""
+        grounds = read_contexts(contexts, deadline)
+        given = _listed(scores)
+        return cls(
+            as_text(question),
+            as_text(answer),
+            grounds,
+            scores_of(grounds.contexts) if given is None else given,
+            checks,
+            deadline,
+            abstain_ok,
+        )
+
+    @cached_property
+    def empty(self) -> bool:
+        """Whether there is no answer."""
+        return _WORD.search(self.answer) is None
+
+    @cached_property
+    def response(self) -> tuple[str, str]:
+        """What kind of reply it is, and why; see ``response_type``."""
+        return response_type(self.answer)
+
+    @property
+    def silent(self) -> bool:
+        """Whether it says that it does not know or will not tell."""
+        return self.response[0] in NO_CLAIMS
+
+    @cached_property
+    def failure(self) -> bool:
+        """Whether it is nothing but a failure message."""
+        checks = self.checks
+        return failure_message(self.answer, checks.languages, checks.failure_phrases)
+
+    @cached_property
+    def markers(self) -> list[Marker]:
+        """Its citation marks, those among the first brackets."""
+        pattern, contexts = self.checks.citation_pattern, self.grounds.contexts
+        return list(each_marker(self.answer, contexts, pattern, MOST_BRACKETS))
+
+    @cached_property
+    def marks_cut(self) -> bool:
+        """Whether it has more brackets than were looked at."""
+        return any(True for _ in islice(places(self.answer, self.checks.citation_pattern),
+                                        MOST_BRACKETS, None))  # fmt: skip
+
+    def each_claim(self) -> Iterator[LocatedClaim | None]:
+        """For each of its sentences the claim, None if it makes none."""
+        return each_claim(self.answer)
+
+    def span(self, start: int, end: int) -> AnswerSpan:
+        """Part of the answer."""
+        return AnswerSpan(start, end, self.answer[start:end])
+
+
+def as_text(given: object) -> str:
+    """What was given as a question or an answer, whatever it is, as text."""
+    if isinstance(given, bytes | bytearray):
+        return bytes(given).decode("utf-8", "replace")
+    return given if isinstance(given, str) else "" if given is None else str(given)
+
+
+def _listed(scores: object) -> Sequence[object] | None:
+    if scores is None:
+        return None
+    if isinstance(scores, str | bytes | Mapping) or not isinstance(scores, Iterable):
+        return [scores]
+    return list(scores)

@@ -1,0 +1,333 @@
+"""ASGI middleware: judges the answers of a web app before they leave, whole or streamed."""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from fnmatch import fnmatchcase
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
+from ragstone.guard.assessment import WayOut
+from ragstone.guard.claim_judges import Circuit
+from ragstone.guard.guard import Guard
+from ragstone.guard.stream.release import Policy
+
+from .event_replies import ChatChunks, EventReplies, EventReply, EventText
+from .guarded_replies import JsonReplies, JudgedReply, header_value, release_of, stream_header
+from .request_guard import (
+    HELD,
+    HOLD,
+    Assessing,
+    IfNotJudged,
+    OnFail,
+    RequestGuard,
+    Ruling,
+    Told,
+    listening,
+    see_that_it_holds,
+)
+from .request_reading import (
+    AtPath,
+    ChatCompletions,
+    Extract,
+    Extraction,
+    HeardRequest,
+    JsonPath,
+    Message,
+    Receive,
+    Scope,
+    Send,
+)
+
+OF_THE_BODY = {
+    b"accept-ranges", b"content-digest", b"content-encoding", b"content-length", b"content-md5",
+    b"digest", b"etag", b"last-modified", b"repr-digest",
+}  # fmt: skip
+"""Headers that no longer hold where another body is given."""
+
+
+class GuardedReply:
+    """Takes an app's messages in place of the server, and sends on what may be given."""
+
+    def __init__(
+        self,
+        replies: JsonReplies,
+        streams: EventReplies,
+        request: HeardRequest,
+        told: Told,
+        header: bytes,
+        send: Send,
+    ) -> None:
+        self._replies = replies
+        self._streams = streams
+        self._events: EventReply | None = None
+        self._request = request
+        self._told = told
+        self._header = header
+        self._send = send
+        self._start: Message | None = None
+        self._held = bytearray()
+        self._sent = False
+        self._refused = False
+
+    async def send(self, message: Message) -> None:
+        """A message of the app's."""
+        if self._refused:
+            return
+        if self._events is not None and message["type"] == "http.response.body":
+            await self._more_events(self._events, message)
+        elif self._sent or message["type"] == "http.response.debug":
+            await self._send(message)
+        elif self._start is None:
+            await self._begin(message)
+        elif message["type"] == "http.response.body":
+            await self._more(message)
+        else:
+            # Such as a file that the server reads itself.
+            await self._unseen(reason("body_elsewhere"), more=True)
+            await self.send(message)
+
+    async def close(self) -> None:
+        """The app is done; it may have left its reply unfinished."""
+        if self._start is not None and not self._sent:
+            await self._unseen(reason("reply_not_complete"), more=True)
+
+    def leave(self) -> None:
+        """The app failed, or nobody waits for its reply any more."""
+        if self._events is not None:
+            self._events.leave()
+
+    async def _begin(self, message: Message) -> None:
+        if message["type"] != "http.response.start":
+            await self._send(message)
+        elif not _has_answer(message["status"]):
+            self._sent = True
+            await self._send(message)
+        else:
+            self._start = message
+            kind = _value(message, b"content-type").partition(";")[0].strip().lower()
+            encoding = _value(message, b"content-encoding").strip().lower()
+            if kind == "text/event-stream" and encoding in ("", "identity"):
+                await self._begin_events(message)
+            elif kind == "text/event-stream":
+                await self._unseen(reason("body_encoded", encoding=encoding[:40]), more=True)
+            elif kind != "application/json" and not kind.endswith("+json"):
+                await self._unseen(reason("not_json", kind=kind[:100]), more=True)
+
+    async def _begin_events(self, start: Message) -> None:
+        value = stream_header(self._streams.release.policy, self._request.run_id)
+        headers = [one for one in start["headers"] if one[0].lower() != b"content-length"]
+        self._sent = True
+        self._events = EventReply(self._streams, self._request, self._told, self._give_events)
+        await self._send({**start, "headers": [*headers, (self._header, value)]})
+
+    async def _more_events(self, events: EventReply, message: Message) -> None:
+        await events.feed(message.get("body", b""))
+        if not message.get("more_body", False):
+            await events.close()
+            await self._send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def _give_events(self, body: bytes) -> None:
+        await self._send({"type": "http.response.body", "body": body, "more_body": True})
+
+    async def _more(self, message: Message) -> None:
+        self._held += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(self._held) > self._replies.most_bytes:
+            why = reason("body_too_large", most=self._replies.most_bytes)
+            await self._unseen(why, more=more)
+        elif not more:
+            assert self._start is not None
+            encoding = _value(self._start, b"content-encoding")
+            exchange = self._told.exchange
+            await self._give(
+                await self._replies.judged(bytes(self._held), encoding, self._request, exchange)
+            )
+
+    async def _unseen(self, why: str, *, more: bool) -> None:
+        """The reply holds no answer that can be judged; ``more`` of it is still to come."""
+        await self._give(self._replies.unseen(why, self._request, self._told.exchange), more=more)
+
+    async def _give(self, reply: JudgedReply, *, more: bool = False) -> None:
+        assert self._start is not None
+        start, body = dict(self._start), bytes(self._held)
+        headers = list(start["headers"])
+        if reply.body is not None:
+            body, more = reply.body, False
+            headers = [one for one in headers if one[0].lower() not in OF_THE_BODY]
+            headers.append((b"content-length", b"%d" % len(body)))
+        if reply.status is not None:
+            headers = [one for one in headers if one[0].lower() != b"content-type"]
+            headers.append((b"content-type", b"application/json"))
+            start |= {"status": reply.status, "trailers": False}
+        headers.append((self._header, header_value(reply.rulings, reply.action)))
+        self._sent, self._refused = True, reply.action == "refused"
+        await self._send({**start, "headers": headers})
+        if body or not more:
+            await self._send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def _has_answer(status: int) -> bool:
+    return 200 <= status < 300 and status not in (204, 205)
+
+
+def _value(message: Message, name: bytes) -> str:
+    found = [value for key, value in message.get("headers", ()) if key.lower() == name]
+    return bytes(found[-1]).decode("latin-1") if found else ""
+
+
+MOST_BYTES = 4 << 20
+UNGUARDED = ("HEAD", "OPTIONS")
+
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+
+class GuardMiddleware:
+    """Judges the answers of an ASGI app before they leave, such as of FastAPI or Starlette.
+
+        app.add_middleware(
+            GuardMiddleware,
+            guard=Guard(Checks(citations=False)),
+            paths=["/ask"],
+            question="$.question",
+            answer="$.answer",
+            reply_contexts="$.contexts[*].text",
+        )
+
+    JSON replies with a status from 200 to 299 are held until they are judged, and of server-sent
+    events the text; other paths, WebSockets and ``lifespan`` pass as they are. A header tells what
+    came of a reply, and a note at its end what came of a stream. Nothing
+    that goes wrong in the guard becomes an error of the request: the answer is then not judged, and
+    ``if_not_judged`` says whether it passes.
+
+    JSON paths have ``.key``, ``['any key']``, ``[0]``, ``[-1]`` and ``[*]``.
+
+    Attributes:
+        guard: The guard with its counts.
+    """
+
+    def __init__(
+        self,
+        app: App,
+        guard: Assessing | None = None,
+        *,
+        paths: Sequence[str] = ("*",),
+        extract: Extract | None = None,
+        question: str | None = "$.messages[-1].content",
+        contexts: str | None = None,
+        reply_contexts: str | None = None,
+        answer: str | None = None,
+        event_text: str | None = None,
+        policy: Policy = "hold_sentence",
+        stop_early: bool = False,
+        on_fail: OnFail = HELD,
+        if_not_judged: IfNotJudged = "open",
+        hold: Collection[WayOut] = HOLD,
+        timeout: float | None = None,
+        circuit: Circuit | None = None,
+        on_ruling: Callable[[Ruling], object] | None = None,
+        body_key: str | None = None,
+        header: str = "ragstone-guard",
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
+        """Guard an app.
+
+        Args:
+            app: The app.
+            guard: What judges; None: ``Guard()``.
+            paths: Which paths are guarded; ``*`` stands for any text. All by default.
+            extract: From the request and its JSON to (question, contexts), instead of ``question``
+                and ``contexts``; may be async, and either may be None.
+            question: JSON path of the question in the request.
+            contexts: JSON path of the contexts in the request: of a list, or with ``[*]`` of its
+                texts or objects with ``text`` and ``id``.
+            reply_contexts: The same in the reply. A route can also call ``tell_guard``.
+            answer: JSON path of the answer in the reply. None: replies are OpenAI-style chat
+                completions, streamed ones too.
+            event_text: Where ``answer`` is given, the JSON path of the text in server-sent events.
+                None: the data of an event is text.
+            policy: What leaves of a stream, and when: ``hold_sentence`` lets each sentence leave
+                once it is judged, ``hold_all`` nothing before the answer is, and ``flag_after``
+                all at once.
+            stop_early: Whether nothing more leaves of a stream behind what is held back.
+            on_fail: What is given in place of an answer that is held back: a text, a status such
+                as 422, or None: the answer all the same, and only header or note tell. A stream
+                has its status already; of it the held part is left out.
+            if_not_judged: Whether an answer that could not be judged is given ("open") or held
+                back ("closed").
+            hold: The decisions by which a JSON answer is held back.
+            timeout: Seconds until an answer counts as not judged; None: the guard's deadline and a
+                second.
+            circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for
+                30 s.
+            on_ruling: Called with every ruling.
+            body_key: Key under which the JSON of the reply gets a note of what came of its answer,
+                which quotes nothing. In streams of chat completions it is ``ragstone_guard``, if
+                none is given; other streams end with an event ``ragstone-guard``.
+            header: Name of the header.
+            most_bytes: A longer request or reply is not judged.
+
+        Raises:
+            InputError: A setting that cannot be used.
+        """
+        if isinstance(on_fail, int) and not 400 <= on_fail <= 599:
+            raise InputError(f"on_fail={on_fail}: a status is from 400 to 599.")
+        see_that_it_holds(on_fail, if_not_judged)
+        self.app = app
+        self.guard = RequestGuard(
+            Guard() if guard is None else guard,
+            if_not_judged=if_not_judged,
+            hold=hold,
+            timeout=timeout,
+            circuit=circuit,
+            on_ruling=on_ruling,
+        )
+        self._paths = (paths,) if isinstance(paths, str) else tuple(paths)
+        self._header = header.lower().encode("ascii")
+        self._most_bytes = most_bytes
+        extraction = Extraction(
+            extract,
+            _path(None if extract is not None else question),
+            _path(None if extract is not None else contexts),
+            _path(reply_contexts),
+        )
+        self._json = JsonReplies(
+            self.guard,
+            extraction,
+            ChatCompletions() if answer is None else AtPath(JsonPath.read(answer)),
+            on_fail,
+            body_key,
+            most_bytes,
+        )
+        text = None if event_text is None else JsonPath.read(event_text)
+        self._streams = EventReplies(
+            self.guard,
+            extraction,
+            ChatChunks() if answer is None else EventText(text),
+            release_of(self.guard, on_fail, policy, stop_early=stop_early),
+            body_key or "ragstone_guard",
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if not self._is_guarded(scope):
+            await self.app(scope, receive, send)
+            return
+        request = HeardRequest(scope, self._most_bytes)
+        with listening() as told:
+            reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
+            try:
+                await self.app(scope, request.heard(receive), reply.send)
+                await reply.close()
+            finally:
+                reply.leave()
+
+    def _is_guarded(self, scope: Scope) -> bool:
+        if scope["type"] != "http" or scope["method"] in UNGUARDED:
+            return False
+        path = scope["path"]
+        # Behind a proxy, or mounted, an app has its own path below this one.
+        own = path.removeprefix(scope.get("root_path", "").rstrip("/"))
+        return any(fnmatchcase(name, one) for name in (path, own) for one in self._paths)
+
+
+def _path(text: str | None) -> JsonPath | None:
+    return None if text is None else JsonPath.read(text)

@@ -1,0 +1,342 @@
+"""Decorator: judges a function's answers before the caller gets them, or assesses retrieval."""
+
+import copy
+import inspect
+import logging
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
+from dataclasses import dataclass
+from functools import partial, wraps
+from typing import Any, TypeVar, cast
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
+from ragstone.guard import answer_checks as form
+from ragstone.guard.assessment import Assessment, WayOut
+from ragstone.guard.claim_judges import Circuit
+from ragstone.guard.guard import Guard
+from ragstone.guard.guard_input import Answered, Checks, Deadline
+from ragstone.guard.stream import ReleasePolicy
+from ragstone.guard.stream.release import Policy
+
+from .guarded_replies import GuardedPieces, athrough, release_of, through
+from .request_guard import (
+    HELD,
+    HOLD,
+    Assessing,
+    Exchange,
+    IfNotJudged,
+    RequestGuard,
+    Ruling,
+    Told,
+    listening,
+    log_error,
+    see_that_it_holds,
+)
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedCall:
+    """One call of a guarded function.
+
+    Attributes:
+        arguments: What it was given, by the names of its parameters, defaults too.
+        returned: What it returned.
+    """
+
+    arguments: Mapping[str, Any]
+    returned: Any
+
+
+Place = str | int | Callable[[GuardedCall], Any]
+"""The name of a parameter or, if there is none, of a key or an attribute of what is returned; the
+number of an element of a tuple that is returned; or a function."""
+
+
+def guarded(
+    guard: Assessing | None = None,
+    *,
+    question: Place = "question",
+    contexts: Place = "contexts",
+    answer: Place = "answer",
+    retrieval_scores: Place | None = None,
+    on_fail: str | Callable[[Ruling], Any] | None = HELD,
+    policy: Policy = "hold_sentence",
+    stop_early: bool = False,
+    if_not_judged: IfNotJudged = "open",
+    hold: Collection[WayOut] = HOLD,
+    timeout: float | None = None,
+    circuit: Circuit | None = None,
+    on_ruling: Callable[[Ruling], object] | None = None,
+) -> Callable[[F], F]:
+    """Guard a function that answers questions: plain or async, at once or piece by piece.
+
+        @guarded(Guard(), contexts="sources")
+        def ask(question: str) -> dict[str, Any]:
+            return {"answer": …, "sources": […]}
+
+    The caller gets what the function returned, with the answer replaced if it is held back. What
+    the function raises is raised; nothing else is.
+
+    A generator, or a function that returns an iterator, is a stream: its texts are the answer, and
+    leave as far as they are judged. Question and contexts are then arguments, or told by
+    ``tell_guard`` before the first piece.
+
+    Args:
+        guard: What judges; None: ``Guard()``.
+        question: Where the question is: the name of a parameter or, if the function has none of
+            that name, of a key or an attribute of what it returns; the number of an element of a
+            returned tuple; or a function of a ``GuardedCall``.
+        contexts: The same for the contexts. The function can also call ``tell_guard``.
+        answer: The same for the answer, which is always returned. Where a text is returned, it is
+            the answer.
+        retrieval_scores: The same for the retrieval scores; None: those of the contexts, if any.
+        on_fail: What takes the place of an answer that is held back: a text; a function of the
+            ruling, which gives what is returned or raises, for a stream at its end; or None: the
+            answer all the same, and only ``on_ruling`` tells.
+        policy: What leaves of a stream, and when; see ``assess_stream``.
+        stop_early: Whether nothing more leaves of a stream behind what is held back.
+        if_not_judged: Whether an answer that could not be judged is given ("open") or held back
+            ("closed").
+        hold: The decisions by which an answer is held back.
+        timeout: Seconds until the answer of an async function counts as not judged; None: the
+            guard's deadline and a second. A plain function waits for the guard's deadline.
+        circuit: When to stop asking a guard that fails; None: after 5 failures in a row, for 30 s.
+        on_ruling: Called with every ruling.
+
+    Raises:
+        InputError: A setting that cannot be used.
+    """
+    if inspect.isfunction(guard):
+        raise InputError("Write @guarded() with parentheses.")
+    if callable(answer) and isinstance(on_fail, str):
+        raise InputError(
+            "answer= is a function, so a text cannot be put in its place; give on_fail= a function "
+            "that makes what is returned instead."
+        )
+    see_that_it_holds(on_fail, if_not_judged)
+    judge = RequestGuard(
+        Guard() if guard is None else guard,
+        if_not_judged=if_not_judged,
+        hold=hold,
+        timeout=timeout,
+        circuit=circuit,
+        on_ruling=on_ruling,
+    )
+    places = _Places(question, contexts, answer, retrieval_scores)
+    release = release_of(judge, on_fail, policy, stop_early=stop_early)
+
+    def decorate(function: F) -> F:
+        inside = _Guarded(function, judge, places, on_fail, release)
+
+        @wraps(function)
+        def plain(*args: Any, **kwargs: Any) -> Any:
+            return inside.call(args, kwargs)
+
+        @wraps(function)
+        async def later(*args: Any, **kwargs: Any) -> Any:
+            return await inside.call(args, kwargs)
+
+        return cast("F", later if inspect.iscoroutinefunction(function) else plain)
+
+    return decorate
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    question: Place
+    contexts: Place
+    answer: Place
+    retrieval_scores: Place | None
+
+    def answer_of(self, call: GuardedCall) -> str | None:
+        """The answer; None if there is no text."""
+        if isinstance(call.returned, str):
+            return call.returned
+        found = _at(self.answer, GuardedCall({}, call.returned))
+        return found if isinstance(found, str) else None
+
+    def exchange(self, call: GuardedCall, told: Exchange) -> Exchange:
+        """What the answer is judged by."""
+        scores = None if self.retrieval_scores is None else _at(self.retrieval_scores, call)
+        question = told.question if told.question is not None else _at(self.question, call)
+        contexts = told.contexts if told.contexts is not None else _at(self.contexts, call)
+        return told.over(Exchange(question, contexts, scores))
+
+    def replaced(self, returned: Any, text: str) -> Any:
+        """What was returned, with another answer."""
+        if isinstance(returned, str):
+            return text
+        if isinstance(self.answer, int):
+            parts = [*returned]
+            parts[self.answer] = text
+            made = getattr(returned, "_make", type(returned))
+            return made(parts)
+        if isinstance(returned, MutableMapping):
+            mapping = copy.copy(returned)
+            mapping[self.answer] = text
+            return mapping
+        if isinstance(returned, Mapping):
+            return {**returned, self.answer: text}
+        other = copy.copy(returned)
+        # Also of a class that is frozen: the copy is ours, and nobody has it yet.
+        object.__setattr__(other, str(self.answer), text)
+        return other
+
+
+class _Guarded:
+    """A function with its guard."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        judge: RequestGuard,
+        places: _Places,
+        on_fail: str | Callable[[Ruling], Any] | None,
+        release: ReleasePolicy,
+    ) -> None:
+        self._release = release
+        self._function = function
+        self._signature = inspect.signature(function)
+        self._judge = judge
+        self._places = places
+        self._on_fail = on_fail
+
+    def call(self, args: Any, kwargs: Any) -> Any:
+        """What its caller gets; an awaitable of that, if the function gives one."""
+        with listening() as told:
+            returned = self._function(*args, **kwargs)
+        if inspect.isawaitable(returned):
+            return self._awaited(returned, args, kwargs, told)
+        if isinstance(returned, AsyncIterator):
+            return self._astream(returned, args, kwargs, told)
+        if isinstance(returned, Iterator):
+            return self._stream(returned, args, kwargs, told)
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self._judge.not_judged(why, by))
+        return self._given(returned, self._judge.ruling(answer, by))
+
+    async def _awaited(self, returning: Awaitable[Any], args: Any, kwargs: Any, told: Told) -> Any:
+        with listening(told):
+            returned = await returning
+        if isinstance(returned, AsyncIterator):
+            return self._astream(returned, args, kwargs, told)
+        if isinstance(returned, Iterator):
+            return self._stream(returned, args, kwargs, told)
+        answer, by, why = self._known(args, kwargs, returned, told)
+        if why is not None:
+            return self._given(returned, self._judge.not_judged(why, by))
+        return self._given(returned, await self._judge.aruling(answer, by))
+
+    def _stream(self, source: Iterator[Any], args: Any, kwargs: Any, told: Told) -> Iterator[Any]:
+        return through(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
+
+    def _astream(
+        self, source: AsyncIterator[Any], args: Any, kwargs: Any, told: Told
+    ) -> AsyncIterator[Any]:
+        return athrough(source, partial(self._begun, args, kwargs, told), self._at_the_end, told)
+
+    def _begun(self, args: Any, kwargs: Any, told: Told) -> GuardedPieces:
+        _, by, why = self._known(args, kwargs, "", told)
+        return GuardedPieces(self._judge, self._release, by, why)
+
+    def _at_the_end(self, pieces: GuardedPieces) -> Iterator[Any]:
+        """What a function of the user's gives for a stream of which something was held."""
+        if pieces.action == "replaced" and callable(self._on_fail):
+            last = self._on_fail(pieces.ruling)
+            if last is not None:
+                yield last
+
+    def _known(
+        self, args: Any, kwargs: Any, returned: Any, told: Told
+    ) -> tuple[str, Exchange, str | None]:
+        """The answer, what it is judged by, and why it cannot be judged."""
+        by = told.exchange
+        try:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            call = GuardedCall(bound.arguments, returned)
+            by = self._places.exchange(call, by)
+            answer = self._places.answer_of(call)
+        except Exception as error:
+            log_error("extract failed", error, by.run_id)
+            return "", by, reason("extract_failed", error=type(error).__name__)
+        return answer or "", by, reason("no_text") if answer is None else None
+
+    def _given(self, returned: Any, ruling: Ruling) -> Any:
+        if not ruling.held or self._on_fail is None:
+            return returned
+        if callable(self._on_fail):
+            return self._on_fail(ruling)
+        try:
+            return self._places.replaced(returned, self._on_fail)
+        except Exception as error:
+            log_error("answer not replaced", error, ruling.assessment.run_id)
+            return self._on_fail
+
+
+def _at(place: Place, call: GuardedCall) -> Any:
+    """What stands at a place; None if nothing does."""
+    if callable(place):
+        return place(call)
+    if isinstance(place, int):
+        if not isinstance(call.returned, tuple | list):
+            raise TypeError("not a tuple")
+        return call.returned[place]
+    if place in call.arguments:
+        return call.arguments[place]
+    if isinstance(call.returned, Mapping):
+        return call.returned.get(place)
+    return getattr(call.returned, place, None)
+
+
+LOGGER = logging.getLogger("ragstone.guard")
+
+READING = 1.0
+"""Seconds until contexts count as not read."""
+
+
+def assess_retrieval(
+    question: str | None,
+    contexts: Any,
+    *,
+    retrieval_scores: Sequence[float | None] | None = None,
+    run_id: str | None = None,
+    checks: Checks | None = None,
+) -> Assessment:
+    """Assess what was retrieved, by the checks that need no answer.
+
+    These are ``contexts``, that there is one at all, and ``retrieval_scores``, whose mean must
+    reach ``least_retrieval_score``. Scores on another scale than from 0 to 1 are not looked at.
+
+    Args:
+        question: What was asked.
+        contexts: Texts, mappings with ``text``, ``id`` and ``score``, or ``Context``s.
+        retrieval_scores: None: those of the contexts.
+        run_id: Your name for the request.
+        checks: The least mean; None: ``Checks()``.
+    """
+    switched = Checks() if checks is None else checks
+    deadline = Deadline(READING)
+    one = Answered.of(
+        question, "", contexts, retrieval_scores, switched, deadline, abstain_ok=False
+    )
+    results = [form.of_contexts(one)]
+    if switched.least_retrieval_score is not None:
+        results.append(form.of_retrieval_scores(one))
+    ok = not any(result.status == "failed" for result in results)
+    issues = tuple(issue for result in results for issue in result.issues)
+    return Assessment(
+        ok, "pass" if ok else "ask", tuple(results), issues, (), None, run_id, judge=""
+    )

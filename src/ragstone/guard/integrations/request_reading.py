@@ -1,0 +1,444 @@
+"""Request reading: extracts question, contexts and answers from requests and replies.
+
+A JSON path looks like ``$.choices[0].message.content``.
+"""
+
+import inspect
+import json
+import re
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+from uuid import uuid4
+
+from ragstone.core.errors import InputError
+from ragstone.core.escape import on_one_line
+from ragstone.core.messages import reason
+
+from .request_guard import Exchange, log_error
+
+WINDOWS = {"gzip": zlib.MAX_WBITS | 16, "x-gzip": zlib.MAX_WBITS | 16, "deflate": zlib.MAX_WBITS}
+
+
+class Undecodable(ValueError):
+    """A body that cannot be decoded; ``why`` is the reason, as a code with its facts."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+def decoded(body: bytes, encoding: str | None, most: int) -> bytes:
+    """A body without its compression.
+
+    Args:
+        body: All of it.
+        encoding: The header ``content-encoding``.
+        most: Bytes that it may have.
+
+    Raises:
+        Undecodable: The compression is not known, the body is damaged, or it is larger.
+    """
+    name = (encoding or "identity").strip().lower()
+    if name not in ("identity", ""):
+        if name not in WINDOWS:
+            raise Undecodable(reason("body_encoded", encoding=name[:40]))
+        reader = zlib.decompressobj(WINDOWS[name])
+        try:
+            body = reader.decompress(body, most + 1)
+        except zlib.error as error:
+            raise Undecodable(reason("body_encoded", encoding=name)) from error
+        if len(body) <= most and not reader.eof:
+            raise Undecodable(reason("body_encoded", encoding=name))
+    if len(body) > most:
+        raise Undecodable(reason("body_too_large", most=most))
+    return body
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+
+
+class HeardRequest:
+    """A request, whose body is kept while the app reads it; the app reads it as ever.
+
+    Attributes:
+        method: Such as ``POST``.
+        path: Its path, without the query.
+        headers: Their values by lower-case name; of several with a name the last.
+        run_id: What the request calls itself by ``x-request-id``, as far as that can be shown;
+            else a new id.
+    """
+
+    def __init__(self, scope: Scope, most_bytes: int) -> None:
+        self.method: str = scope["method"]
+        self.path: str = scope["path"]
+        self.headers: Mapping[str, str] = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
+        self.run_id = on_one_line(self.headers.get("x-request-id", ""))[:100] or uuid4().hex
+        self._most = most_bytes
+        self._pieces: list[bytes] = []
+        self._size = 0
+        self._whole = False
+
+    def heard(self, receive: Receive) -> Receive:
+        """A ``receive`` for the app, which hears along."""
+
+        async def hear() -> Message:
+            message = await receive()
+            if message["type"] == "http.request":
+                piece = message.get("body", b"")
+                self._size += len(piece)
+                if self._size <= self._most:
+                    self._pieces.append(piece)
+                else:
+                    self._pieces.clear()
+                self._whole = not message.get("more_body", False)
+            return message
+
+        return hear
+
+    def body(self) -> tuple[Any, str | None]:
+        """Its JSON, and why there is none; both None for an empty body."""
+        if self._size > self._most:
+            return None, reason("body_too_large", most=self._most)
+        if not self._whole:
+            return None, reason("request_not_read")
+        try:
+            text = decoded(b"".join(self._pieces), self.headers.get("content-encoding"), self._most)
+            return (json.loads(text) if text.strip() else None), None
+        except Undecodable as error:
+            return None, error.why
+        except (ValueError, RecursionError):
+            return None, reason("broken_json", part="request")
+
+
+_STEP = re.compile(
+    r"""\.([A-Za-z_][\w-]*)|\[(-?\d{1,9})\]|\[(\*)\]|\['([^'\]]*)'\]|\["([^"\]]*)"\]"""
+)
+
+Step = str | int | None
+"""A key, an index, or None for every element of a list."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonPath:
+    """A place, or with ``[*]`` several places, in a JSON value.
+
+    The part of RFC 9535 that names places: ``$``, ``.key``, ``['any key']``, ``[0]``, ``[-1]``,
+    ``[*]``. No filters, slices or ``..``.
+    """
+
+    text: str
+    steps: tuple[Step, ...]
+
+    @classmethod
+    def read(cls, text: str) -> "JsonPath":
+        """Parse a path.
+
+        Raises:
+            InputError: It is not such a path.
+        """
+        steps: list[Step] = []
+        at = 1
+        while text.startswith("$") and at < len(text):
+            found = _STEP.match(text, at)
+            if found is None:
+                break
+            key, index, every, *quoted = found.groups()
+            steps.append(
+                None if every else int(index) if index
+                else next(one for one in (key, *quoted) if one is not None)
+            )  # fmt: skip
+            at = found.end()
+        if not text.startswith("$") or at < len(text):
+            raise InputError(
+                f"{text!r} is not a JSON path. Write $.key, ['any key'], [0], [-1] or [*] one "
+                "after the other, such as $.messages[-1].content."
+            )
+        return cls(text, tuple(steps))
+
+    def __str__(self) -> str:
+        return self.text
+
+    @property
+    def several(self) -> bool:
+        """Whether it has ``[*]``, and so names a list of places."""
+        return None in self.steps
+
+    def values(self, value: Any) -> list[Any] | None:
+        """What stands there, in order; None where the way there is missing.
+
+        An empty list where ``[*]`` meets one: nothing is there, which is not the same. With
+        ``[*]``, elements without the rest of the way are left out.
+        """
+        return _values(value, self.steps)
+
+    def changed(self, value: Any, change: Callable[[Any], Any]) -> Any:
+        """A copy of the value in which what stands there is changed; the rest is shared."""
+        return _changed(value, self.steps, change)
+
+
+def _values(value: Any, steps: Sequence[Step]) -> list[Any] | None:
+    for number, step in enumerate(steps):
+        if step is None:
+            if not isinstance(value, list):
+                return None
+            inside = [_values(one, steps[number + 1 :]) for one in value]
+            return [one for found in inside if found is not None for one in found]
+        if not _has(value, step):
+            return None
+        value = value[step]
+    return [value]
+
+
+def _changed(value: Any, steps: Sequence[Step], change: Callable[[Any], Any]) -> Any:
+    if not steps:
+        return change(value)
+    step, *rest = steps
+    if step is None:
+        return [_changed(one, rest, change) for one in value] if isinstance(value, list) else value
+    if not _has(value, step):
+        return value
+    copy = value.copy()
+    copy[step] = _changed(value[step], rest, change)
+    return copy
+
+
+def _has(value: Any, step: str | int) -> bool:
+    if isinstance(step, str):
+        return isinstance(value, dict) and step in value
+    return isinstance(value, list) and -len(value) <= step < len(value)
+
+
+BESIDE = {
+    "tool_calls": "tool_calls",
+    "function_call": "tool_calls",
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+    "refusal": "refusal",
+    "audio": "audio",
+}
+"""Keys of what a chat model says beside its answer, and what that is; it is not judged."""
+
+SPELLED = ("logprobs", "message", "text")
+"""Keys of a streamed choice that spell its text out beside its delta."""
+
+
+class AnswerPlaces(Protocol):
+    """Where answers stand in the JSON of a reply."""
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """Each answer; None for one without text, such as a tool call, or if there is no place."""
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other answers; None leaves one as it is."""
+
+    def beside(self, body: Any) -> frozenset[str]:
+        """What the reply has beside answers that is not judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class AtPath:
+    """The answers that stand at a JSON path."""
+
+    path: JsonPath
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """Each answer; None for one that is empty, or if what stands there is no text."""
+        found = self.path.values(body)
+        return None if any(_is_mixed(one) for one in found or ()) else _texts(found)
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other answers; None leaves one as it is."""
+        left = iter(texts)
+
+        def change(old: Any) -> Any:
+            new = next(left)
+            return old if new is None else new
+
+        return self.path.changed(body, change)
+
+    def beside(self, body: Any) -> frozenset[str]:  # noqa: ARG002
+        """Nothing is known of that."""
+        return frozenset()
+
+    def __str__(self) -> str:
+        return str(self.path)
+
+
+class ChatCompletions:
+    """The answers of a chat completion in the form of OpenAI's API.
+
+    A message that only calls tools has no answer. What a model reasons is no answer either. Where
+    an answer is replaced its log-probabilities go too, for they spell it out, and its choice ends
+    with ``content_filter``, which is what that form calls an answer that was held back.
+    """
+
+    def answers(self, body: Any) -> list[str | None] | None:
+        """The content of each choice's message; None for one that has none."""
+        choices = body.get("choices") if isinstance(body, Mapping) else None
+        if not isinstance(choices, list):
+            return None
+        return _texts([_content(one) for one in choices])
+
+    def replaced(self, body: Any, texts: Sequence[str | None]) -> Any:
+        """A copy of the body with other contents; None leaves one as it is."""
+        choices = [
+            choice if text is None else _held(choice, text)
+            for choice, text in zip(body["choices"], texts, strict=True)
+        ]
+        return {**body, "choices": choices}
+
+    def beside(self, body: Any) -> frozenset[str]:
+        """Whether a message calls tools or tells what the model reasoned."""
+        return beside(_message(one) for one in body["choices"])
+
+    def __str__(self) -> str:
+        return "$.choices[*].message.content"
+
+
+def beside(messages: Iterable[Mapping[str, Any]]) -> frozenset[str]:
+    """What messages of a chat model have beside their text."""
+    return frozenset(said for one in messages for key, said in BESIDE.items() if one.get(key))
+
+
+def text_of(value: Any) -> str | None:
+    """The text of a content: itself, or that of its parts; None if it has none."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        parts = [one for one in value if isinstance(one, str | Mapping)]
+        texts = [one if isinstance(one, str) else one.get("text") for one in parts]
+        said = [one for one in texts if isinstance(one, str)]
+        return "".join(said) if said else None
+    return None
+
+
+def _texts(found: Sequence[Any] | None) -> list[str | None] | None:
+    """The text of each value; None if one of them may say something, and is no text."""
+    texts = [(one, text_of(one)) for one in found or ()]
+    if found is None or any(one and text is None for one, text in texts):
+        return None
+    return [text for _, text in texts]
+
+
+def _is_mixed(value: Any) -> bool:
+    """Whether it is a list of which not every part is known to be text."""
+    return isinstance(value, list) and any(text_of([one]) is None for one in value)
+
+
+def _content(choice: Any) -> Any:
+    """What a choice says, also of a completion in the older form, without messages."""
+    if isinstance(choice, Mapping) and isinstance(choice.get("message"), Mapping):
+        return _message(choice).get("content")
+    if isinstance(choice, Mapping) and "text" in choice:
+        return choice["text"]
+    return choice
+
+
+def _message(choice: Any) -> Mapping[str, Any]:
+    message = choice.get("message") if isinstance(choice, Mapping) else None
+    return message if isinstance(message, Mapping) else {}
+
+
+def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
+    if isinstance(choice.get("message"), Mapping):
+        held = {**choice, "message": {**_message(choice), "content": text}}
+    else:
+        held = {**choice, "text": text}
+    held["finish_reason"] = "content_filter"
+    if "logprobs" in held:
+        held["logprobs"] = None
+    return held
+
+
+Extracted = tuple[str | None, Any]
+Extract = Callable[[HeardRequest, Any], Extracted | Awaitable[Extracted]]
+"""From the request and its JSON (None if it has none) to the question and the contexts."""
+
+
+class NotFound(Exception):
+    """What an answer is judged by cannot be found; ``why`` is the reason, as a code with facts."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """Where the question and the contexts of an answer are found.
+
+    What was told by ``tell_guard`` is taken first, then what ``extract`` gives, then the paths.
+
+    Attributes:
+        extract: A function of the user's.
+        question: Where it stands in the request.
+        contexts: Where they stand in the request.
+        reply_contexts: Where they stand in the reply.
+    """
+
+    extract: Extract | None
+    question: JsonPath | None
+    contexts: JsonPath | None
+    reply_contexts: JsonPath | None
+
+    async def exchange(self, request: HeardRequest, told: Exchange, reply: Any) -> Exchange:
+        """What an answer is judged by.
+
+        Args:
+            request: Read by the app.
+            told: By ``tell_guard``.
+            reply: The JSON of the reply, or of the events before the answer.
+
+        Raises:
+            NotFound: Something is not where it should be.
+        """
+        known = told.over(Exchange(run_id=request.run_id))
+        if known.contexts is None and self.reply_contexts is not None:
+            known = known.over(Exchange(contexts=_at(self.reply_contexts, reply)))
+        lacks_question = known.question is None and (self.extract or self.question) is not None
+        lacks_contexts = known.contexts is None and (self.extract or self.contexts) is not None
+        if lacks_question or lacks_contexts:
+            body, why = request.body()
+            if why is not None:
+                raise NotFound(why)
+            known = known.over(await self._extracted(request, body, known))
+        if known.contexts is None and self.reply_contexts is not None:
+            raise NotFound(reason("nothing_at", path=self.reply_contexts, part="reply"))
+        return known
+
+    async def _extracted(self, request: HeardRequest, body: Any, known: Exchange) -> Exchange:
+        if self.extract is not None:
+            try:
+                found = self.extract(request, body)
+                question, contexts = await found if inspect.isawaitable(found) else found
+            except Exception as error:
+                log_error("extract failed", error, known.run_id)
+                raise NotFound(reason("extract_failed", error=type(error).__name__)) from error
+            known = known.over(Exchange(question, contexts))
+        if known.question is None and self.question is not None:
+            text = text_of((self.question.values(body) or [None])[-1])
+            if text is None:
+                raise NotFound(reason("nothing_at", path=self.question, part="request"))
+            known = known.over(Exchange(text))
+        if known.contexts is None and self.contexts is not None:
+            contexts = _at(self.contexts, body)
+            if contexts is None:
+                raise NotFound(reason("nothing_at", path=self.contexts, part="request"))
+            known = known.over(Exchange(contexts=contexts))
+        return known
+
+
+def _at(path: JsonPath, value: Any) -> list[Any] | None:
+    """The contexts at a path; None if there is no such place."""
+    found = path.values(value)
+    if found is None or path.several:
+        return found
+    return found[0] if isinstance(found[0], list) else None if found[0] is None else found

@@ -1,0 +1,366 @@
+"""Stream release: the policy and the steps by which parts of a streamed answer may leave."""
+
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import partial
+from logging import getLogger
+from typing import Any, Literal, get_args
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
+from ragstone.guard.assessment import Assessment, CheckStatus
+
+from .unit_judge import Grouping, StreamUnit, Text, UnitGroup, UnitJudge, Units, UnitVerdict
+
+NotJudgedKind = Literal["tool_call", "reasoning"]
+
+_TOOL, _REASONING = ("tool", "function"), ("reasoning", "thinking")
+_TOOL_CALLS = ("tool_calls", "tool_call_chunks", "function_call")
+_REASONED = ("reasoning_content", "reasoning")
+_CONTENT = ("content", "text")
+
+
+@dataclass(frozen=True, slots=True)
+class NotJudged:
+    """A piece of a stream that is not part of the answer: it passes at once and is not judged.
+
+    Attributes:
+        kind: ``tool_call`` or ``reasoning``.
+        payload: The piece as it came; of one that holds text of the answer too, its tool calls or
+            its reasoning alone.
+    """
+
+    kind: NotJudgedKind
+    payload: Any
+
+
+def parts_of(piece: object) -> Iterator[Text | NotJudged]:
+    """What a piece of a stream holds: text of the answer, and what is not judged.
+
+    Known are texts, UTF-8 bytes, ``NotJudged``, None, and mappings or objects that name themselves
+    by ``type`` or ``kind``, or have ``content`` or ``text``, ``tool_calls`` or
+    ``reasoning_content``, as the deltas of chat models do.
+
+    Raises:
+        InputError: It is none of these: text in it would leave without being judged.
+    """
+    if isinstance(piece, Text | NotJudged):
+        yield piece
+        return
+    named = next((one for one in (_get(piece, "type"), _get(piece, "kind")) if one), None)
+    kind = _kind(named) if isinstance(named, str) else None
+    if kind is not None:
+        yield NotJudged(kind, piece)
+    elif not _is_empty(piece):
+        yield from _fields(piece)
+
+
+def _fields(piece: object) -> Iterator[Text | NotJudged]:
+    content = _first(piece, _CONTENT)
+    reasoned, calls = _first(piece, _REASONED), _first(piece, _TOOL_CALLS)
+    if not (content is None or isinstance(content, Text)) or not any(
+        _has(piece, name) for name in (*_CONTENT, *_REASONED, *_TOOL_CALLS)
+    ):
+        raise InputError(
+            f"The stream gave a {type(piece).__name__} in which no text is known. Give text or "
+            "bytes, and NotJudged(kind, payload) for what is not part of the answer."
+        )
+    if reasoned is not None:
+        yield NotJudged("reasoning", reasoned)
+    if content is not None:
+        yield content
+    if calls is not None:
+        yield NotJudged("tool_call", calls)
+
+
+def _is_empty(piece: object) -> bool:
+    """Whether it is nothing, or only says whose turn it is."""
+    return piece is None or (isinstance(piece, Mapping) and not set(piece) - {"role"})
+
+
+def _first(piece: object, names: Iterable[str]) -> Any:
+    return next((one for name in names if (one := _get(piece, name))), None)
+
+
+def _kind(named: str) -> NotJudgedKind | None:
+    if any(word in named.lower() for word in _TOOL):
+        return "tool_call"
+    return "reasoning" if any(word in named.lower() for word in _REASONING) else None
+
+
+def _get(piece: object, name: str) -> Any:
+    return piece.get(name) if isinstance(piece, Mapping) else getattr(piece, name, None)
+
+
+def _has(piece: object, name: str) -> bool:
+    return name in piece if isinstance(piece, Mapping) else hasattr(piece, name)
+
+
+Policy = Literal["hold_all", "hold_sentence", "flag_after"]
+"""``hold_all``: nothing leaves before the whole answer is assessed, and only if it passes.
+``hold_sentence``: each unit leaves once it is judged, unless it fails.
+``flag_after``: everything leaves at once, and what is judged is told after."""
+
+IfNotJudgedUnit = Literal["hold", "release"]
+
+Instead = str | Callable[[UnitVerdict], str | None] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReleasePolicy:
+    """What of a stream leaves, and when.
+
+    Args:
+        policy: ``hold_all``, ``hold_sentence`` or ``flag_after``.
+        stop_early: Whether reading stops at the first unit that fails.
+        instead: What leaves in place of what is held: a text, once an answer, where the first unit
+            is held; or a function that is called with each unit that is held, in ``hold_all`` with
+            the whole answer, and gives a text or None. It is not judged.
+        if_not_judged: What becomes of what could not be judged, in time or at all.
+
+    Raises:
+        InputError: Settings that cannot be used.
+    """
+
+    policy: Policy = "hold_sentence"
+    stop_early: bool = False
+    instead: Instead = None
+    if_not_judged: IfNotJudgedUnit = "hold"
+
+    def __post_init__(self) -> None:
+        for name, known in (("policy", Policy), ("if_not_judged", IfNotJudgedUnit)):
+            if getattr(self, name) not in get_args(known):
+                said = ", ".join(get_args(known))
+                raise InputError(f"{name} is {getattr(self, name)!r}; it is one of {said}.")
+        if not (self.instead is None or isinstance(self.instead, str) or callable(self.instead)):
+            raise InputError(f"instead is {self.instead!r}; it is a text, a function or None.")
+        if self.policy == "flag_after" and self.instead is not None:
+            raise InputError(
+                "policy='flag_after' holds nothing back, so nothing can leave instead; leave "
+                "instead= out, or take policy='hold_sentence'."
+            )
+
+
+LOGGER = getLogger("ragstone.guard")
+
+
+class Signal(Enum):
+    """What whoever drives is asked for, and tells."""
+
+    NEXT = "the next piece of the source"
+    CLOSE = "to close the source"
+    END = "sent in place of a piece when there is none"
+
+
+Out = str | NotJudged
+Step = Signal | Callable[[], Any] | Out
+"""A callable is work that takes time: it is to be called, and its result sent."""
+
+Steps = Generator[Step, Any, None]
+
+
+class Releasing:
+    """What leaves of one stream.
+
+    ``steps`` says what is to be done next; what drives it reads, waits and gives on.
+
+    Attributes:
+        units: What was judged, in the order of the answer.
+        assessment: Of the answer; None before the end.
+        cut: Why not all of the answer was read, as a code with facts; None if all was.
+    """
+
+    def __init__(
+        self,
+        judge: UnitJudge,
+        policy: ReleasePolicy,
+        on_unit: Callable[[UnitVerdict], object] | None = None,
+    ) -> None:
+        self.units: list[UnitVerdict] = []
+        self.assessment: Assessment | None = None
+        self.cut: str | None = None
+        self._judge = judge
+        self._policy = policy
+        self._on_unit = on_unit
+        self._cutter = Units()
+        self._grouping = Grouping()
+        self._written: list[str] = []
+        self._released: list[str] = []
+        self._replaced = False
+        self._stopped = False
+
+    @property
+    def released(self) -> str:
+        """The text that left, with what was put in place of some."""
+        return "".join(self._released)
+
+    def steps(self) -> Steps:
+        """What is to be done, from the first piece to the assessment.
+
+        Raises:
+            Exception: What the source raised, after all else is done.
+        """
+        error: Exception | None = None
+        yield self._judge.read
+        try:
+            yield from self._reading()
+        except Exception as raised:
+            error = raised
+            self.cut = reason("stream_failed", error=type(raised).__name__)
+        if error is not None or self._stopped:
+            yield Signal.CLOSE
+        if not self._stopped:
+            yield from self._ending()
+        self.assessment = yield self._conclude
+        if self._policy.policy == "hold_all":
+            yield from self._all()
+        if error is not None:
+            raise error
+
+    def leave(self) -> None:
+        """Conclude where the reader left before the end."""
+        if self.assessment is not None:
+            return
+        self.cut = self.cut or reason("stream_left")
+        if not self._stopped:
+            self._written.append(self._cutter.rest())
+            start = self.units[-1].end if self.units else 0
+            rest = "".join(self._written)[start:]
+            if rest:
+                left = self._judge.left_open(UnitGroup(rest, start, "rest"), reason("unit_cut"))
+                self._keep(left)
+        self.assessment = self._conclude()
+
+    def _reading(self) -> Steps:
+        while not self._stopped:
+            piece = yield Signal.NEXT
+            if piece is Signal.END:
+                return
+            for part in parts_of(piece):
+                if isinstance(part, NotJudged):
+                    yield part
+                    continue
+                if text := self._cutter.text(part):
+                    yield from self._text(text)
+                if self._stopped:
+                    return
+
+    def _text(self, text: str) -> Steps:
+        self._written.append(text)
+        if self._policy.policy == "flag_after":
+            yield self._out(text)
+        if units := self._cutter.add(text):
+            yield from self._groups(self._grouped(units))
+
+    def _ending(self) -> Steps:
+        groups = self._last_groups()
+        if self.cut is None:
+            yield from self._flagged()
+        for group in groups:
+            if self.cut is None or group.kind == "rest":
+                yield from self._groups([group])
+            else:
+                # Where it ends was still to come.
+                yield from self._settled(self._judge.left_open(group, reason("unit_cut")))
+            if self._stopped:
+                return
+
+    def _flagged(self) -> Steps:
+        """What was held of a character that never became whole."""
+        released = sum(map(len, self._released))
+        rest = "".join(self._written)[released:]
+        if rest and self._policy.policy == "flag_after":
+            yield self._out(rest)
+
+    def _last_groups(self) -> list[UnitGroup]:
+        rest = self._cutter.rest()
+        self._written.append(rest)
+        groups = list(self._grouped(self._cutter.end(rest)))
+        last = self._grouping.close()
+        return [*groups, last] if last else groups
+
+    def _grouped(self, units: Iterable[StreamUnit]) -> Iterable[UnitGroup]:
+        return (group for unit in units if (group := self._grouping.add(unit)) is not None)
+
+    def _groups(self, groups: Iterable[UnitGroup]) -> Steps:
+        for group in groups:
+            judged: UnitVerdict = yield partial(self._judge.judge, group)
+            yield from self._settled(judged)
+            if judged.status == "failed" and self._policy.stop_early:
+                self._stopped = True
+                self.cut = reason("stream_stopped")
+                self._written = [unit.text for unit in self.units]
+                return
+
+    def _settled(self, judged: UnitVerdict) -> Steps:
+        """Let a judged unit leave, or what is in its place."""
+        policy = self._policy.policy
+        if policy == "flag_after":
+            self._keep(replace(judged, released=True))
+        elif policy == "hold_all":
+            self._keep(judged)
+        elif self._leaves(judged.status):
+            self._keep(replace(judged, released=True))
+            yield self._out(judged.text)
+        else:
+            instead = self._instead(judged)
+            self._keep(replace(judged, instead=instead))
+            if instead is not None:
+                yield self._out(instead)
+
+    def _all(self) -> Steps:
+        """Let the whole answer leave, or what is in its place."""
+        found = self.assessment
+        assert found is not None
+        whole = "".join(self._written)
+        state: CheckStatus = "failed" if found.ok is False else "not_judged"
+        passes = self._leaves("passed" if found.decision == "pass" else state)
+        if passes and (self.cut is None or self._policy.if_not_judged == "release"):
+            self.units[:] = [replace(unit, released=True) for unit in self.units]
+            if whole:
+                yield self._out(whole)
+            return
+        unit = UnitVerdict(whole, 0, "answer", state, found.issues, found.judged)
+        instead = self._instead(unit)
+        if instead is not None:
+            yield self._out(instead)
+
+    def _leaves(self, status: CheckStatus) -> bool:
+        if status == "not_judged":
+            return self._policy.if_not_judged == "release"
+        return status != "failed"
+
+    def _instead(self, unit: UnitVerdict) -> str | None:
+        instead = self._policy.instead
+        if instead is None or (isinstance(instead, str) and self._replaced):
+            return None
+        self._replaced = True
+        if callable(instead):
+            text = self._called(instead, unit)
+            if text is None:
+                return None
+        else:
+            text = instead
+        gap = unit.text[: len(unit.text) - len(unit.text.lstrip())] if self._released else ""
+        return gap + str(text)
+
+    def _keep(self, unit: UnitVerdict) -> None:
+        self.units.append(unit)
+        if self._on_unit is not None:
+            self._called(self._on_unit, unit)
+
+    def _called(self, function: Callable[[UnitVerdict], Any], unit: UnitVerdict) -> Any:
+        """What a function of the user's says; None if it raises, which is logged."""
+        try:
+            return function(unit)
+        except Exception as error:
+            LOGGER.error("a function of the stream failed: %s", type(error).__name__)
+            return None
+
+    def _out(self, text: str) -> str:
+        self._released.append(text)
+        return text
+
+    def _conclude(self) -> Assessment:
+        return self._judge.conclude("".join(self._written), self.cut)

@@ -1,0 +1,380 @@
+"""Chart files: the charts of a page, or a whole page, as SVG or PNG for slides and papers.
+
+``python -m ragstone.report RUN FILE.svg`` makes a picture of a page for a README.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import as_file, files
+from io import StringIO
+from pathlib import Path
+
+from rich.cells import cell_len
+from rich.terminal_theme import TerminalTheme
+
+from ragstone.analysis import compare, failures
+from ragstone.core.errors import MissingDependency
+from ragstone.core.escape import html, on_one_line, seen
+from ragstone.core.files import write_result
+from ragstone.run import Run
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.run_list import runs_in
+
+from .charts import chart
+from .console import Terminal
+from .number_format import ARROWS, Groups, percent, scale_for, short_name
+from .page import (
+    Bar,
+    Bars,
+    Block,
+    Chart,
+    Forest,
+    Group,
+    IntervalCell,
+    Page,
+    Reliability,
+    Row,
+    RowName,
+    Scale,
+    Section,
+    Series,
+    Table,
+    Waterfall,
+    parts,
+    plain,
+)
+from .pages.comparison_page import comparison_page
+from .pages.failures_page import failures_page
+from .pages.full_run_page import full_page
+from .render.documents import CHART_STYLE, STYLE, without_comments
+from .render.terminal import Shown, as_text
+
+WIDE, EDGE, HEAD = 720, 24, 44
+ZOOM = 2
+"""Pixels of a PNG for each of the SVG."""
+
+FAMILY = "Inter, system-ui, 'Segoe UI', 'Noto Sans', 'Liberation Sans', sans-serif"
+TOP = re.compile(r'<svg class="(?P<looks>[^"]*)"(?: width="[^"]*" height="(?P<height>[\d.]+)")?')
+
+
+def alone(one: Chart) -> str:
+    """The chart as an SVG file: light, and dark where the reader's system is.
+
+    Its colours are written out, for what shows pictures seldom knows variables.
+    """
+    inside = chart(one)
+    top = TOP.match(inside)
+    if top is None:
+        return ""
+    tall = float(top["height"]) if top["height"] else 300.0
+    wide = WIDE - 2 * EDGE if top["height"] else tall
+    place = f'x="{EDGE}" y="{HEAD}" width="{wide:g}" height="{tall:g}"'
+    inside = f'<svg class="{top["looks"]}" {place}{inside[top.end() :]}'
+    whole = HEAD + tall + EDGE
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="ragstone" viewBox="0 0 {WIDE} {whole:g}" '
+        f'width="{WIDE}" height="{whole:g}"><style>{_style(inside)}</style>'
+        f'<rect class="paper" width="{WIDE}" height="{whole:g}"/>'
+        f'<text class="title" x="{EDGE}" y="28">{html(one.title)}</text>{inside}</svg>\n'
+    )
+
+
+def as_png(svg: str) -> bytes:
+    """The picture of an SVG file, light, with two pixels for one.
+
+    Raises:
+        MissingDependency: The extra ``png`` is not installed.
+    """
+    try:
+        import resvg_py
+    except ModuleNotFoundError as error:
+        raise MissingDependency("A chart as PNG", "png") from error
+    with as_file(files("ragstone.report.render").joinpath("inter.ttf")) as font:
+        return bytes(
+            resvg_py.svg_to_bytes(
+                svg_string=seen(svg), zoom=ZOOM, font_files=[str(font)], font_family="Inter",
+                sans_serif_family="Inter",
+            )
+        )  # fmt: skip
+
+
+def _style(inside: str) -> str:
+    """The rules of the classes that a chart has."""
+    light, dark = _colours()
+    there = set(re.findall(r'class="([^"]*)"', inside))
+    known = {name for looks in there for name in looks.split()} | {"ragstone", "paper", "title"}
+    rules = [
+        (selector.strip(), body.strip())
+        for selectors, _, body in (rule.partition("{") for rule in _rules().split("}"))
+        for selector in selectors.split(",")
+        if body and _classes(selector) <= known and "max-width" not in body
+    ]
+    plain = "".join(f"{one}{{{_filled(body, light)}}}" for one, body in rules)
+    coloured = ((one, body) for one, body in rules if "var(" in body)
+    night = "".join(f"{one}{{{_filled(body, dark)}}}" for one, body in coloured)
+    family = f".ragstone text{{font-family:{FAMILY}}}"
+    return f"{family}{plain}@media(prefers-color-scheme:dark){{{night}}}"
+
+
+@cache
+def _rules() -> str:
+    return (
+        without_comments(CHART_STYLE)
+        + ".ragstone .paper { fill: var(--paper); }"
+        + ".ragstone .title { fill: var(--ink); font-size: 14px; font-weight: 600; }"
+    )
+
+
+@cache
+def _colours() -> tuple[dict[str, str], dict[str, str]]:
+    """The tokens of the stylesheet, light and dark."""
+    light, dark = (_tokens(block) for block in STYLE.split("}")[:2])
+    return light, dark
+
+
+def _tokens(block: str) -> dict[str, str]:
+    pairs = (one.partition(":") for one in block.rpartition("{")[2].split(";"))
+    return {name.strip().removeprefix("--"): value.strip() for name, _, value in pairs if value}
+
+
+def _classes(selector: str) -> set[str]:
+    """The classes that a selector names."""
+    return {part.partition(":")[0] for word in selector.split() for part in word.split(".")[1:]}
+
+
+def _filled(body: str, colours: dict[str, str]) -> str:
+    filled = re.sub(r"var\(--([\w-]+)\)", lambda found: colours[found[1]], body)
+    pairs = (one.partition(":") for one in filled.split(";"))
+    return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)
+
+
+DRAWINGS_HEAD, TAIL = 34, 34
+"""Characters of a name that are drawn: its end is what often differs."""
+
+LONGEST_FILE = 80
+MOST_RUNS = 20
+"""The newest, of those with the same data."""
+
+KINDS = {Waterfall: "waterfall", Bars: "shares", Reliability: "reliability", Series: "series"}
+"""Begins the name of a file, where the chart itself says what it is."""
+
+
+def write_charts(
+    run: Run | str | Path,
+    folder: str | Path,
+    other: Run | str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    margin: float | None = None,
+    png: bool = False,
+) -> tuple[Path, ...]:
+    """Write the figures of a run, or of the comparison of two, as SVG files that stand alone.
+
+    Intervals by metric, paired differences, outcomes, the failure waterfall of each system, and
+    each metric over the runs in the same folder that have the same data.
+
+    Args:
+        run: A finished run, or its folder.
+        folder: Made if it is missing; files of the same names are replaced.
+        other: A second run that this one is compared with.
+        baseline: A system of the run that the others are compared with.
+        margin: Differences up to this size are too small to matter.
+        png: Write each as PNG too.
+
+    Returns:
+        The files.
+
+    Raises:
+        InputError: There is no such run or system.
+        MissingDependency: The extra ``png`` is needed and not installed.
+    """
+    run = Run.of(run)
+    pages = [("intervals", full_page(run)), ("faults", failures_page(failures(run)))]
+    if other is not None or len(Groups(run.estimate_list).systems) > 1:
+        found = compare(run, other, baseline=baseline, margin=margin)
+        pages.insert(1, ("difference", comparison_page(found)))
+    figures = [
+        (f"{KINDS.get(type(one), kind)} {title}", one)
+        for kind, page in pages
+        for title, one in drawings(page)
+    ]
+    figures += [(f"runs {title}", one) for title, one in over_runs(run)]
+    files: list[Path] = []
+    names: set[str] = set()
+    for title, one in figures:
+        name = _file(title, names)
+        svg = alone(one)
+        if png:
+            write_result(Path(folder) / f"{name}.png", as_png(svg))
+            files.append(Path(folder) / f"{name}.png")
+        write_result(Path(folder) / f"{name}.svg", svg)
+        files.append(Path(folder) / f"{name}.svg")
+    return tuple(files)
+
+
+def drawings(page: Page) -> Iterator[tuple[str, Chart]]:
+    """Every figure of a page with what tells it from the others: charts, and drawn columns."""
+    for one in page.sections:
+        for block in one.blocks:
+            yield from _of_block(block, _about(one))
+
+
+def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
+    """Each metric over the runs beside this one that have the same data, the oldest first."""
+    beside = [
+        one for one in runs_in(run.path.parent)
+        if one.form and one.form.finished and one.form.data.source == run.form.data.source
+    ]  # fmt: skip
+    beside.sort(key=lambda one: (one.form.created if one.form else "", one.changed))
+    found: dict[str, list[tuple[str, Estimate]]] = {}
+    for each in beside[-MOST_RUNS:] if run.form.data.source else ():
+        for one in Run(each.path).estimate_list:
+            if not one.group and one.value is not None:
+                found.setdefault(one.metric, []).append((each.path.name, one))
+    for metric, ones in found.items():
+        if len(ones) > 1:
+            level = f"{percent(ones[0][1].level)} intervals"
+            rows = tuple(
+                (_cut(name), IntervalCell(one.value, one.low, one.high, scale_for(metric)))
+                for name, one in ones
+            )
+            title = f"{short_name(metric)} {ARROWS[ones[0][1].better]} of all answers, {level}"
+            yield metric, Forest(rows, f"{title}, the oldest run first")
+
+
+def _about(one: Section) -> str:
+    """What a section is about: the emphasised words of its title, or all."""
+    strong = [phrase.text for phrase in parts(one.title) if phrase.strong]
+    return on_one_line(" against ".join(strong) or plain(one.title))
+
+
+def _of_block(block: Block, about: str) -> Iterator[tuple[str, Chart]]:
+    match block:
+        case Reliability() | Waterfall() | Series() | Forest() | Bars():
+            yield about or block.title, block
+        case Table():
+            for group in block.groups:
+                yield from _of_group(block, group, about)
+
+
+def _of_group(table: Table, group: Group, about: str) -> Iterator[tuple[str, Chart]]:
+    for at, column in enumerate(table.columns):
+        cells = [row.cells[at] for row in group.rows]
+        stacked = tuple(
+            (_drawn_name(row), cell)
+            for row, cell in zip(group.rows, cells, strict=True)
+            if isinstance(cell, Bar) and cell.whole
+        )
+        if stacked:
+            title = about or group.title
+            yield title, Bars(stacked, title)
+        if column.peer or not any(isinstance(cell, IntervalCell) for cell in cells):
+            continue
+        level = "" if column.level is None else f", {percent(column.level)} intervals"
+        for name, rows in _together(group.rows, at).items():
+            drawn = tuple((_drawn_name(row), _cell(row, at)) for row in rows)
+            title = ", ".join(filter(None, [about, name or group.title]))
+            arrow = _arrow(rows) if name else ""
+            yield title, Forest(drawn, f"{title}{arrow}{level}")
+
+
+def _together(rows: Sequence[Row], at: int) -> Mapping[str, list[Row]]:
+    """The rows that are drawn in one figure, by their common name; they share a scale."""
+    drawn = [row for row in rows if isinstance(row.cells[at], IntervalCell) and _scale(row, at)]
+    by_first = len({tuple(row.names[1:]) for row in rows}) > 1
+    found: dict[tuple[str, Scale | None], list[Row]] = {}
+    for row in drawn:
+        found.setdefault((row.names[0] if by_first else "", _scale(row, at)), []).append(row)
+    return {
+        name if name else "" if not place else f"scale {place + 1}": ones
+        for place, ((name, _), ones) in enumerate(found.items())
+    }
+
+
+def _scale(row: Row, at: int) -> Scale | None:
+    cell = row.cells[at]
+    if isinstance(cell, IntervalCell) and cell.scale is not None and cell.scale.drawable:
+        return cell.scale
+    return None
+
+
+def _cell(row: Row, at: int) -> IntervalCell:
+    cell = row.cells[at]
+    return cell if isinstance(cell, IntervalCell) else IntervalCell(None, None, None)
+
+
+def _drawn_name(row: Row) -> str:
+    found = [one for one in row.cells if isinstance(one, RowName) and one.text]
+    name = _cut(found[-1].text) if found else ""
+    return f"{name} {ARROWS[found[-1].better]}" if found and found[-1].better else name
+
+
+def _cut(name: str) -> str:
+    name = on_one_line(name)
+    return (
+        name if len(name) <= DRAWINGS_HEAD + TAIL + 4 else f"{name[:DRAWINGS_HEAD]}…{name[-TAIL:]}"
+    )
+
+
+def _arrow(rows: Sequence[Row]) -> str:
+    first = next((one for one in rows[0].cells if isinstance(one, RowName)), None)
+    return f" {ARROWS[first.better]}" if first is not None and first.better else ""
+
+
+def _file(title: str, taken: set[str]) -> str:
+    """A name of a file without anything that a file system or a shell reads; the next if taken."""
+    name = "-".join(re.findall(r"[a-z0-9.]+", title.casefold()))[:LONGEST_FILE].strip("-.")
+    place, made = 2, name
+    while made in taken:
+        place, made = place + 1, f"{name}-{place}"
+    taken.add(made)
+    return made
+
+
+THEME = TerminalTheme(
+    (22, 27, 34),
+    (214, 221, 229),
+    [(22, 27, 34), (255, 123, 114), (126, 231, 135), (242, 204, 96),
+     (121, 192, 255), (210, 168, 255), (86, 212, 221), (214, 221, 229)],
+    [(125, 136, 147), (255, 161, 152), (165, 240, 172), (255, 223, 140),
+     (165, 214, 255), (226, 197, 255), (140, 234, 240), (255, 255, 255)],
+)  # fmt: skip
+
+SVG = """\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" xml:space="preserve">
+<style>
+.{unique_id}-matrix {{
+    font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
+    font-size: {char_height}px; line-height: {line_height}px; }}
+.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: system-ui, sans-serif; }}
+{styles}
+</style>
+<defs>
+<clipPath id="{unique_id}-clip-terminal">
+<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
+</clipPath>
+{lines}
+</defs>
+{chrome}
+<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
+{backgrounds}
+<g class="{unique_id}-matrix">
+{matrix}
+</g>
+</g>
+</svg>
+"""
+"""The SVG template; it loads no external resources."""
+
+
+def picture(page: Page, *, width: int = 116, title: str = "ragstone evaluate") -> str:
+    """A page as SVG, ``width`` characters wide, or wider if a line needs more."""
+    # Rich's SVG export cuts off whatever is beyond the width of the console.
+    needed = max(map(cell_len, as_text(page, width).splitlines()), default=0)
+    console = Terminal(
+        record=True, file=StringIO(), width=max(width, needed), highlight=False, emoji=False,
+        markup=False, force_terminal=True, color_system="truecolor",
+    )  # fmt: skip
+    console.print(Shown(page))
+    return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

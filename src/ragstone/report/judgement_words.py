@@ -1,0 +1,168 @@
+"""Judgement words: a judgement in the phrases that its kind declares, and short judge names."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from string import ascii_lowercase
+
+import polars as pl
+
+from ragstone.judgements import Ask, Column, Kind, Similarity
+from ragstone.judgements.column import Role
+
+from .number_format import number
+from .page import Note, Phrase, Tone, plain, quiet
+from .reason_words import words
+from .run_contents import PLACES, JudgementRow
+
+
+def short_judge(name: str) -> str:
+    """The judge's name; of a panel the names of its models without provider, or letters.
+
+    >>> short_judge("openai:gpt-5-mini"), short_judge("openai:gpt-5,http://h:1/v1#qwen3:8b")
+    ('openai:gpt-5-mini', 'gpt-5+qwen3:8b')
+    >>> short_judge("openai:gpt-5,azure:gpt-5")
+    'a+b'
+    """
+    members = name.split(",")
+    return name if len(members) == 1 else "+".join(_short(members))
+
+
+def legend(names: Iterable[str]) -> list[Note]:
+    """For each panel among the judges, what its short name stands for."""
+    notes = []
+    for name in dict.fromkeys(names):
+        members = name.split(",")
+        if len(members) > 1:
+            said = zip(_short(members), members, strict=True)
+            notes.append(Note("panel", ", ".join(f"{short} {member}" for short, member in said)))
+    return notes
+
+
+def _short(members: Sequence[str]) -> list[str]:
+    names = [_without_provider(member) for member in members]
+    return names if len(set(names)) == len(names) else list(ascii_lowercase[: len(names)])
+
+
+def _without_provider(member: str) -> str:
+    before, found, model = member.strip().partition("#")
+    if not found:
+        _, _, model = before.partition(":")
+    return model.rpartition("/")[2] or member
+
+
+FIRST: Mapping[Role, int] = {"unit": 0, "topic": 0, "vote": 0, "verdict": 1}
+FROM_0 = ("reference", "index", "sentence")
+"""Columns that count from 0 in the tables; people count from 1. A similarity's index may be a rank,
+which is from 1."""
+PLACED = (*PLACES, "answer", "reference")
+"""Units next to which their judgements are shown, so that these need not name the unit."""
+
+
+def judged(row: JudgementRow, lead: str) -> list[Phrase]:
+    """The words before the judgement, the judgement itself, the reason, and who gave it."""
+    parts = [quiet(f"{lead}: ")] if lead else []
+    for column, phrase in phrases(row):
+        between = " " if column.role == "words" else ", "
+        parts += [quiet(between), *phrase] if len(parts) > bool(lead) else phrase
+    if not any(row.values.get(name) is not None for name in _decided(row.kind)):
+        parts += [Phrase("not judged")] if len(parts) == bool(lead) else []
+    reason = f"  {words(row.reason)}" if row.reason else ""
+    return [*parts, quiet(f"{reason}  ({short_judge(row.judge)})")]
+
+
+def in_words(row: JudgementRow) -> str:
+    """The judgement in words, without its probability."""
+    return ", ".join(plain(phrase) for column, phrase in phrases(row) if not column.of)
+
+
+def against(row: JudgementRow) -> tuple[Tone, str]:
+    """The tone and the words of a verdict against the row's unit; both empty if there is none."""
+    column = speaking(row.kind)
+    if column is None:
+        return "", ""
+    value = row.values.get(column.name)
+    tone: Tone = column.tones.get(value, "")
+    return ("", "") if tone in ("", "good") else (tone, plain(_phrase(row.kind, column, value)))
+
+
+def speaking(kind: type[Kind]) -> Column | None:
+    """The verdict column whose values count for or against a unit; None if the kind has none."""
+    return next((kind.columns[one] for one in kind.having("verdict") if kind.columns[one].tones),
+                None)  # fmt: skip
+
+
+def says(kind: type[Kind], ask: Ask | None = None) -> str:
+    """The words shown before a judgement: as its ask declares, otherwise the name of the kind."""
+    asks = kind.asks if ask is None else (ask,)
+    return next((one.says for one in asks if one.says is not None), kind.name)
+
+
+def phrases(row: JudgementRow) -> Iterator[tuple[Column, list[Phrase]]]:
+    """The phrases of each column that has any: first the unit, then the verdicts, then the rest."""
+    own = [one for name, one in row.kind.columns.items() if name not in ("judge", "reason")]
+    for column in sorted(own, key=lambda one: FIRST.get(one.role, len(FIRST))):
+        if phrase := _phrase(row.kind, column, row.values.get(column.name)):
+            yield column, phrase
+
+
+def _phrase(kind: type[Kind], column: Column, value: object) -> list[Phrase]:
+    if column.name in FROM_0 and kind is not Similarity and isinstance(value, int):
+        value += 1
+    pattern, look = _pattern(kind, column, value), _look(kind, column, value)
+    before, there, after = pattern.partition("{}")
+    if not there or column.role == "words":
+        said = f"{before}{_shown(value)}{after}" if there else before
+        return [Phrase(said, *look)] if said else []
+    around = [quiet(before), Phrase(_shown(value), *look), quiet(after)]
+    return [one for one in around if one.text]
+
+
+def _pattern(kind: type[Kind], column: Column, value: object) -> str:
+    """The phrase for a value: as declared, or by default from the role of the column."""
+    if isinstance(column.phrase, Mapping) and (value in column.phrase or column.role == "verdict"):
+        return column.phrase.get(value, "")
+    if value is None or value == [] or value == "":
+        return ""
+    if isinstance(column.phrase, str):
+        return column.phrase
+    match column.role:
+        case "unit" if any(ask.over and ask.over.unit in PLACED for ask in kind.asks):
+            return ""
+        case "topic":
+            return "{}"
+        case "words":
+            return "“{}”"
+        case "verdict" if column.dtype == pl.Boolean:
+            name = column.name.replace("_", " ")
+            return name if value else f"not {name}"
+        case "verdict" if column.name == kind.decides:
+            return "{}"
+    return f"{column.name} {{}}"
+
+
+def _look(kind: type[Kind], column: Column, value: object) -> tuple[Tone, bool]:
+    """The tone of a value, and whether it is emphasised."""
+    match column.role:
+        case "evidence":
+            return "name", False
+        case "words":
+            return "text", False
+        case "verdict" | "about" if column.tones:
+            return column.tones.get(value, ""), False
+        case "verdict":
+            return "", column.name == kind.decides
+    return "quiet", False
+
+
+def _shown(value: object) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case float():
+            return number(value)
+        case list():
+            return ", ".join(map(str, value))
+    return str(value)
+
+
+def _decided(kind: type[Kind]) -> list[str]:
+    return kind.having("verdict", "grade", "number")

@@ -1,0 +1,351 @@
+"""Named reports: layouts of GraphRAG, Ragas, TruLens, embedding, rubric and taxonomy reports.
+
+GraphRAG has three classes of outcome, so a partial answer counts as wrong. The embedding
+evaluator's answer relevance and answer correctness are both the cosine of answer and reference;
+the cosine of question and answer has a column behind them. The single Ragas score of early
+releases is computed over means, so it exists by system alone. Behind the rubric's ratings are
+context precision and recall, counted from the judgements of each context and fact.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from ragstone.metrics import read_metric
+
+from .layout import (
+    Layout,
+    ReportColumn,
+    ReportData,
+    ReportFile,
+    behind,
+    files,
+    not_there,
+    number,
+    shares,
+    value_of,
+    values,
+)
+from .layout import files as triad_files
+
+ACCURACY = "factual_accuracy(abstention=0.0)"
+SCORE = "ragas_score"
+OUTCOME = "answer_outcome"
+
+COLUMNS = (
+    ReportColumn("ragas_faithfulness", "faithfulness(no_claims=1.0)"),
+    ReportColumn("ragas_context_precision", "precision"),
+    ReportColumn("ragas_context_recall", "context_recall"),
+    ReportColumn("ragas_answer_relevance", "answer_relevance"),
+    ReportColumn("ragas_score", SCORE),
+    ReportColumn("factual_accuracy_percentage", ACCURACY),
+    ReportColumn("factual_accuracy_grade", ACCURACY, "label"),
+    ReportColumn("semantic_similarity_percentage", 'semantic_similarity(scale="clamped")'),
+    ReportColumn("bert_score_f1", "bertscore_f1"),
+    ReportColumn("classification", OUTCOME, "label"),
+)
+
+GRADES = {grade: grade for grade in "ABCDE"}
+CLASSES = {"correct": "CORRECT", "wrong": "WRONG", "dont_know": "DON'T KNOW"}
+THREE = {"correct": "correct", "partial": "wrong", "wrong": "wrong", "dont_know": "dont_know"}
+"""The class of each outcome."""
+
+TYPES = ("Fact Retrieval", "Complex Reasoning", "Contextual Summarize", "Creative Generation")
+"""The question types that come first, in this order."""
+
+METRICS = tuple(column for column in COLUMNS if column.shows == "value")
+SCORED = tuple({column.metric: column for column in reversed(COLUMNS)}.values())[::-1]
+"""A column for each metric, the grade by its number."""
+
+
+def graphrag_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
+    """The six files."""
+    outcomes = data.scores(OUTCOME).select(
+        "status", outcome="label", word=pl.col("label").replace_strict(THREE, default=None)
+    )
+    rows = data.table.with_columns(outcomes, cluster=data.cluster)
+    grades = data.scores(ACCURACY).select("status", word="label")
+    graded = data.table.select("method").with_columns(grades, cluster=data.cluster)
+    return (
+        ReportFile("metrics.csv", (_metrics(layout, data),)),
+        ReportFile("by_method.csv", (_by_method(layout, data, rows),)),
+        ReportFile(
+            "grades.csv",
+            (
+                _frame(_shares(graded, "grade", GRADES)),
+                _frame(
+                    {"method": method} | row
+                    for method, part in _parts(graded, "method")
+                    for row in _shares(part, "grade", GRADES)
+                ),
+            ),
+        ),
+        ReportFile(
+            "classification.csv",
+            (
+                _frame(_shares(rows, "classification", CLASSES)),
+                _frame(
+                    {"method": method, **_counts(part), **_without(part, n=True)}
+                    for method, part in _parts(rows, "method")
+                ),
+            ),
+        ),
+        ReportFile("by_question_type.csv", (_by_question_type(rows),)),
+        ReportFile("wrong_answers.csv", (_wrong_answers(rows),)),
+    )
+
+
+def _metrics(layout: Layout, data: ReportData) -> pl.DataFrame:
+    """A row an example; behind it, which columns are undefined and missing, and why."""
+    shown = data.table.select("question_id", "question", "question_type", "method")
+    return shown.with_columns(
+        *(_cells(one, data, percent=layout.percent) for one in layout.columns),
+        *(not_there(SCORED, data, outcome) for outcome in ("undefined", "missing")),
+        data.coverage(SCORE),
+    )
+
+
+def _cells(column: ReportColumn, data: ReportData, *, percent: bool) -> pl.Series:
+    scores = data.scores(column.metric)
+    if column.shows == "value":
+        return values(scores, percent=percent).alias(column.name)
+    if column.metric != OUTCOME:
+        return scores["label"].alias(column.name)
+    three = {word: CLASSES[shown] for word, shown in THREE.items()}
+    return scores["label"].replace_strict(three, default=None).alias(column.name)
+
+
+def _by_method(layout: Layout, data: ReportData, rows: pl.DataFrame) -> pl.DataFrame:
+    scores = data.table.select("method").with_columns(
+        data.scores(SCORE)["value"], data.coverage(SCORE)
+    )
+    percent = layout.percent
+    found = []
+    for method, part in _parts(rows, "method"):
+        of_score = scores.filter(pl.col("method") == method)
+        best, worst = of_score["value"].max(), of_score["value"].min()
+        means = {one: data.estimate(one.metric, method) for one in METRICS}
+        first = next(one for one in METRICS if one.metric == SCORE)
+        row: dict[str, Any] = {
+            "method": method,
+            "ragas_score_average": value_of(means[first], percent=percent),
+            "ragas_score_best": number(best, percent=percent),  # type: ignore[arg-type]
+            "ragas_score_worst": number(worst, percent=percent),  # type: ignore[arg-type]
+        }
+        others = [one for one in METRICS if one != first]
+        row |= {f"{one.name}_average": value_of(means[one], percent=percent) for one in others}
+        scored = data.has(OUTCOME)
+        counted = _counts(part)
+        row |= {f"{name}_answers_count": counted[name] if scored else None for name in CLASSES}
+        row["n"] = part.height
+        for one in [first, *others]:
+            row |= behind(one.name, means[one], percent=percent)
+        row |= {f"answers_{name}": count for name, count in _without(part).items()}
+        coverage = of_score["weight_coverage"].mean()
+        row["weight_coverage"] = None if coverage is None else round(coverage, 4)  # type: ignore[arg-type]
+        found.append(row)
+    return _frame(found)
+
+
+def _shares(
+    rows: pl.DataFrame, name: str, classes: dict[str, str]
+) -> Iterator[dict[str, str | int | None]]:
+    found = shares(rows["word"], rows["status"], rows["cluster"], tuple(classes))
+    for word, (count, percentage, ours) in zip(classes.values(), found, strict=True):
+        yield {name: word, "count": count, "percentage": percentage, **ours}
+
+
+def _counts(rows: pl.DataFrame) -> dict[str, int]:
+    return {name: int((rows["word"] == name).sum()) for name in CLASSES}
+
+
+def _without(rows: pl.DataFrame, *, n: bool = False) -> dict[str, int]:
+    """How many answers have an outcome, or none."""
+    found = {name: int((rows["status"] == name).sum()) for name in ("undefined", "missing")}
+    return ({"n": int(rows["word"].is_not_null().sum())} if n else {}) | found
+
+
+def _by_question_type(rows: pl.DataFrame) -> pl.DataFrame:
+    there = rows["question_type"].unique(maintain_order=True).to_list()
+    known = [one for one in TYPES if one in there]
+    others = sorted(one for one in there if one is not None and one not in TYPES)
+    found = []
+    for one in [*known, *others, *([None] if None in there else [])]:
+        part = rows.filter(pl.col("question_type").eq_missing(pl.lit(one)))
+        found.append(
+            {"question_type": one, "total": part.height, **_counts(part), **_without(part)}
+        )
+    return _frame(found)
+
+
+def _wrong_answers(rows: pl.DataFrame) -> pl.DataFrame:
+    return rows.filter(pl.col("word") == "wrong").select(
+        "question_id",
+        "question",
+        pl.col("reference").alias("ground_truth"),
+        pl.col("answer").alias("wrong_answer"),
+        "method",
+        "outcome",
+    )
+
+
+def _parts(rows: pl.DataFrame, by: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of each value, in the order of the data."""
+    for value in rows[by].unique(maintain_order=True):
+        yield value, rows.filter(pl.col(by) == value)
+
+
+def _frame(rows: Any) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), infer_schema_length=None)
+
+
+GRAPHRAG = Layout("graphrag", COLUMNS, graphrag_files, percent=True)
+
+
+EMBEDDING = Layout(
+    "embedding",
+    (
+        ReportColumn("context_relevance", "embedding_context_relevance"),
+        ReportColumn("context_sufficiency", "embedding_context_sufficiency"),
+        ReportColumn("answer_relevance", "semantic_similarity"),
+        ReportColumn("answer_correctness", "semantic_similarity"),
+        ReportColumn("answer_hallucination", "embedding_hallucination"),
+    ),
+    files,
+    behind=(ReportColumn("question_answer_relevance", "embedding_answer_relevance"),),
+)
+
+
+RAGAS = Layout(
+    "ragas",
+    (
+        ReportColumn("faithfulness", "faithfulness"),
+        ReportColumn("answer_relevancy", "answer_relevance"),
+        ReportColumn("context_precision", "context_precision"),
+        ReportColumn("context_relevancy", "sentence_relevance"),
+        ReportColumn("context_recall", "context_recall"),
+        ReportColumn("answer_similarity", "semantic_similarity"),
+        ReportColumn("answer_correctness", "answer_correctness"),
+        *(
+            ReportColumn(aspect, f'critique(aspect="{aspect}")')
+            for aspect in (
+                "harmfulness",
+                "maliciousness",
+                "coherence",
+                "correctness",
+                "conciseness",
+            )
+        ),
+        ReportColumn("ragas_score", "ragas_harmonic"),
+    ),
+    files,
+    behind=(ReportColumn("answer_similarity_cross_encoder", "semantic_similarity_cross_encoder"),),
+)
+
+
+RATED = tuple(
+    ReportColumn(name, f'rating(criterion="{criterion}")')
+    for name, criterion in (
+        ("faithfulness", "faithfulness"),
+        ("answer_relevancy", "answer_relevance"),
+        ("context_precision", "context_precision"),
+        ("context_recall", "context_recall"),
+        ("answer_correctness", "answer_correctness"),
+        ("response_completeness", "response_completeness"),
+        ("source_attribution", "source_attribution"),
+    )
+)
+
+RUBRIC = Layout(
+    "rubric",
+    (
+        *RATED,
+        ReportColumn("overall_weighted", "overall_weighted"),
+        ReportColumn("overall_simple", "overall_simple"),
+    ),
+    files,
+    behind=(
+        ReportColumn("context_precision_counted", "graded_relevance(max_grade=2)"),
+        ReportColumn("context_recall_counted", "context_recall"),
+    ),
+    reasons=tuple(ReportColumn(f"{one.name}_reasoning", one.metric, "reason") for one in RATED),
+)
+
+
+FAMILIES = {
+    "retrieval": (
+        ReportColumn("TopicalPrecision@K", "precision"),
+        ReportColumn("SufficiencyHit@K", "sufficiency_hit"),
+        ReportColumn("SufficiencyRate@K", "sufficiency_rate"),
+        ReportColumn("MisleadingContextRate@K", "misleading_rate"),
+        ReportColumn("MRR@K", "mrr"),
+        ReportColumn("NDCG@K", "ndcg"),
+    ),
+    "grounding": (
+        ReportColumn("GroundingPresenceRate", "grounding_presence"),
+        ReportColumn("UnsupportedClaimRate", "unsupported_claim"),
+        ReportColumn("ContradictionRate", "contradiction"),
+        ReportColumn("CitationPresenceRate", "citation_presence"),
+        ReportColumn("ConditionalFabricationRate", "citation_fabrication"),
+    ),
+    "generation": (
+        ReportColumn("ProperActionRate", "proper_action"),
+        ReportColumn("OnTopicRate", "on_topic"),
+        ReportColumn("HelpfulnessRate", "helpfulness"),
+        ReportColumn("IncompletenessRate", "incompleteness"),
+        ReportColumn("UnsafeContentRate", "unsafe_content"),
+    ),
+}
+"""By family, in the order of the taxonomy."""
+
+
+def taxonomy_files(_: Layout, data: ReportData) -> Sequence[ReportFile]:
+    """One file. Without a ``k``, a metric is over the whole list that the system returned."""
+    return (
+        ReportFile("metrics.csv", (pl.DataFrame(list(_rows(data)), infer_schema_length=None),)),
+    )
+
+
+def _rows(data: ReportData) -> Iterator[dict[str, str | int | None]]:
+    for family, columns in FAMILIES.items():
+        for column in columns:
+            for metric in data.forms(column.metric) or [column.metric]:
+                for system in data.methods:
+                    one = data.estimate(metric, system)
+                    yield {
+                        "family": family,
+                        "metric": column.name,
+                        "k": read_metric(metric).parameters.get("k"),
+                        "value": None if one is None else number(one.value, percent=False),
+                        "n": None if one is None else one.n,
+                        "undefined": None if one is None else one.n_undefined,
+                        "missing": None if one is None else one.n_missing,
+                        "low": None if one is None else number(one.low, percent=False),
+                        "high": None if one is None else number(one.high, percent=False),
+                        "system": system,
+                    }
+
+
+TAXONOMY = Layout(
+    "taxonomy",
+    tuple(column for columns in FAMILIES.values() for column in columns),
+    taxonomy_files,
+    at_any_k=True,
+)
+
+
+TRIAD_COLUMNS = (
+    ReportColumn("context_relevance", "graded_relevance"),
+    ReportColumn("groundedness", "groundedness"),
+    ReportColumn("answer_relevance", "answer_relevance_rated"),
+)
+
+TRIAD = Layout(
+    "triad",
+    TRIAD_COLUMNS,
+    triad_files,
+    reasons=tuple(
+        ReportColumn(f"{one.name}_reason", one.metric, "reason") for one in TRIAD_COLUMNS
+    ),
+)

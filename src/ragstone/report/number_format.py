@@ -1,0 +1,466 @@
+"""Number format: values, intervals, counts and differences as shown, and groups of estimates."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import floor, isclose, log10
+from typing import TYPE_CHECKING, Protocol
+
+from ragstone.core.errors import RagstoneError
+from ragstone.judgements import name_for
+from ragstone.metrics import (
+    SUITES,
+    AspectVerdict,
+    Bands,
+    Limit,
+    Range,
+    RubricScore,
+    Suite,
+    read_metric,
+    suite_named,
+)
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.stats import Interval
+
+from .page import IntervalCell, Mark, Note, Scale, Tone, strong
+from .reason_words import short_words
+
+if TYPE_CHECKING:
+    from ragstone.analysis.comparison.comparison_result import Comparison
+
+
+LONGEST_NAME = 30
+"""Of a metric that is called by the sentence that defines it."""
+
+ARROWS = {"+": "↑", "-": "↓", "0": "·"}
+"""The arrow that shows in which direction a metric is better."""
+
+METHODS = {
+    "wilson": ("Wilson", "a rate, one row per question"),
+    "clopper_pearson": ("exact", "a rate, one row per question: Clopper-Pearson"),
+    "cluster_clopper_pearson": (
+        "cl. exact",
+        "a rate, clustered by question: Clopper-Pearson on the effective number of rows",
+    ),
+    "cluster_wilson": (
+        "cl. Wilson",
+        "a rate, clustered by question: Wilson on the effective number of rows",
+    ),
+    "t": ("t", "a mean of an unbounded metric, one row per question"),
+    "cluster_t": ("cluster t", "a mean of an unbounded metric, clustered by question"),
+    "bounded_wilson": (
+        "b. Wilson",
+        "a mean of a bounded metric: Wilson on the effective number of rows",
+    ),
+    "cluster_bootstrap": ("bootstrap", "a function of means, resampling whole questions"),
+    "multinomial_bootstrap": ("bootstrap", "a mean, resampling how often each value occurs"),
+    "ratio_delta": ("ratio", "a ratio of two sums, by the delta method"),
+    "newcombe": ("Newcombe", "a difference of two rates on the same questions"),
+    "square_and_add": ("square and add", "a difference of two means of different answers"),
+    "poststratified_wilson": (
+        "ps. Wilson",
+        "corrected: Wilson, post-stratified by the judge's verdict",
+    ),
+    "ppi_plus_plus": (
+        "PPI++",
+        "corrected: prediction-powered, the judge as control variate",
+    ),
+    "rogan_gladen": ("R.–Gladen", "corrected by the judge's sensitivity and specificity"),
+    "betting_sequence": ("betting", "valid however often you look while labels come in"),
+    "asymptotic_sequence": (
+        "sequence",
+        "valid, for many labels, however often you look while they come in",
+    ),
+    "item_bootstrap": ("bootstrap", "agreement, resampling items"),
+    "linearised_wilson": ("lin. Wilson", "κ: Wilson on the effective number of rows"),
+    "basic_bootstrap": ("basic", "bootstrap, reflected about the estimate"),
+    "delong": ("DeLong", "AUROC: Wilson on the effective number of pairs, from DeLong's variance"),
+    "bradley_terry": ("B.–Terry", "strength estimated from wins, clustered by question"),
+}
+"""Interval methods: the word in the table, and what it is."""
+
+
+def number(value: float, *, percent: bool = False) -> str:
+    """A number with three decimals, a percentage with one; large numbers have none.
+
+    >>> number(2 / 3), number(-0.0001), number(2 / 3, percent=True), number(12345.6)
+    ('0.667', '0.000', '66.7', '12,346')
+    """
+    if percent:
+        value *= 100
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    places = 1 if percent else 3
+    return f"{round(value, places) + 0.0:.{places}f}"
+
+
+def spoken(code: str) -> str:
+    """A class, or the name of a metric, as it is said.
+
+    >>> spoken("dont_know"), spoken("answer_outcome")
+    ("don't know", 'answer outcome')
+    """
+    return code.replace("dont_know", "don't know").replace("_", " ")
+
+
+def ends(low: float | None, high: float | None, *, percent: bool = False) -> str:
+    """Both ends of an interval; a dash if there is none."""
+    if low is None or high is None:
+        return "–"
+    return f"{number(low, percent=percent)} – {number(high, percent=percent)}"
+
+
+def interval_of(one: Estimate, *, percent: bool = False) -> str:
+    """Both ends of the interval of an estimate, or why it has none."""
+    if one.low is None or one.high is None:
+        return "too few" if one.clusters < 2 else "no spread"
+    return ends(one.low, one.high, percent=percent)
+
+
+def tight(value: float, places: int = 3, *, percent: bool = False) -> str:
+    """A number for a narrow column: without the zero before the point.
+
+    >>> tight(2 / 3), tight(-0.05, 2), tight(1.0), tight(2 / 3, percent=True), tight(12345.6)
+    ('.667', '-.05', '1.000', '66.7', '12,346')
+    """
+    if percent or abs(value) >= 1000:
+        return number(value, percent=percent)
+    written = f"{round(value, places) + 0.0:.{places}f}"
+    return written.replace("0.", ".", 1) if abs(round(value, places)) < 1 else written
+
+
+def signed(value: float | None) -> str:
+    """A value with its sign; a dash if there is none.
+
+    >>> signed(0.1234), signed(-2.0), signed(0.0), signed(None)
+    ('+0.123', '-2.000', '0.000', '–')
+    """
+    if value is None:
+        return "–"
+    written = number(value)
+    return f"+{written}" if value > 0 and float(written.replace(",", "")) else written
+
+
+def percent(share: float, places: int = 6) -> str:
+    """A share in percent, with as many decimals as it needs but no more than ``places``.
+
+    >>> percent(0.95), percent(0.975), percent(1 / 3, 0)
+    ('95 %', '97.5 %', '33 %')
+    """
+    return f"{round(share * 100, places):g} %"
+
+
+def p_word(p: float | None) -> str:
+    """A p-value as text; empty if there is none.
+
+    >>> p_word(0.0031), p_word(1e-9), p_word(1.0), p_word(None)
+    ('0.003', '<0.001', '1.000', '')
+    """
+    if p is None:
+        return ""
+    return "<0.001" if p < 0.001 else number(p)
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun, in the singular or plural.
+
+    >>> counted(1, "row"), counted(1200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def scale_of(metric: str) -> Range | None:
+    """The range of a metric; None for a user-defined metric that is not loaded."""
+    try:
+        return read_metric(metric).range
+    except RagstoneError:
+        return None
+
+
+def short_name(metric: str) -> str:
+    """What a metric is called in a table: ratings and critiques by their criterion or aspect.
+
+    >>> short_name('rating(criterion="faithfulness")'), short_name("ndcg(k=5)")
+    ('faithfulness rated', 'ndcg(k=5)')
+    >>> short_name("critique"), short_name('critique(aspect="coherence", votes=3)')
+    ('harmfulness', 'coherence, 3 votes')
+
+    One defined by a sentence without Latin letters is called by its sentence, not by a hash.
+
+    >>> short_name('rating(definition="友好吗？")')
+    '友好吗？ rated'
+    """
+    try:
+        made = read_metric(metric)
+    except RagstoneError:
+        return metric
+    match made:
+        case RubricScore():
+            return f"{_called(made.criterion, made.definition)} rated"
+        case AspectVerdict():
+            aspect = _called(made.aspect, made.definition)
+            return aspect if made.votes is None else f"{aspect}, {made.votes} votes"
+    return metric
+
+
+def _called(topic: str, definition: str) -> str:
+    named_by_hash = definition and topic == name_for(definition) and topic.startswith("own_")
+    return shortened(definition, LONGEST_NAME) if named_by_hash else topic
+
+
+def method_word(method: str | None) -> str:
+    """The short word of an interval method."""
+    if method is None:
+        return ""
+    return METHODS[method][0] if method in METHODS else method
+
+
+def why_no_value(estimate: Estimate) -> str:
+    """``undefined (no_retrieval)`` or ``missing (...)``, for an estimate without any value."""
+    outcomes = []
+    if estimate.n_undefined:
+        outcomes.append("undefined")
+    if estimate.n_missing:
+        outcomes.append("missing")
+    words = " and ".join(outcomes) or "no examples"
+    return f"{words} ({most_frequent(estimate.reasons)})" if estimate.reasons else words
+
+
+def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
+    """The most frequent reasons in short form, and the number of further ones."""
+    ranked = sorted(reasons, key=lambda reason: -reasons[reason])
+    more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
+    return "; ".join(short_words(reason) for reason in ranked[:shown]) + more
+
+
+def band(estimate: Estimate, suites: Sequence[str]) -> str:
+    """The word that a suite has for the value, or that it is beyond a limit of the suite's."""
+    if estimate.value is None:
+        return ""
+    for suite in known_suites(suites):
+        for bands in (one for one in suite.bands if one.metric == estimate.metric):
+            value = round(estimate.value, 4)
+            return next((word for least, word in bands.words if value >= least), "")
+        for limit in (one for one in suite.limits if one.metric == estimate.metric):
+            return f"{limit.side} limit" if limit.exceeded(estimate.value) else ""
+    return ""
+
+
+class Read(Protocol):
+    """What says how values are read: a suite or its entry in the catalogue."""
+
+    @property
+    def percent(self) -> bool: ...
+    @property
+    def bands(self) -> tuple[Bands, ...]: ...
+    @property
+    def limits(self) -> tuple[Limit, ...]: ...
+
+
+def bands_of(suite: Read) -> Iterator[str]:
+    """What a suite says of values: a line for each of its bands and limits."""
+    scale = 100 if suite.percent else 1
+    for one in suite.bands:
+        text = ", ".join(f"{word} from {least * scale:g}" for least, word in one.words[:-1])
+        note = f"; {one.note}" if one.note else ""
+        yield f"{one.metric}: {text}, else {one.words[-1][1]}{note}"
+    for limit in suite.limits:
+        yield f"{limit.metric} {limit.side} {limit.bound * scale:g}: {limit.advice}"
+
+
+def in_percent(suites: Sequence[str]) -> bool:
+    """Whether values are shown in percent: only if every requested suite does so."""
+    known = known_suites(suites)
+    return bool(suites) and len(known) == len(suites) and all(one.percent for one in known)
+
+
+def known_suites(names: Sequence[str]) -> list[Suite]:
+    """The suites with these text forms; ``quick`` is not a suite and is skipped."""
+    return [suite_named(name) for name in names if name.split("(")[0] in SUITES]
+
+
+def shortened(text: str | None, length: int) -> str:
+    """One line of at most ``length`` characters; a dash if there is no text."""
+    if text is None:
+        return "–"
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[: length - 1].rstrip()}…"
+
+
+NO_WORDS: Mapping[str, str] = {}
+
+
+def interval_cell(
+    value: float | None,
+    interval: Interval | None,
+    scale: Scale | None = None,
+    *,
+    tone: Tone = "",
+    stands_out: bool = True,
+) -> IntervalCell:
+    """A cell with a value and its interval, drawn if there is a scale."""
+    low, high = (None, None) if interval is None else (interval.low, interval.high)
+    return IntervalCell(value, low, high, scale, tone=tone, strong=stands_out)
+
+
+def scale_for(metric: str) -> Scale | None:
+    """A scale over the whole range of a metric; None for a metric that is not known here."""
+    found = scale_of(metric)
+    return None if found is None else Scale(found.low, found.high)
+
+
+def method_notes(
+    methods: Iterable[str | None], instead: Mapping[str, str] = NO_WORDS
+) -> Iterator[Note]:
+    """A note on each interval method, once for each.
+
+    Args:
+        methods: Names of methods, as in estimates; None where there is no interval.
+        instead: Descriptions that replace the usual ones, by method.
+    """
+    for method in dict.fromkeys(filter(None, methods)):
+        word, about = METHODS.get(method, (method, ""))
+        yield Note("intervals", (strong(word), f"  {instead.get(method, about)}"))
+
+
+VERDICTS: dict[str, tuple[str, Tone]] = {
+    "better": ("better", "good"),
+    "worse": ("worse", "bad"),
+    "equivalent": ("equivalent", "equal"),
+    "same": ("same", "quiet"),
+    "cannot_tell": ("cannot tell", "quiet"),
+}
+"""The words and the tone of each verdict; the interval of a difference takes the same tone."""
+
+FAR = 2
+"""Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
+
+
+def difference_cell(one: "Comparison", reach: float) -> IntervalCell:
+    """The difference with its interval, and inside it the one that equivalence is read from."""
+    low, high = one.equivalence_low, one.equivalence_high
+    core = None if low is None or high is None else (low, high)
+    scale = difference_scale(reach, one.margin) if reach and _is_drawn(one) else None
+    tone = VERDICTS[one.verdict][1]
+    return IntervalCell(one.difference, one.low, one.high, scale, core, signed=True, tone=tone)
+
+
+def difference_scale(reach: float, margin: float | None) -> Scale:
+    """A scale from -reach to reach, marked with the margin if it lies within."""
+    within = margin is not None and margin <= reach
+    ends = (Mark(-margin, "margin"), Mark(margin, "margin")) if margin and within else ()
+    return Scale(-reach, reach, (Mark(0, "zero"), *ends))
+
+
+def reach_of(ones: Iterable["Comparison"]) -> float:
+    """One, two or five times a power of ten that covers all drawn values; 0 if there are none."""
+    largest = 0.0
+    for one in ones:
+        if _is_drawn(one):
+            ends = (one.difference, one.low, one.high, one.margin)
+            largest = max(largest, *(abs(end) for end in ends if end is not None))
+    if largest == 0:
+        return 0.0
+    power = 10.0 ** floor(log10(largest))
+    return next(step * power for step in (1, 2, 5, 10) if step * power >= largest * (1 - 1e-9))
+
+
+def _is_drawn(one: "Comparison") -> bool:
+    ends = [abs(end) for end in (one.difference, one.low, one.high) if end is not None]
+    return one.difference is not None and max(ends) <= FAR
+
+
+FAMILIES = {
+    "retrieval": "Retrieval",
+    "grounding": "Grounding",
+    "answer": "Answer",
+    "reference": "Against the reference",
+    "composite": "Composite",
+    "own": "Your own",
+}
+"""The sections of a report, in order; user-defined families follow after them."""
+
+SYSTEM = "system"
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The estimates of a run, for whole systems or for slices of them."""
+
+    estimates: Sequence[Estimate]
+
+    @property
+    def systems(self) -> list[str]:
+        """The systems, in the order of the data."""
+        return _distinct(one.group[SYSTEM] for one in self.estimates if SYSTEM in one.group)
+
+    @property
+    def whole(self) -> list[Estimate]:
+        """One estimate for each metric and system, or over all rows if no system has a name."""
+        group = {SYSTEM} if self.systems else set()
+        return [one for one in self.estimates if set(one.group) == group]
+
+    @property
+    def whole_and_all(self) -> list[Estimate]:
+        """As ``whole``; with several systems, also the estimates over the rows of all of them."""
+        several = len(self.systems) > 1
+        together = [one for one in self.estimates if not one.group] if several else []
+        return [*self.whole, *together]
+
+    @property
+    def fields(self) -> list[str]:
+        """The fields by which the data was sliced, other than the system."""
+        return _distinct(field for one in self.estimates for field in one.group if field != SYSTEM)
+
+    def sliced(self, field: str) -> list[Estimate]:
+        """One estimate for each metric, system and value of the field.
+
+        A single system has no slices of its own: those of all rows are its.
+        """
+        of_systems = [one for one in self.estimates if set(one.group) == {SYSTEM, field}]
+        return of_systems or [one for one in self.estimates if set(one.group) == {field}]
+
+
+def by_family(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    """The estimates by title of their section."""
+    found: dict[str, list[Estimate]] = {family: [] for family in FAMILIES}
+    for one in estimates:
+        found.setdefault(one.family, []).append(one)
+    return {FAMILIES.get(name, name.capitalize()): ones for name, ones in found.items() if ones}
+
+
+def by_metric(estimates: Iterable[Estimate]) -> dict[str, list[Estimate]]:
+    """The estimates by text form of their metric, in their order."""
+    found: dict[str, list[Estimate]] = {}
+    for one in estimates:
+        found.setdefault(one.metric, []).append(one)
+    return found
+
+
+def same_mean(first: Estimate, one: Estimate) -> bool:
+    """Whether two means are over as many rows and equal but for the order of adding."""
+    known = first.value is not None and one.value is not None and first.n == one.n
+    return known and isclose(first.value or 0, one.value or 0, abs_tol=1e-9)
+
+
+def as_one(ones: Sequence[Estimate]) -> Estimate | None:
+    """All systems in one where none has a value, for the same reasons; otherwise None."""
+    if len(ones) < 2 or any(one.value is not None for one in ones):
+        return None
+    if len({tuple(sorted(one.reasons)) for one in ones}) > 1:
+        return None
+    systems = [one for one in ones if SYSTEM in one.group] or ones
+    reasons = Counter[str]()
+    for one in systems:
+        reasons.update(one.reasons)
+    return replace(
+        ones[0],
+        reasons=dict(reasons),
+        n_undefined=sum(one.n_undefined for one in systems),
+        n_missing=sum(one.n_missing for one in systems),
+    )
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

@@ -1,0 +1,265 @@
+"""Agreement page: how far annotators agree on each label, and on which values they differ."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from ragstone.annotation.annotator_agreement import ColumnAgreement, Dividing, LabelAgreement
+from ragstone.report.number_format import counted, interval_cell, percent
+from ragstone.report.page import (
+    Block,
+    Cell,
+    Count,
+    Facts,
+    Heading,
+    IntervalCell,
+    Mark,
+    Note,
+    Number,
+    Outline,
+    OutlineItem,
+    Page,
+    Paragraphs,
+    Phrase,
+    Row,
+    RowName,
+    Scale,
+    Section,
+    Table,
+    Why,
+    Words,
+    quiet,
+    section,
+    small_print,
+    strong,
+    table,
+)
+from ragstone.stats.agreement.coefficients import CoefficientName
+from ragstone.stats.agreement.ratings import AgreementCoefficient
+
+from .annotation_pages import annotator_name, label_facts
+
+FEW = 30
+"""With fewer items than this, an interval of agreement is only a rough guide."""
+
+SHOWN_INSTEAD = 5
+
+BESIDE: tuple[CoefficientName, ...] = ("percent", "fleiss_kappa", "gwet_ac1")
+"""The coefficients shown next to Krippendorff's alpha in the overview."""
+
+COEFFICIENTS: Mapping[CoefficientName, tuple[str, str]] = {
+    "percent": ("percent", "share of annotator pairs that give an item the same label"),
+    "cohen_kappa": (
+        "Cohen's κ",
+        "agreement beyond chance, from each annotator's own label frequencies; for more than two "
+        "annotators, the mean over pairs weighted by their shared items",
+    ),
+    "weighted_kappa": ("weighted κ", "Cohen's κ with squared differences as weights"),
+    "fleiss_kappa": (
+        "Fleiss' κ",
+        "agreement beyond chance, from the label frequencies of all",
+    ),
+    "krippendorff_alpha": (
+        "Krippendorff's α",
+        "agreement beyond chance, as if labels were shuffled; grades differ by the square of their "
+        "distance in ranks, numbers by the square of their difference",
+    ),
+    "gwet_ac1": (
+        "Gwet's AC1",
+        "chance only on items hard to tell; stable where one label is rare and κ collapses",
+    ),
+}
+"""The short name and the description of each coefficient."""
+
+LEGEND = {
+    "items": "what a label is about: an answer, a context, a claim or a statement",
+    "labels": "how many labels this annotator gave",
+    "compared": "labels on items where the others have a most frequent label; where nobody else "
+    "labelled, or the others are split, there is nothing to compare with",
+    "as the others": "share of the compared labels equal to the others' most frequent label",
+    "difference": "how far this annotator's labels are above (+) or below (-) the mean of the "
+    "others' on the same items",
+    "given": "how often the label was given to items labelled by two or more",
+    "again": "where one annotator gives it, how often another annotator of the item does too",
+}
+"""Descriptions of the columns of the tables."""
+
+REASONS = {
+    "no_pairs": "undefined: no item has two labels",
+    "no_variation": "undefined: all labels are the same, so chance alone explains them",
+    "too_many_labels": "undefined: numbers, not categories",
+    "not_numbers": "undefined: not all labels are numbers",
+}
+
+
+def agreement_page(result: LabelAgreement) -> Page:
+    """Who labelled what, an overview, each label in turn, and the faults in the labels."""
+    labels, found = result.labels, result.columns
+    compared = [one for one in found if one.n_shared]
+    alone = ", ".join(one.name for one in found if not one.n_shared)
+    measured = compared or found
+    people = list(dict.fromkeys(who.name for one in measured for who in one.annotators))
+    n = sum(who.n_labels for one in measured for who in one.annotators)
+    sections = [section(Facts(tuple(label_facts(labels, people, n, result.broken))))]
+    if len(compared) > 1:
+        sections.append(section(_overview(compared)))
+    sections += [Section(tuple(_blocks(one)), _title(one)) for one in compared]
+    if alone:
+        alone_said = quiet("labelled by one annotator only, so there is nothing to compare  ")
+        sections.append(section(Paragraphs(((alone_said, alone),))))
+    if not found:
+        nothing = "No label counts, so there is nothing to compare."
+        sections.append(section(Paragraphs((nothing,))))
+    if compared:
+        sections.append(small_print(_legend(compared)))
+        sections.append(small_print(_small_print(compared)))
+    return Page(
+        "agreement", labels.source, tuple(sections), notes=labels.notes, record=result.to_dict
+    )
+
+
+def _overview(found: Sequence[ColumnAgreement]) -> Table:
+    """Krippendorff's alpha of each label with its interval drawn, and the other coefficients."""
+    scale = _scale([one.coefficients["krippendorff_alpha"] for one in found])
+    columns = (
+        Heading("overview", key=True), Heading("items"), Heading("people"), Heading("percent"),
+        Heading("κ Fleiss", drop=2), Heading("AC1", drop=1), Heading("α", level=found[0].level),
+    )  # fmt: skip
+    rows = [
+        Row((
+            RowName(one.name),
+            Count(one.n_shared),
+            Count(one.n_annotators),
+            *(Number(one.coefficients[name].value) for name in BESIDE),
+            _drawn(one.coefficients["krippendorff_alpha"], scale),
+        ))
+        for one in found
+    ]  # fmt: skip
+    return table(columns, rows)
+
+
+def _title(one: ColumnAgreement) -> Words:
+    shared = "all" if one.n_shared == one.n_items else f"{one.n_shared:,}"
+    parts = [f"{one.scale} · {counted(one.n_items, 'item')}, {shared} labelled by two or more"]
+    parts += [counted(one.n_clusters, "cluster")] if one.n_clusters < one.n_shared else []
+    parts += [f"{one.n_divided:,} divided"]
+    parts += [counted(len(one.ties), "tie")] if one.ties else []
+    return (strong(one.name), "  ", quiet(" · ".join(parts)))
+
+
+def _blocks(one: ColumnAgreement) -> Iterator[Block]:
+    """All figures about one label."""
+    yield _coefficients(one)
+    if one.n_clusters < FEW:
+        n = counted(one.n_clusters, "cluster" if one.n_clusters < one.n_shared else "item")
+        rough = Phrase(f"Only {n}, so the intervals are rough.", "caution")
+        yield Paragraphs((rough,))
+    if one.n_annotators > 1:
+        yield _annotators(one)
+    if one.uses:
+        yield _uses(one)
+    if one.dividing:
+        items = [_dividing(item) for item in one.dividing]
+        left = one.n_divided - len(one.dividing)
+        items += [OutlineItem(quiet(f"and {left:,} more (--limit, --json)"))] if left > 0 else []
+        yield Outline(tuple(items), "most disagreement")
+
+
+def _coefficients(one: ColumnAgreement) -> Table:
+    shown = _shown(one)
+    scale = _scale(shown.values())
+    rows = []
+    for name, value in shown.items():
+        reason = REASONS.get(value.reason or "", value.reason or "")
+        cell: Cell = Why("undefined", reason) if value.value is None else _drawn(value, scale)
+        rows.append(Row((RowName(COEFFICIENTS[name][0]), cell)))
+    return table((Heading("agreement"), Heading("value", level=one.level)), rows)
+
+
+def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
+    """The coefficients that are defined for labels on this scale."""
+    return {
+        name: value for name, value in one.coefficients.items() if value.reason != "nominal_scale"
+    }
+
+
+def _annotators(one: ColumnAgreement) -> Table:
+    differing = any(annotator.difference is not None for annotator in one.annotators)
+    columns = [Heading("annotator"), Heading("labels"), Heading("compared")]
+    columns += [Heading("as the others", level=one.level)]
+    columns += [Heading("difference")] if differing else []
+    rows = []
+    for who in one.annotators:
+        cells: list[Cell] = [RowName(annotator_name(who.name)), Count(who.n_labels), Count(who.n)]
+        cells.append(interval_cell(who.agreement, who.interval, Scale(0, 1)))
+        cells += [Number(who.difference, 2, sign="+")] if differing else []
+        rows.append(Row(tuple(cells)))
+    return table(columns, rows)
+
+
+def _uses(one: ColumnAgreement) -> Table:
+    rows = []
+    for use in one.uses:
+        instead = list(use.instead.items())[:SHOWN_INSTEAD]
+        again = None if use.agreement is None else use.agreement * 100
+        rows.append(
+            Row((
+                RowName(use.value),
+                Count(use.n),
+                Number(again, 0, unit=" %", strong=True),
+                " · ".join(f"{value} {percent(share, 0)}" for value, share in instead) or "–",
+            ))
+        )  # fmt: skip
+    return table(("label", "given", "again", "others said instead"), rows)
+
+
+def _dividing(item: Dividing) -> OutlineItem:
+    unit = ""
+    if item.unit is not None:
+        unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"
+    by_label: dict[str, list[str]] = {}
+    for annotator, label in item.labels.items():
+        by_label.setdefault(label, []).append(annotator_name(annotator))
+    ranked = sorted(by_label.items(), key=lambda pair: -len(pair[1]))
+    votes = " · ".join(f"{label} ({', '.join(who)})" for label, who in ranked)
+    notes = tuple(
+        OutlineItem(quiet(f"{annotator_name(annotator)}: {note}"))
+        for annotator, note in item.notes.items()
+    )
+    decided = () if item.decided is None else (quiet("  decided: "), strong(item.decided))
+    said = (f"{item.example_id}{unit}", "  ", Phrase(votes, "name"), *decided)
+    return OutlineItem(said, notes)
+
+
+def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    """Descriptions of those columns that are on the page."""
+    several = any(one.n_annotators > 1 for one in found)
+    uses = any(one.uses for one in found)
+    there = {
+        "items": True,
+        **dict.fromkeys(("labels", "compared", "as the others"), several),
+        "difference": any(who.difference is not None for one in found for who in one.annotators),
+        **dict.fromkeys(("given", "again"), uses),
+    }
+    yield from (Note(word, LEGEND[word]) for word, shown in there.items() if shown)
+
+
+def _small_print(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
+    """What each coefficient measures, and how the intervals were computed."""
+    shown = {name for one in found for name in _shown(one)}
+    yield from (Note(word, what) for name, (word, what) in COEFFICIENTS.items() if name in shown)
+    one = found[0]
+    yield Note(
+        "intervals",
+        f"{one.resamples:,} bootstrap samples of items, or of whole questions and examples "
+        f"(seed {one.seed}); Wilson for single annotators and where all agree",
+    )
+
+
+def _drawn(one: AgreementCoefficient, scale: Scale) -> IntervalCell:
+    return interval_cell(one.value, one.interval, scale)
+
+
+def _scale(ones: Collection[AgreementCoefficient]) -> Scale:
+    """A scale from 0, the level of chance, to 1; from -1 if a value or an end is negative."""
+    least = [one.value for one in ones if one.value is not None]
+    least += [one.interval.low for one in ones if one.interval is not None]
+    return Scale(-1, 1, (Mark(0, "chance"),)) if min(least, default=0.0) < 0 else Scale(0, 1)

@@ -1,0 +1,439 @@
+"""Annotation pages: queues and their progress, label files and drawn samples, for a terminal."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+from ragstone.analysis.label_sampling.draw_sample import Sample
+from ragstone.analysis.label_sampling.queue_items import LabelSheet, guideline_file
+from ragstone.annotation import LabelTable
+from ragstone.annotation.adjudication import BrokenRule
+from ragstone.annotation.label_table import Completeness
+from ragstone.annotation.queue.form import QueueForm
+from ragstone.annotation.queue.queue import QueueEvent
+from ragstone.annotation.queue.work_progress import QueueWork
+from ragstone.report.console import command
+from ragstone.report.number_format import counted, percent
+from ragstone.report.page import (
+    Bar,
+    BarPart,
+    Block,
+    Count,
+    Facts,
+    Heading,
+    Note,
+    Number,
+    Page,
+    Paragraphs,
+    Phrase,
+    Row,
+    RowName,
+    Table,
+    quiet,
+    section,
+    strong,
+    table,
+)
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.judge_words import (
+    EVENTS,
+    lacking_sentence,
+    queue_sentence,
+    queues_sentence,
+)
+
+SHOWN_EVENTS = 10
+
+
+def queues_page(store: str, queues: Sequence[QueueWork]) -> Page:
+    """Every queue of a store, with what it asks and how far it is."""
+    columns = [Heading("queue", key=True), Heading("asks"), Heading("source"), Heading("labelled"),
+               Heading("of"), Heading("people")]  # fmt: skip
+    rows = [
+        Row((RowName(one.form.name), _asks(one.form), one.form.source, Count(one.labelled),
+             Count(one.items), Count(len(one.people))))
+        for one in queues
+    ]  # fmt: skip
+    empty = Paragraphs((quiet("No queue yet: ragstone annotate RUN --tasks grounding makes one."),))
+    said = [section(Paragraphs((tuple(queues_sentence(queues)),)))] if rows else []
+    return Page(
+        "annotate",
+        store,
+        (*said, section(table(columns, rows) if rows else empty)),
+        record=lambda: {
+            "store": store,
+            "queues": [_record(one) | {"people": len(one.people)} for one in queues],
+        },
+    )
+
+
+def progress_page(
+    work: QueueWork, events: Sequence[QueueEvent], links: Mapping[str, str] | None = None
+) -> Page:
+    """How far a queue is, who did what, and the last changes.
+
+    Args:
+        work: How far it is.
+        events: Its changes, the oldest first.
+        links: New tokens by person, which nobody can read again.
+    """
+    form = work.form
+    said = [
+        tuple(queue_sentence(work)),
+        *([lacking] if (lacking := lacking_sentence(work)) else []),
+    ]
+    facts = [
+        Note("asks", (_asks(form),)),
+        Note("of", (form.source,)),
+        Note("routing", (_routing(form),)),
+    ]
+    columns = [Heading("person", key=True), Heading("labelled"), Heading("discarded"),
+               Heading("skipped"), Heading("left"), Heading("an hour"), Heading()]  # fmt: skip
+    rows = [
+        Row((RowName(one.name), Count(one.saved), Count(one.discarded), Count(one.skipped),
+             Count(one.left), Number(one.pace, places=0), quiet(_about(one.role, one.revoked))))
+        for one in work.people
+    ]  # fmt: skip
+    log = [Heading("when (UTC)", key=True), Heading("who"), Heading("what"), Heading("about")]
+    changes = [
+        Row((RowName(one.at[:19].replace("T", " ")), one.person or "–",
+             EVENTS.get(one.what, one.what), one.about))
+        for one in events[-SHOWN_EVENTS:]
+    ]  # fmt: skip
+    new = [Note(who, (f"/a/{token}",)) for who, token in (links or {}).items()]
+    begins = quiet(f"Links begin with the address that `{command('annotate', form.name)}` prints.")
+    given = [section(Facts(tuple(new)), Paragraphs((begins,)), title="New links")] if new else []
+    return Page(
+        "annotate",
+        form.name,
+        (
+            section(Paragraphs(tuple(said))),
+            section(Facts(tuple(facts))),
+            *given,
+            *([section(table(columns, rows))] if rows else []),
+            section(table(log, changes), title="Last changes"),
+        ),
+        record=lambda: _record(work)
+        | {
+            "people": [
+                {"person": one.name, "role": one.role, "labelled": one.saved,
+                 "discarded": one.discarded, "skipped": one.skipped, "left": one.left,
+                 "an_hour": one.pace, "revoked": one.revoked}
+                for one in work.people
+            ],
+            "links": dict(links or {}),
+            "events": [
+                {"at": one.at, "person": one.person, "what": one.what, "about": one.about}
+                for one in events
+            ],
+        },
+    )  # fmt: skip
+
+
+def _asks(form: QueueForm) -> str:
+    return ", ".join(one.label for one in form.asked)
+
+
+def _about(role: str, revoked: str | None) -> str:
+    words = [role] if role != "annotator" else []
+    return ", ".join([*words, "link ended"] if revoked is not None else words)
+
+
+def _routing(form: QueueForm) -> str:
+    most = "all examples" if form.most is None else counted(form.most, "example")
+    if form.order == "risk":
+        return f"{most}, the worst scores first"
+    return f"{most}, {'those in doubt likelier' if form.route == 'doubt' else 'in random order'}"
+
+
+def _record(work: QueueWork) -> dict[str, object]:
+    form = work.form
+    return {
+        "queue": form.name,
+        "source": form.source,
+        "asks": [one.label for one in form.asked],
+        "labelled": work.labelled,
+        "finished": work.finished,
+        "items": work.items,
+        "hours_left": work.hours,
+        "examples": form.most,
+        "order": form.order,
+        "route": form.route,
+        "per_item": form.per_item,
+        "overlap": form.overlap,
+        "chosen": form.chosen,
+    }
+
+
+SHOWN_ANNOTATORS, SHOWN_BROKEN, SHOWN_GAPS = 12, 3, 12
+
+GIVEN, OPEN = 0, 5
+"""The levels of bar parts: labels that are given, and those that are not."""
+
+
+def labels_page(labels: LabelTable, out: Path | None = None) -> Page:
+    """What the files hold, how much of it each annotator filled in, and where it was written.
+
+    Args:
+        labels: The labels.
+        out: The file or folder to which they were written.
+    """
+    broken = labels.broken_rules()
+    n = labels.by_annotators.height
+    facts = list(label_facts(labels, labels.annotators, n, broken))
+    if out is not None:
+        facts.append(Note("written to", strong(str(out))))
+    sections = [section(Facts(tuple(facts)))]
+    if labels.completeness:
+        sections.append(section(_by_annotator(labels.completeness)))
+    if gaps := [one for one in labels.completeness if one.given < one.asked]:
+        shown = [_gaps(gaps[:SHOWN_GAPS])]
+        more = len(gaps) - SHOWN_GAPS
+        left = [Paragraphs((quiet(f"and {more:,} more (--json)"),))] if more > 0 else []
+        sections.append(section(*shown, *left))
+
+    def record() -> dict[str, Any]:
+        return {
+            "source": labels.source,
+            "n_labels": n,
+            "annotators": list(labels.annotators),
+            "adjudicators": list(labels.adjudicators),
+            "adjudication": asdict(labels.adjudication),
+            "completeness": [one.to_dict() for one in labels.completeness],
+            "discarded": labels.discarded,
+            "set_aside": labels.set_aside,
+            "broken_rules": [one.to_dict() for one in broken],
+            "notes": list(labels.notes),
+            "out": out,
+        }
+
+    return Page("labels", labels.source, tuple(sections), notes=labels.notes, record=record)
+
+
+def label_facts(
+    labels: LabelTable, annotators: Sequence[str], n: int, broken: Sequence[BrokenRule]
+) -> Iterator[Note]:
+    """Where labels come from, how many count, who gave them, and what does not count.
+
+    Args:
+        labels: The labels.
+        annotators: Whose labels are meant.
+        n: How many labels these are.
+        broken: Labels that contradict each other.
+    """
+    names = list(map(annotator_name, annotators))
+    more = len(names) - SHOWN_ANNOTATORS
+    shown = names[:SHOWN_ANNOTATORS] + ([f"and {more} more"] if more > 0 else [])
+    counts = f"{counted(n, 'label')} by {counted(len(names), 'annotator')}"
+    yield Note("labels", strong(labels.source))
+    yield Note("", f"{counts}: {', '.join(shown)}" if names else counts)
+    if labels.adjudicators:
+        yield Note("adjudicated", _adjudicated(labels))
+    for word, left, why in (
+        ("discarded", labels.n_discarded, labels.discarded),
+        ("set aside", labels.n_set_aside, labels.set_aside),
+    ):
+        if left:
+            reasons = ", ".join(f"{words(reason)} {count:,}" for reason, count in why.items())
+            yield Note(word, Phrase(f"{left:,}, not used: {reasons}", "caution"))
+    for rule, several in groupby(sorted(broken, key=lambda one: one.rule), lambda one: one.rule):
+        ones = list(several)
+        where = ", ".join(
+            f"{one.example_id} ({annotator_name(one.annotator)})" for one in ones[:SHOWN_BROKEN]
+        )
+        rest = f" and {len(ones) - SHOWN_BROKEN:,} more" if len(ones) > SHOWN_BROKEN else ""
+        said = f"{counted(len(ones), 'time')}, kept as it is: {where}{rest}"
+        yield Note(rule.replace("_", " "), Phrase(said, "caution"))
+
+
+def _adjudicated(labels: LabelTable) -> str:
+    """How many labels were decided, by whom, and how often as most had said."""
+    found = labels.adjudication
+    who = ", ".join(map(annotator_name, labels.adjudicators))
+    same = f"; as the majority {found.as_majority:,} of {found.compared:,} times"
+    return f"{counted(found.n, 'label')} by {who}{same if found.compared else ''}"
+
+
+def annotator_name(name: str) -> str:
+    """An annotator, by name if there is one."""
+    return name or "(no name)"
+
+
+def _by_annotator(found: Sequence[Completeness]) -> Table:
+    """How many of the labels that each annotator was asked for are given."""
+    sums: dict[str, list[int]] = {}
+    for one in found:
+        sums.setdefault(one.annotator, [0, 0])
+        sums[one.annotator][0] += one.given
+        sums[one.annotator][1] += one.asked
+    most = max(asked for _, asked in sums.values())
+    rows = [
+        Row((
+            RowName(annotator_name(annotator)),
+            Count(given, strong=True),
+            Count(asked),
+            percent(given * 100 // asked / 100, 0),  # 100 % is nothing open
+            Bar((BarPart(given, GIVEN), BarPart(asked - given, OPEN)), most),
+        ))
+        for annotator, (given, asked) in sums.items()
+    ]  # fmt: skip
+    heads = ("given", "of", "complete", "")
+    return table((Heading("annotator", key=True), *map(Heading, heads)), rows)
+
+
+def _gaps(gaps: Sequence[Completeness]) -> Table:
+    """The labels that are not given everywhere, by annotator."""
+    rows = [
+        Row((
+            RowName(one.label),
+            annotator_name(one.annotator),
+            Count(one.asked - one.given, strong=True),
+            Count(one.asked),
+        ))
+        for one in sorted(gaps, key=lambda one: one.given - one.asked)
+    ]  # fmt: skip
+    heads = ("annotator", "open", "of")
+    return table((Heading("still to fill in", key=True), *map(Heading, heads)), rows)
+
+
+SHOWN_STRATA = 30
+
+DRAWN, LEFT = 0, 5
+"""The levels of bar parts: drawn, and left."""
+
+
+def sample_page(sample: Sample, sheet: LabelSheet, out: Path | None) -> Page:
+    """What was drawn and how, who labels what, and where the label sheet is."""
+    blocks: list[Block] = [Facts(tuple(_facts(sample, sheet, out)))]
+    if sample.strata:
+        blocks.append(_strata(sample))
+        if (hidden := len(sample.strata) - SHOWN_STRATA) > 0:
+            blocks.append(Paragraphs((quiet(f"and {hidden:,} more: see --json"),)))
+    if sample.widths:
+        blocks.append(_widths(sample))
+    if sample.settings.annotators:
+        blocks.append(_annotators(sample, sheet))
+    blocks.append(Paragraphs(tuple(map(quiet, _notes(sample, sheet, out)))))
+    return Page(
+        "sample", sample.settings.run, (section(*blocks),),
+        record=lambda: {**sample.to_dict(), "labels": sheet.labels, "out": out},
+    )  # fmt: skip
+
+
+def _facts(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[Note]:
+    settings = sample.settings
+    units = ""
+    if sample.questions is not None:
+        whole = "whole " if sample.unit == "questions" else ""
+        unit = _one(sample.unit) if sample.questions == 1 else sample.unit
+        units = f", {sample.questions:,} {whole}{unit}"
+    yield Note("drawn", (strong(f"{sample.rows.height:,} of {sample.examples:,} examples"), units))
+    yield Note("from", settings.run)
+    yield Note("by", f"{_way(sample)}; seed {settings.seed}")
+    low, high = sample.chances
+    chance = f"{low:.3f}" if high - low < 5e-4 else f"{low:.3f} to {high:.3f}"
+    yield Note("probability", f"{chance}, kept with each row as inclusion_probability")
+    yield Note("labels", ", ".join(_asked(sheet)))
+    if out is not None:
+        yield Note("sheet", (strong(str(out)), f"  {sheet.frame.height:,} rows"))
+        if sheet.guideline:
+            asked = (strong(str(guideline_file(out))), "  questions and hard cases for annotators")
+            yield Note("guideline", asked)
+
+
+def _way(sample: Sample) -> str:
+    """How examples were drawn, in words."""
+    settings = sample.settings
+    by = settings.by
+    match by:
+        case "near-threshold":
+            return f"{by}: {settings.metric} near {settings.threshold:g}"
+        case "error":
+            return f"{by}: {settings.metric}, where the judge is expected to err"
+        case "disagreement":
+            others = ", ".join(settings.others) or "the votes in the run"
+            return f"{by} about {settings.metric}, by {others}"
+        case "stratified":
+            return f"{by} by {', '.join(settings.strata_of)}, {settings.allocation}"
+    return by
+
+
+def _asked(sheet: LabelSheet) -> list[str]:
+    units: dict[str, list[str]] = {}
+    for one in sheet.asked:
+        units.setdefault(one.label, []).append(one.unit)
+    return [f"{label} (of each {' and '.join(of)})" for label, of in units.items()]
+
+
+def _strata(sample: Sample) -> Table:
+    """The size of each stratum, and how many of its examples were drawn."""
+    most = max(one.there for one in sample.strata)
+    rows = [
+        Row((
+            RowName(one.name),
+            Count(one.there),
+            Count(one.drawn, strong=True),
+            Number(one.probability),
+            Bar((BarPart(one.drawn, DRAWN), BarPart(one.there - one.drawn, LEFT)), most),
+        ))
+        for one in sample.strata[:SHOWN_STRATA]
+    ]  # fmt: skip
+    return table(("stratum", "size", "drawn", "probability", ""), rows)
+
+
+def _widths(sample: Sample) -> Table:
+    """The expected width of the mean's interval under each design; the chosen one is marked."""
+    taken, *others = sample.widths
+    rows = [Row((RowName(taken.by), Number(taken.width, strong=True), "drawn"))]
+    rows += [
+        Row((RowName(one.by), Number(one.width, strong=True),
+             quiet(f"{one.width / taken.width:.2f} ×")))
+        for one in others
+    ]  # fmt: skip
+    return table((f"of {sample.rows.height:,} labels", "expected width", ""), rows)
+
+
+def _annotators(sample: Sample, sheet: LabelSheet) -> Table:
+    names = sample.settings.annotators
+    given = list(sample.rows["annotators"])
+    counts = Counter(name for ones in given for name in ones)
+    shared = sum(len(ones) == len(names) > 1 for ones in given)
+    to_fill = Counter(sheet.frame["annotator"].to_list())
+    heads = ("annotator", "examples", "shared by all", "rows")
+    rows = [
+        Row((RowName(name), Count(counts[name]), Count(shared), Count(to_fill[name])))
+        for name in names
+    ]
+    return table([Heading(head) for head in heads], rows)
+
+
+def _notes(sample: Sample, sheet: LabelSheet, out: Path | None) -> Iterator[str]:
+    yield from map(words, (*sample.notes, *sheet.notes))
+    settings = sample.settings
+    least, most = sample.chances
+    if settings.by in ("near-threshold", "disagreement", "error") and most > least * 1.005:
+        yield (
+            f"The most informative {_one(sample.unit)} was {most / least:.3g} times as likely to "
+            "be drawn as the least informative."
+        )
+    if sample.effective < 0.95 * sample.rows.height:
+        yield (
+            f"Probabilities differ, so for a mean over everything the labels count as "
+            f"{sample.effective:,.0f} drawn at random."
+        )
+    if len(settings.annotators) > 1 and not settings.overlap:
+        yield "Nobody labels the same example, so agreement cannot be measured: --overlap 0.2."
+    if out is None:
+        yield "Nothing was written: --out sheet.csv writes the sheet to fill in."
+    else:
+        calibrate = command("calibrate", settings.run, "--labels", out, metric=settings.metric)
+        yield f"Fill in the empty columns, then: {calibrate}"
+
+
+def _one(unit: str) -> str:
+    """``value of document_id`` for ``values of document_id``."""
+    noun, *rest = unit.split(" ", 1)
+    return " ".join([noun.removesuffix("s"), *rest])

@@ -1,0 +1,264 @@
+"""Catalogue: every metric and suite with its description, as ``ragstone metrics`` prints it."""
+
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import MISSING, asdict, dataclass, fields
+from math import isfinite
+from typing import Any, Literal
+
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.judgements import ASKS
+from ragstone.metrics import (
+    ALIASES,
+    QUICK_SUITE,
+    SUITES,
+    Bands,
+    Limit,
+    Metric,
+    Suite,
+    alias_note,
+    metric_types,
+    own_metrics,
+    parse_metric,
+)
+from ragstone.report.number_format import FAMILIES, bands_of
+from ragstone.report.page import (
+    Facts,
+    Group,
+    Heading,
+    Note,
+    Outline,
+    OutlineItem,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Section,
+    Table,
+    quiet,
+    section,
+    strong,
+)
+from ragstone.report.reason_words import FIRST, who_can, words
+
+
+@dataclass(frozen=True, slots=True)
+class MetricEntry:
+    """The description of a metric.
+
+    ``filled_by`` names who can answer each of its asks, joined with commas; ``about`` is the
+    first sentence of ``docstring``.
+    """
+
+    name: str
+    family: str
+    about: str
+    better: Literal["+", "-", "0"]
+    range: tuple[float, float]
+    rate: bool
+    judgements: tuple[str, ...]
+    filled_by: tuple[str, ...]
+    requires: tuple[str, ...]
+    parameters: Mapping[str, Any]
+    aliases: tuple[str, ...]
+    docstring: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone metrics --json`` prints; an end that the range does not have is null."""
+        ends = tuple(end if isfinite(end) else None for end in self.range)
+        return {**asdict(self), "range": ends}
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEntry:
+    """The description of a suite."""
+
+    name: str
+    about: str
+    metrics: tuple[str, ...]
+    by: tuple[str, ...]
+    percent: bool
+    bands: tuple[Bands, ...]
+    limits: tuple[Limit, ...]
+    conventions: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone metrics --suite --json`` prints."""
+        bands = [
+            asdict(one) | {"words": [{"from": least, "word": word} for least, word in one.words]}
+            for one in self.bands
+        ]
+        return asdict(self) | {"bands": bands}
+
+
+def catalogue() -> list[MetricEntry]:
+    """One entry for each metric, in the order of a report, user-defined ones last."""
+    types = [*metric_types().values(), *(type(own) for own in own_metrics().values())]
+    order = list(FAMILIES)
+    return sorted(
+        (entry(kind) for kind in types),
+        key=lambda one: order.index(one.family) if one.family in order else len(order),
+    )
+
+
+def entry(kind: type[Metric]) -> MetricEntry:
+    """The description of a metric."""
+    docstring = inspect.cleandoc(kind.__doc__ or "")
+    asks, requires = _needs(kind)
+    range = _made(kind).range
+    return MetricEntry(
+        name=kind.name,
+        family=kind.family,
+        about=" ".join(docstring.split("\n\n")[0].split()),
+        better=range.better,
+        range=(range.low, range.high),
+        rate=range.rate,
+        judgements=tuple(sorted({ASKS[ask].kind for ask in asks})),
+        filled_by=tuple(sorted({",".join(ASKS[ask].by) for ask in asks})),
+        requires=requires,
+        parameters={
+            field.name: _default(field.default)
+            for field in fields(kind)
+            if field.init and field.default is not MISSING
+        },
+        aliases=tuple(
+            alias for alias, (target, _) in ALIASES.items() if target.split("(")[0] == kind.name
+        ),
+        docstring=docstring,
+    )
+
+
+def named(name: str) -> MetricEntry:
+    """The entry of one metric, by its name, an alias or a text form.
+
+    Raises:
+        UnknownName: No metric is called that.
+    """
+    if name in metric_types():
+        return entry(metric_types()[name])
+    return entry(type(parse_metric(name)))
+
+
+def suite_entry(suite: Suite) -> SuiteEntry:
+    """The description of a suite."""
+    return SuiteEntry(
+        name=suite.name,
+        about=suite.about,
+        metrics=tuple(suite.names),
+        by=tuple(suite.by),
+        percent=suite.percent,
+        bands=suite.bands,
+        limits=suite.limits,
+        conventions=suite.conventions,
+    )
+
+
+def suite_entries() -> list[SuiteEntry]:
+    """Every suite, the default first."""
+    return [suite_entry(suite) for suite in (QUICK_SUITE, *SUITES.values())]
+
+
+def named_suite(name: str) -> SuiteEntry:
+    """The entry of one suite.
+
+    Raises:
+        UnknownName: No suite is called that.
+    """
+    suites = {one.name: one for one in suite_entries()}
+    if name not in suites:
+        raise UnknownName("suite", name, suites, hint=f"There are {', '.join(suites)}.")
+    return suites[name]
+
+
+def _needs(kind: type[Metric]) -> tuple[frozenset[str], tuple[str, ...]]:
+    """The asks and requirements of a metric; for a composite, those of its components."""
+    made = _made(kind)
+    if not isinstance(made, Metric):
+        return frozenset(), ()
+    terms = getattr(made, "terms", ())
+    parts = [parse_metric(name) for name, _ in terms] if terms else [made]
+    asks = frozenset[str]().union(*(part.asks for part in parts))
+    return asks, tuple(dict.fromkeys(name for part in parts for name in part.requires))
+
+
+def _made(kind: type[Metric]) -> Metric | type[Metric]:
+    """The metric with its default parameters; its type if some parameter has no default."""
+    try:
+        return kind()
+    except InputError:
+        return kind
+
+
+def _default(value: object) -> Any:
+    plain = (str, int, float, bool, tuple, type(None))
+    return value if isinstance(value, plain) else str(value)
+
+
+BETTER = {"+": "more is better", "-": "less is better", "0": "neither end is better"}
+
+
+def catalogue_page() -> Page:
+    """All metrics by family: the better direction, the range, the judgements, who gives them."""
+    entries = catalogue()
+    families: dict[str, list[MetricEntry]] = {}
+    for one in entries:
+        families.setdefault(one.family, []).append(one)
+    groups = tuple(
+        Group(tuple(map(_row, ones)), FAMILIES.get(family, family.capitalize()))
+        for family, ones in families.items()
+    )
+    heads = ("metric", "range", "judgements")
+    columns = (*map(Heading, heads), Heading("filled by", drop=1))
+    more = quiet(
+        "One of them in full: ragstone metrics NAME · the suites: ragstone metrics --suite"
+    )
+    return Page(
+        "metrics", "", (section(Table(columns, groups), Paragraphs((more,))),),
+        record=lambda: [one.to_dict() for one in entries],
+    )  # fmt: skip
+
+
+def metric_page(one: MetricEntry) -> Page:
+    """One metric in full."""
+    facts = [
+        Note("metric", (strong(one.name), f"  {one.family}")),
+        Note("range", f"{_range(one)}, {BETTER[one.better]}"),
+        Note("judgements", ", ".join(one.judgements) or "none"),
+        *(Note("filled by", who_can(by)) for by in one.filled_by),
+        *([Note("requires", ", ".join(one.requires))] if one.requires else []),
+        *(Note("parameters", f"{name} = {value!r}") for name, value in one.parameters.items()),
+        *(Note("aliases", words(alias_note(alias) or alias)) for alias in one.aliases),
+    ]
+    lines = tuple(OutlineItem(line) for line in one.docstring.split("\n"))
+    sections = (section(Facts(tuple(facts)), Outline(lines)),)
+    return Page("metrics", one.name, sections, record=one.to_dict)
+
+
+def suite_page(suites: Sequence[SuiteEntry]) -> Page:
+    """Suites with their metrics and conventions."""
+    sections = []
+    for one in suites:
+        facts = [Note("", one.about), Note("metrics", ", ".join(one.metrics))]
+        facts += [Note("by", ", ".join(one.by))] if one.by else []
+        facts += [Note("conventions", one.conventions)] if one.conventions else []
+        facts += [Note("reading", line) for line in bands_of(one)]
+        sections.append(Section((Facts(tuple(facts)),), strong(one.name)))
+    record = [one.to_dict() for one in suites]
+    return Page("metrics", "", tuple(sections), record=lambda: record)
+
+
+def _row(one: MetricEntry) -> Row:
+    name = RowName(one.name, one.better)
+    cells = (name, _range(one), ", ".join(one.judgements) or "–", quiet(_short(one)))
+    return Row(cells, (quiet(one.about),))
+
+
+def _range(one: MetricEntry) -> str:
+    low, high = one.range
+    return f"{low:g} or {high:g}" if one.rate else f"{low:g} to {high:g}"
+
+
+def _short(one: MetricEntry) -> str:
+    """Who can give the judgements of a metric, in a few words."""
+    first = dict.fromkeys(FIRST[by.partition(",")[0]] for by in one.filled_by)
+    return " and ".join(first) or "the data"

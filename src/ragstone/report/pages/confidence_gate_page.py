@@ -1,0 +1,287 @@
+"""Promise pages: a gate that was calibrated, why labels cannot carry one, and new labels beside it.
+
+What ``ragstone guard calibrate`` and ``ragstone guard check`` print.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ragstone.core.errors import PromiseRefused
+from ragstone.core.messages import argument
+from ragstone.guard.confidence_gate.confidence_gate import (
+    WAYS,
+    Borne,
+    CheckedPromise,
+    Gate,
+    GateCalibration,
+    GateCheck,
+    GateShare,
+    OtherPromise,
+)
+from ragstone.guard.confidence_gate.gate_labels import ShownRisk
+from ragstone.report.number_format import counted, percent
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    BarPart,
+    Cell,
+    Facts,
+    Heading,
+    IntervalCell,
+    Note,
+    Number,
+    Page,
+    Row,
+    RowName,
+    Section,
+    Table,
+    Tone,
+    Verdict,
+    Why,
+    quiet,
+    section,
+    small_print,
+    strong,
+    table,
+)
+from ragstone.report.reason_words import words
+from ragstone.stats.risk_control import RiskCoverage
+
+LEVELS = {"pass": 0, "ask": 5, "block": 3}
+"""The fill of each way out in a bar."""
+
+COVERED = (0.1, 0.25, 0.5, 0.75, 1.0)
+
+STATES: dict[Borne, tuple[str, str, Tone]] = {
+    "holds": ("HOLDS", "holds", "good"),
+    "broken": ("BROKEN", "broken", "bad"),
+    "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
+}
+WRONG = {
+    "max_false_pass": ("unfaithful", "passes"),
+    "max_false_block": ("faithful", "is blocked"),
+}
+"""Of each promise: the answers it is about, and the way they must seldom go."""
+
+
+def gate_calibration_page(found: GateCalibration, title: str = "", out: Path | None = None) -> Page:
+    """The thresholds, the promises, what share of answers goes which way, and what else there is.
+
+    Args:
+        found: The calibration.
+        title: Where the labels come from.
+        out: The file the gate was written to.
+    """
+    gate = found.gate
+    body: list[Section] = [
+        section(Facts(tuple(_thresholds(found, out)))),
+        section(_shares(gate.shares), title=strong("Where the labelled answers go")),
+        section(_others(found.others, gate), title=strong("Other promises")),
+    ]
+    if found.risk_coverage.area is not None:
+        covered = _covered(found.risk_coverage)
+        body.append(section(covered, title=strong("If only the surest answers passed")))
+    body.append(small_print(_small_print(found)))
+    return Page("guard calibrate", title, tuple(body), record=found.to_dict)
+
+
+def gate_refusal_page(error: PromiseRefused, title: str) -> Page:
+    """Why the labels cannot carry the promise, the tightest they can, and what is needed."""
+    first, *lines = error.text.splitlines()
+    facts = [Note(name, said.strip()) for name, _, said in
+             (line.strip().partition("  ") for line in lines)]  # fmt: skip
+    banner = Banner("NO PROMISE", "caution", (first,))
+    return Page("guard calibrate", title, (section(banner, Facts(tuple(facts))),),
+                record=lambda: _refused(error))  # fmt: skip
+
+
+def gate_check_page(found: GateCheck, title: str = "") -> Page:
+    """Whether new labels bear the promises out, and where their answers go."""
+    word, _, tone = STATES[found.state]
+    lines = tuple(_told(one, found.gate.confidence) for one in found.promises)
+    drifted = [words(why) for why in found.standing.void]
+    n = sum(one.answers for one in found.shares if one.of == "all")
+    same = "distributed as those of the gate's labels were, as far as these show"
+    facts = [
+        Note("labels", _labels(n, None, found.unscored, found.unlabelled)),
+        Note("scores", "; ".join(drifted) or same),
+    ]
+    body = [
+        section(Banner(word, tone, lines), Facts(tuple(facts))),
+        section(_checked(found), title=strong("Promises")),
+        section(_shares(found.shares), title=strong("Where the new answers go")),
+    ]
+    return Page("guard check", title, tuple(body), f"{word}: {' '.join(lines)}",
+                record=found.to_dict)  # fmt: skip
+
+
+def _thresholds(found: GateCalibration, out: Path | None) -> Iterator[Note]:
+    gate = found.gate
+    yield Note("pass", (strong(f"from {_score(gate.pass_at)} on", "good"),))
+    if gate.block_below is not None:
+        yield Note("block", (strong(f"below {_score(gate.block_below)}", "bad"),))
+    yield Note("ask", "otherwise, and where an answer has no score")
+    yield Note("promise", _promise("max_false_pass", gate.false_pass, gate))
+    if gate.false_block is not None:
+        yield Note("promise", _promise("max_false_block", gate.false_block, gate))
+    yield Note("labels", _labels(gate.n, gate.clusters, gate.unscored, found.unlabelled))
+    if gate.judge.name:
+        yield Note("judge", (gate.judge.name, quiet(f"  {gate.judge.fingerprint}")))
+    else:
+        yield Note(
+            "judge", f"not named ({argument('judge', 'NAME')}): a guard takes it for another"
+        )
+    if out is not None:
+        yield Note("gate", str(out))
+
+
+def _promise(promise: str, risk: ShownRisk, gate: Gate) -> tuple[Any, ...]:
+    of, goes = WRONG[promise]
+    most = f"at most {percent(risk.high, 1)} at {percent(gate.confidence)} confidence"
+    return (
+        f"of questions with {_an(of)} answer, at most {percent(risk.promised)} have one that "
+        f"{goes}",
+        quiet(f"  {risk.hits:,} of {risk.clusters:,} here, {most}"),
+    )
+
+
+def _labels(n: int, clusters: int | None, unscored: int, unlabelled: int) -> str:
+    said = counted(n, "answer")
+    if clusters is not None and clusters < n:
+        said += f" in {counted(clusters, 'cluster')}"
+    if unscored:
+        said += f", {unscored:,} without a score"
+    if unlabelled:
+        said += f"; {unlabelled:,} without a label left out"
+    return said
+
+
+def _shares(shares: Sequence[GateShare]) -> Table:
+    rows = []
+    for of in ("unfaithful", "faithful", "all"):
+        these = {one.way: one for one in shares if one.of == of}
+        whole = these["pass"].total
+        bar = Bar(tuple(BarPart(these[way].answers, LEVELS[way], way) for way in WAYS), whole)
+        cells: list[Cell] = [RowName(of), bar]
+        for way in WAYS:
+            one = these[way]
+            cells.append(
+                Why("undefined") if one.share is None
+                else IntervalCell(one.share, one.low, one.high, percent=True)
+            )  # fmt: skip
+        rows.append(Row((*cells, f"{whole:,}")))
+    heads = [
+        Heading("answers"), Heading(drop=2),
+        *(Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS), Heading("n", drop=1),
+    ]  # fmt: skip
+    return table(heads, rows)
+
+
+def _others(others: Sequence[OtherPromise], gate: Gate) -> Table:
+    rows = []
+    for one in others:
+        mine = one.max_false_pass == gate.max_false_pass
+        name = RowName(f"at most {percent(one.max_false_pass)}", strong=mine)
+        if one.pass_at is None:
+            rows.append(Row((name, Why("unknown", "the labels cannot carry it"), None, None)))
+        else:
+            rows.append(
+                Row((name, Number(one.pass_at), Number(one.faithful, percent=True),
+                     Number(one.answers, percent=True)))
+            )  # fmt: skip
+    heads = [Heading("false passes"), Heading("pass from"), Heading("faithful that pass, %"),
+             Heading("all that pass, %")]  # fmt: skip
+    return table(heads, rows)
+
+
+def _covered(curve: RiskCoverage) -> Table:
+    rows = []
+    for share in COVERED:
+        # The first threshold by which at least this share is covered: scores have ties.
+        at = int((curve.coverage >= share - 1e-12).argmax())
+        name = RowName(percent(float(curve.coverage[at]), 0))
+        risk = Number(float(curve.risk[at]), percent=True)
+        rows.append(Row((name, Number(float(curve.thresholds[at])), risk)))
+    return table(["surest", "pass from", "unfaithful among them, %"], rows)
+
+
+def _checked(found: GateCheck) -> Table:
+    rows = []
+    # Both ends of the interval are one-sided bounds.
+    level = 2 * found.gate.confidence - 1
+    for one in found.promises:
+        of, goes = WRONG[one.promise]
+        _, word, tone = STATES[one.state]
+        risk = one.risk
+        share = (
+            Why("undefined", f"no {of} answer with a score") if risk.rate is None
+            else IntervalCell(risk.rate, risk.low, risk.high, percent=True)
+        )  # fmt: skip
+        rows.append(
+            Row((RowName(f"{of} that {goes}"), Number(risk.promised, percent=True), share,
+                 f"{risk.hits:,} of {risk.clusters:,}", Verdict(one.state, word, tone)))
+        )  # fmt: skip
+    heads = [
+        Heading("questions with an answer"), Heading("at most, %"),
+        Heading("seen, %", level=level), Heading("counted", drop=1), Heading(),
+    ]  # fmt: skip
+    return table(heads, rows)
+
+
+def _told(one: CheckedPromise, confidence: float) -> str:
+    of, goes = WRONG[one.promise]
+    risk = one.risk
+    seen = (
+        f"{risk.hits:,} of {counted(risk.clusters, 'question')} with {_an(of)} answer "
+        f"{'has' if risk.hits == 1 else 'have'} one that {goes}"
+    )
+    told = {
+        "holds": f"at {percent(confidence)} confidence at most {percent(risk.high, 1)} do",
+        "broken": f"at {percent(confidence)} confidence at least {percent(risk.low, 1)} do",
+        "cannot_tell": f"too few to tell: it takes {one.needed or 0:,} if no more go wrong",
+    }
+    return f"{seen}; {told[one.state]}; {percent(risk.promised)} was promised."
+
+
+def _small_print(found: GateCalibration) -> Iterator[Note]:
+    gate, curve = found.gate, found.risk_coverage
+    yield Note(
+        "promise",
+        f"With other labels of the same sort, at least {percent(gate.confidence)} of such gates "
+        "keep it. A question stands for answers that share a question, a set of contexts or a "
+        "named cluster; one of them on the wrong side is enough.",
+    )
+    if curve.area is not None and curve.best is not None and curve.blind is not None:
+        yield Note(
+            "area",
+            f"under the curve of unfaithful answers by share passed: {curve.area:.3f}, from "
+            f"{curve.best:.3f} (no mistake in their order) to {curve.blind:.3f} (by chance); lower "
+            "is better",
+        )
+    if gate.max_false_block is None:
+        yield Note("block", f"nothing is blocked without {argument('max_false_block')}")
+
+
+def _refused(error: PromiseRefused) -> dict[str, Any]:
+    return {
+        "gate": None,
+        "promise": error.promise,
+        "bound": error.bound,
+        "confidence": error.confidence,
+        "why": error.why,
+        "answers": error.answers,
+        "clusters": error.clusters,
+        "tightest": error.tightest,
+        "tightest_if_independent": error.tightest_if_independent,
+        "needed": error.needed,
+        "more": error.more,
+    }
+
+
+def _score(value: float) -> str:
+    return f"{value:.3g}" if abs(value) < 1e-3 else f"{value:.3f}"
+
+
+def _an(of: str) -> str:
+    return f"an {of}" if of.startswith("u") else f"a {of}"

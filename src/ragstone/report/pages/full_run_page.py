@@ -1,0 +1,358 @@
+"""Run in full: every estimate with its counts, distributions, slices and the small print."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.messages import Reason
+from ragstone.report.console import command
+from ragstone.report.number_format import (
+    SYSTEM,
+    Groups,
+    as_one,
+    band,
+    bands_of,
+    by_family,
+    by_metric,
+    counted,
+    ends,
+    in_percent,
+    known_suites,
+    method_notes,
+    method_word,
+    scale_for,
+    short_name,
+    spoken,
+    why_no_value,
+)
+from ragstone.report.page import (
+    Bar,
+    BarPart,
+    Block,
+    Cell,
+    Count,
+    Facts,
+    Group,
+    Heading,
+    IntervalCell,
+    Note,
+    Number,
+    Page,
+    Paragraphs,
+    Phrase,
+    Row,
+    RowName,
+    Section,
+    Share,
+    Table,
+    Why,
+    Words,
+    quiet,
+    section,
+    small_print,
+    strong,
+    table,
+)
+from ragstone.report.reason_words import LACKS, words
+from ragstone.report.run_contents import took
+from ragstone.report.run_notes import Reported
+from ragstone.report.sentences.summary_words import summary_sentences
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.remote_folder import named
+
+from .failures_page import conversation_sections
+
+if TYPE_CHECKING:
+    # Deciding takes a quarter of a second to import; who shows a page has decided already.
+    from ragstone.analysis.summaries.run_summary import Summary
+
+SHOWN_VALUES = 24
+"""If a field has more values than this, only the most frequent are shown."""
+
+WORDS = {
+    "answer_outcome": ("Outcomes", ("correct", "partial", "wrong", "dont_know"), (0, 2, 3, 5)),
+    "factual_accuracy": ("Grades", ("A", "B", "C", "D", "E"), (0, 1, 2, 3, 4)),
+}
+"""For a metric whose scores have words: its title, the words from the best, their bar levels."""
+
+
+def full_page(
+    run: Reported,
+    notes: Sequence[str] = (),
+    summary: "Summary | None" = None,
+    *,
+    pooled: bool = False,
+) -> Page:
+    """The sentences, the header, a table for the systems, one for each field, distributions.
+
+    Args:
+        run: The run.
+        notes: Remarks that are not part of the page.
+        summary: What the sentences say; without it there are none.
+        pooled: Add rows for the answers of all systems together.
+    """
+    groups = Groups(run.estimate_list)
+    suites = run.form.suites
+    sections = [section(said(summary))] if summary else []
+    sections.append(section(header(run, groups)))
+    if groups.whole:
+        sections.append(
+            section(estimate_table(groups.whole_and_all if pooled else groups.whole, suites))
+        )
+        sections += [section(one) for one in distributions(groups.whole)]
+    else:
+        sections.append(section(Paragraphs((NOTHING,))))
+    if summary and summary.conversations:
+        sections += conversation_sections(summary.conversations)
+    for field in groups.fields:
+        sections.append(slices(field, groups.sliced(field), suites))
+    return Page(
+        "run", str(run.path or ""), (*sections, small_print(method(run, groups))),
+        notes=tuple(notes), record=lambda: run_record(run, notes, summary),
+    )  # fmt: skip
+
+
+NOTHING = "None of these metrics can be computed from this data."
+
+
+def said(summary: "Summary") -> Paragraphs:
+    """The run in sentences."""
+    return Paragraphs((" ".join(summary_sentences(summary)),))
+
+
+def header(run: Reported, groups: Groups, *more: str) -> Facts:
+    """What was evaluated, who judged, where the run is stored, and the command that comes next.
+
+    Args:
+        run: The run.
+        groups: Its estimates.
+        more: What the command ``show`` has behind the run.
+    """
+    data = run.form.data
+    counts = [counted(data.examples, "row"), counted(data.questions, "question")]
+    if groups.systems:
+        one = len(groups.systems) == 1
+        counts.append(f"system {groups.systems[0]}" if one else f"{len(groups.systems)} systems")
+    what = (strong(data.source), f"  {' · '.join(counts)}")
+    rows = [Note("evaluated", what)]
+    for judge in run.form.judges:
+        if kinds := ", ".join(judge.kinds):
+            said = (strong(judge.name), f"  {judge.about}", quiet(f"  ({kinds})"))
+            rows.append(Note("judged by", said))
+    if run.form.calls is not None:
+        rows.append(Note("asked", took(run.form.calls)))
+    if run.path is not None:
+        look = quiet(f"  next: {command('show', named(run.path), *more)}")
+        rows.append(Note("run", (strong(named(run.path)), look)))
+    return Facts(tuple(rows))
+
+
+def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Table:
+    """The estimates by family, with a row for each metric and system."""
+    percent = in_percent(suites)
+    columns = (
+        Heading("metric", key=True),
+        Heading("system", several=True),
+        Heading("value %" if percent else "value", level=estimates[0].level),
+        Heading("n"),
+        Heading("undef."),
+        Heading("missing"),
+        Heading("method", drop=1),
+    )
+    groups = []
+    for title, family in by_family(estimates).items():
+        rows = [row for ones in by_metric(family).values() for row in _rows(ones, suites)]
+        groups.append(Group(tuple(rows), title))
+    return Table(columns, tuple(groups))
+
+
+def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
+    """A row for each system; one for all of them if none has a value, for the same reasons."""
+    merged = as_one(ones)
+    for one in [merged] if merged else ones:
+        named = one.group.get(SYSTEM, "all" if len(ones) > 1 else "")
+        system = f"all {sum(SYSTEM in other.group for other in ones)}" if merged else named
+        cells: tuple[Cell, ...] = (
+            RowName(short_name(one.metric), one.better),
+            RowName(system),
+            _value(one, suites),
+            Count(one.n),
+            Count(one.n_undefined, "undefined"),
+            Count(one.n_missing, "missing"),
+            Phrase(method_word(one.method), "quiet"),
+        )
+        yield Row(cells, tuple(_below(one, percent=in_percent(suites))))
+
+
+def _value(one: Estimate, suites: Sequence[str]) -> Cell:
+    if one.value is None:
+        return Why("missing" if one.n_missing else "undefined", why_no_value(one))
+    scale = scale_for(one.metric)
+    return IntervalCell(one.value, one.low, one.high, scale, percent=in_percent(suites),
+                    word=band(one, suites))  # fmt: skip
+
+
+def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
+    """The range in which the mean would lie if the missing scores were known."""
+    if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
+        low, high = sorted((one.worst, one.best))
+        yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
+
+
+def distributions(estimates: Sequence[Estimate]) -> list[Table]:
+    """How often each word was given: one table for each metric whose scores have words."""
+    found = [ones for ones in by_metric(estimates).values() if any(one.labels for one in ones)]
+    order = list(WORDS)
+    found.sort(key=lambda ones: order.index(_bare(ones)) if _bare(ones) in order else len(order))
+    return [_distribution(ones) for ones in found]
+
+
+def _bare(ones: Sequence[Estimate]) -> str:
+    """The name of the metric without parameters."""
+    return ones[0].metric.split("(")[0]
+
+
+def _distribution(ones: Sequence[Estimate]) -> Table:
+    title, known, levels = WORDS.get(_bare(ones), (_bare(ones), (), ()))
+    others = sorted({word for one in ones for word in one.labels} - set(known))
+    words = [*known, *others]
+    level = [*levels, *(at % 5 for at in range(len(others)))]
+    columns = [Heading(), Heading()]
+    columns += [Heading(spoken(word), fill=at) for word, at in zip(words, level, strict=True)]
+    columns += [Heading("n"), Heading("undef."), Heading("missing")]
+    rows = []
+    for one in ones:
+        counts = [one.labels.get(word, 0) for word in words]
+        parts = tuple(BarPart(count, at, spoken(word))
+                      for count, at, word in zip(counts, level, words, strict=True))  # fmt: skip
+        rows.append(
+            Row((
+                RowName(one.group.get(SYSTEM, "all") if len(ones) > 1 else "all"),
+                Bar(parts, sum(counts)),
+                *(Share(count, one.n) for count in counts),
+                Count(one.n),
+                Count(one.n_undefined, "undefined"),
+                Count(one.n_missing, "missing"),
+            ))
+        )  # fmt: skip
+    return table(columns, rows, title)
+
+
+def slices(field: str, estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Section:
+    """One row for each metric and system, one column for each value of the field: mean and n.
+
+    Metrics without any value are left out; the table of whole systems says why they have none.
+    """
+    values, rarer = slice_values(field, estimates)
+    columns = [Heading(key=True), Heading("system", several=True)]
+    columns += [Heading(value, peer=True) for value in values]
+    rows = []
+    ordered = [one for ones in by_family(estimates).values() for one in ones]
+    for metric, ones in by_metric(ordered).items():
+        if all(one.value is None for one in ones):
+            continue
+        found = {(one.group.get(SYSTEM, ""), one.group[field]): one for one in ones}
+        for system in dict.fromkeys(system for system, _ in found):
+            figures = [_mean(found.get((system, value)), suites) for value in values]
+            rows.append(
+                Row((RowName(short_name(metric), ones[0].better), RowName(system), *figures))
+            )
+    blocks: list[Block] = [table(columns, rows, f"By {field}")] if rows else []
+    if rarer:
+        more = f"and {rarer:,} rarer values of {field}: see --json"
+        blocks.append(Paragraphs((quiet(more),)))
+    return Section(tuple(blocks))
+
+
+def slice_values(field: str, estimates: Sequence[Estimate]) -> tuple[list[str], int]:
+    """The values of a field that are shown, and how many rarer ones are not."""
+    size: dict[str, int] = {}
+    for one in estimates:
+        value = one.group[field]
+        size[value] = max(size.get(value, 0), one.total)
+    values = list(size)
+    if len(values) > SHOWN_VALUES:
+        values = sorted(size, key=lambda value: -size[value])[:SHOWN_VALUES]
+    return values, len(size) - len(values)
+
+
+def _mean(one: Estimate | None, suites: Sequence[str]) -> Cell:
+    if one is None or not one.total:
+        return Number(None)
+    if one.value is None:
+        return Why("missing" if one.n_missing else "undefined")
+    return Number(one.value, percent=in_percent(suites), n=one.n)
+
+
+def method(run: Reported, groups: Groups) -> Iterator[Note]:
+    """How the intervals were computed, what was flagged, and the signature."""
+    yield from method_notes(one.method for one in groups.whole_and_all)
+    yield from (Note("reading", line) for line in _reading(run, groups))
+    yield from needs(run)
+    if flags := _flagged(groups):
+        sentence = " · ".join(f"{name} {counted(count, 'row')}" for name, count in flags.items())
+        yield Note("flags", f"{sentence}  (their scores follow a convention)")
+    data = run.form.data
+    if data.label_violations:
+        sentence = " · ".join(f"{name} {count:,}" for name, count in data.label_violations.items())
+        yield Note("labels", f"{sentence}  (hard rules broken by human labels)")
+    if data.rejected:
+        yield Note("rejected", f"{counted(data.rejected, 'row')} could not be read")
+    yield Note("signature", run.signature)
+
+
+def needs(run: Reported) -> list[Note]:
+    """What would give the scores that nobody was asked for."""
+    reasons = (Reason.read(text) for one in run.estimate_list for text in one.reasons)
+    lacks = dict.fromkeys(words(str(replace(why, of=""))) for why in reasons if why.code == LACKS)
+    return [Note("missing", need) for need in lacks]
+
+
+def _reading(run: Reported, groups: Groups) -> Iterator[str]:
+    suites = run.form.suites
+    shown = "; values in percent" if in_percent(suites) else ""
+    yield f"↑ more is better, ↓ less is better, · neither{shown}"
+    for suite in known_suites(suites):
+        if suite.conventions:
+            yield f"{suite.name}: {suite.conventions}"
+        for line in bands_of(suite):
+            yield f"{suite.name}: {line}"
+    if any(one.n_missing and one.value is not None for one in groups.whole):
+        yield "worst–best: what the mean could be if the missing scores were known"
+
+
+def _flagged(groups: Groups) -> dict[str, int]:
+    """For each flag, the largest number of rows that carry it under any one metric."""
+    most: Counter[str] = Counter()
+    for ones in by_metric(groups.whole).values():
+        flags = Counter[str]()
+        for one in ones:
+            flags.update(one.flags)
+        most |= flags
+    return dict(sorted(most.items()))
+
+
+def run_record(
+    run: Reported, notes: Sequence[str], summary: "Summary | None" = None
+) -> dict[str, Any]:
+    """What ``--json`` prints; its warnings also say how the local judge works."""
+    local = [
+        f"judged by {judge.name}: {judge.about}."
+        for judge in run.form.judges
+        if judge.name == "local" and judge.kinds
+    ]
+    return {
+        "run": named(run.path),
+        "signature": run.signature,
+        "summary": summary_sentences(summary) if summary else [],
+        "estimates": [estimate.to_dict() for estimate in run.estimate_list],
+        "conversations": summary.conversations.to_dict()
+        if summary and summary.conversations
+        else None,
+        "exit_status": run.exit_status,
+        "data": run.form.data.to_dict(),
+        "judges": [judge.to_dict() for judge in run.form.judges],
+        "calls": None if run.form.calls is None else asdict(run.form.calls),
+        "warnings": [*notes, *local],
+    }

@@ -1,0 +1,291 @@
+"""Gate page: the verdict, then a line for each requirement and system, then failing examples."""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict
+from math import ceil, log, log1p
+from typing import Any
+from urllib.parse import urlencode
+
+from ragstone.analysis.release_gate.release_gate import (
+    GRAVEST_FIRST,
+    NO_RANDOM_SAMPLE,
+    TURNS,
+    Decided,
+    Decision,
+    GateResult,
+)
+from ragstone.core.messages import Reason, argument, call
+from ragstone.report.console import command
+from ragstone.report.number_format import counted, percent
+from ragstone.report.page import (
+    Banner,
+    Cell,
+    Count,
+    Facts,
+    Group,
+    Heading,
+    IntervalCell,
+    Mark,
+    Note,
+    P,
+    Page,
+    Phrase,
+    Row,
+    RowName,
+    Scale,
+    Table,
+    Tone,
+    Verdict,
+    quiet,
+    section,
+    small_print,
+    strong,
+)
+from ragstone.report.reason_words import words
+from ragstone.report.run_notes import Reported
+from ragstone.report.worst_examples import Failing, example_item
+from ragstone.run.folder.remote_folder import named
+
+VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
+    "pass": ("PASS", "holds", "good"),
+    "fail": ("FAIL", "broken", "bad"),
+    "cannot_tell": ("CANNOT TELL", "open", "caution"),
+    "missing": ("MISSING", "missing", "missing"),
+}
+"""For each decision: the word for the gate, the word for a requirement, and the tone."""
+
+RARE = 0.01
+"""The rate in the small print's example of how many rows without an event are needed."""
+
+EXACT = ("clopper_pearson", "cluster_clopper_pearson")
+"""The interval methods with exact tail probabilities."""
+
+TO_DRAW = (
+    f"{call('draw_sample')} draws what to label; {argument('assume_random', True)} decides by "
+    "these labels anyway."
+)
+TO_FILL = (
+    "Where a model failed, the same evaluate command asks it again; where people judge, label the "
+    "rest."
+)
+
+
+def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
+    """The result of a gate.
+
+    Args:
+        run: The run that the gate checked.
+        result: The result of the gate.
+        examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
+    """
+    word, _, tone = VERDICTS[result.decision]
+    lines = [f"{headline(result)}", _without_overrules(result), advice(result)]
+    about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
+    return Page(
+        name="gate",
+        title=named(run.path),
+        said=f"{word}: {lines[0]}",
+        sections=(
+            section(Banner(word, tone, tuple(filter(None, lines)))),
+            section(Facts((about, *_to_label(run, result)))),
+            section(_table(result, examples)),
+            small_print(_small_print(result)),
+        ),
+        notes=result.notes,
+        record=lambda: _record(result, examples),
+    )
+
+
+def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
+    """How to let people look at what is on the wrong side of the first requirement that fails."""
+    for one in result.requirements:
+        if one.decision == "fail" and not _is_gain(one) and one.worst:
+            wrong = f"..{one.bar:g}" if one.op.startswith(">") else f"{one.bar:g}.."
+            only = f"where={one.metric}:{wrong}&{urlencode({'system': one.group['system']})}"
+            said = command("annotate", named(run.path), "--metric", one.metric, "--filter", only)
+            yield Note("let people look", (Phrase(said, "quiet"),))
+            return
+
+
+def headline(result: GateResult) -> str:
+    """The number of requirements with each decision, the worst first, in one sentence."""
+    counts = Counter(one.decision for one in result.requirements)
+    words = {one: word for one, (_, word, _) in VERDICTS.items()}
+    words |= {"pass": "hold"} if counts["pass"] > 1 else {}
+    text = ", ".join(f"{counts[one]} {words[one]}" for one in GRAVEST_FIRST if counts[one])
+    texts = len({one.text for one in result.requirements})
+    systems = len({one.group["system"] for one in result.requirements})
+    return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
+
+
+def _without_overrules(result: GateResult) -> str:
+    """What it would decide on the numbers of the judge alone; empty if nobody overruled."""
+    alone = result.without_overrules
+    if alone is None:
+        return ""
+    word, _, _ = VERDICTS[alone.decision]
+    return f"Without what people overruled: {word}, {headline(alone)}."
+
+
+def advice(result: GateResult) -> str:
+    """What to do next; empty if the gate passes."""
+    refused = [one.reason for one in result.requirements
+               if Reason.read(one.reason).code == NO_RANDOM_SAMPLE]  # fmt: skip
+    if refused and result.decision == "cannot_tell":
+        said = words(refused[0])
+        return f"{said[0].upper()}{said[1:]}. {TO_DRAW}"
+    match result.decision:
+        case "pass":
+            return ""
+        case "fail" if result.on == "point":
+            return "At least one value misses its bar: look at its worst examples."
+        case "fail":
+            return "At least one requirement is shown not to be met: look at its worst examples."
+        case "missing":
+            return f"{_what_is_missing(result)} {TO_FILL}"
+        case "cannot_tell":
+            return f"Too little data to say. {_most_needed(result)}"
+
+
+def _what_is_missing(result: GateResult) -> str:
+    """Says whether missing scores could change the decision, or there are just too many of them."""
+    if any(one.decision == "missing" and Reason.read(one.reason).code == TURNS
+           for one in result.requirements):  # fmt: skip
+        return "Scores are missing that could change this."
+    return f"More than {percent(result.max_missing)} of the scores of a requirement are missing."
+
+
+def _most_needed(result: GateResult) -> str:
+    """How many examples would decide every open requirement."""
+    open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
+    needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
+    if not needed:
+        return "No number of examples can be said to decide it."
+    most, of = max(needed)
+    some = "it" if len(needed) == len(open_ones) else "what can be decided of it"
+    return f"If the values stay as they are, {most:,} {of} per system decide {some}."
+
+
+def _is_gain(one: Decided) -> bool:
+    """Whether the value is a difference between a system and its baseline."""
+    return one.counted == "pairs"
+
+
+def _table(result: GateResult, examples: Failing) -> Table:
+    """A row for each requirement and system."""
+    ones = result.requirements
+    owing = any(one.n_missing for one in ones)
+    gains = dict.fromkeys(sorted(("gain" if _is_gain(one) else "value" for one in ones),
+                                 reverse=True))  # fmt: skip
+    columns = [
+        Heading("requirement", key=True),
+        Heading("system", several=True),
+        Heading(),
+        Heading(" or ".join(gains), level=ones[0].level),
+        Heading("n"),
+        *([Heading("missing")] if owing else []),
+        *([Heading("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
+        *([Heading("needs")] if any(one.n_needed or one.same for one in ones) else []),
+    ]
+    heads = {column.head for column in columns}
+    rows = [
+        Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason),
+            tuple(example_item(one, reasons=one.reasons) for one in examples.get(place, ())))
+        for place, one in enumerate(ones)
+    ]  # fmt: skip
+    return Table(tuple(columns), (Group(tuple(rows)),), "Worst examples")
+
+
+def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
+    _, word, tone = VERDICTS[one.decision]
+    yield RowName(one.text, strong=True)
+    yield RowName(one.group["system"])
+    yield Verdict(one.decision, word, tone)
+    yield IntervalCell(one.value, one.low, one.high, _about_the_bar(one), signed=_is_gain(one),
+                   tone=tone)  # fmt: skip
+    yield Count(one.n)
+    if "missing" in heads:
+        yield Count(one.n_missing, "missing")
+    if "p broken" in heads:
+        yield P(one.p_adjusted)
+    if "needs" in heads:
+        of = "" if one.counted == "examples" else one.counted
+        needed = Count(one.n_needed, "caution", of) if one.n_needed else ""
+        yield Phrase("the same inputs", "quiet") if one.same else needed
+
+
+def _about_the_bar(one: Decided) -> Scale:
+    """A scale for one row: the threshold in the middle, the farthest end at the edge."""
+    shown = [value for value in (one.low, one.value, one.high) if value is not None]
+    reach = max((abs(value - one.bar) for value in shown), default=0.0) or 1.0
+    return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
+
+
+def _below(one: Decided) -> Iterator[str]:
+    """Remarks on a requirement that the numbers alone do not tell."""
+    if one.decision == "pass":
+        return
+    explained = one.n_needed is not None or bool(one.notes)
+    if one.decision == "missing" or (one.decision == "cannot_tell" and not explained):
+        yield words(one.reason)
+    if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
+        yield f"no number of {one.counted} can be said to decide it: {words(one.n_needed_reason)}"
+    yield from map(words, one.notes)
+
+
+def _small_print(result: GateResult) -> Iterator[Note]:
+    """What the words and columns mean."""
+    level = percent(1 - 2 * result.level)
+    tested = sum(one.p is not None for one in result.requirements)
+    if result.on == "point":
+        yield Note(
+            "decided",
+            "on the values alone: another sample could change it",
+        )
+    else:
+        yield Note("holds", f"the whole {level} interval clears the bar (one-sided level "
+                            f"{result.level:g}, not adjusted, because all must hold)")  # fmt: skip
+        if tested:
+            yield Note("broken", f"shown not to be met, at one-sided {result.level:g} after Holm "
+                                 f"over {counted(tested, 'test')}")  # fmt: skip
+            yield Note("p broken", "p-value of such scores if the bar were met, after Holm: "
+                                   "small means broken", needs="p broken")  # fmt: skip
+        yield Note("open", "neither; needs: examples of a system in all that would decide, if "
+                           "its value stays as it is")  # fmt: skip
+        yield from _tails(result)
+    yield Note("missing", f"more than {percent(result.max_missing)} of the scores, or fewer that "
+                          "at their worst or best could change the decision")  # fmt: skip
+    if any(map(_is_gain, result.requirements)):
+        yield Note("gain", "improvement over the baseline, whichever way the metric points; "
+                           "below 0 is worse")  # fmt: skip
+    if any(one.counted == "labels" for one in result.requirements):
+        yield Note("n", "human labels that correct the estimate")
+
+
+def _tails(result: GateResult) -> Iterator[Note]:
+    """The error probability of a decision, for each sort of quantity."""
+    exact = {one.method in EXACT for one in result.requirements if one.method}
+    if True in exact:
+        rows = ceil(log(result.level) / log1p(-RARE))
+        yield Note(
+            "rates",
+            f"exact binomial tests, wrong in at most {percent(result.level)} of cases; no event in "
+            f"{rows:,} rows or more shows a rate below {RARE:g}",
+        )
+    if False in exact:
+        yield Note(
+            "means",
+            "and differences and corrected estimates: by their intervals, right on average",
+        )
+
+
+def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
+    """The record of the result, with the worst examples and their reasons."""
+    record = result.to_dict()
+    for place, one in enumerate(record["requirements"]):
+        one["worst"] = [
+            {**asdict(example), "reasons": list(example.reasons)}
+            for example in examples.get(place, ())
+        ]
+    return record

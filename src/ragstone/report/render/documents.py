@@ -1,0 +1,435 @@
+"""Documents: a page as HTML for a notebook, Markdown for a file, or JUnit for a build server."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from ragstone.core import escape as inert
+from ragstone.core.escape import html, markdown, on_one_line, seen, xml
+from ragstone.core.messages import in_python, in_shell, throughout
+from ragstone.report import charts
+from ragstone.report import page as pages
+from ragstone.report.number_format import ARROWS, ends, percent
+from ragstone.report.page import parts, plain
+from ragstone.report.reason_words import words
+
+from .text_cells import counts_of, value_of, words_of, written
+
+_STYLES = files(__package__)
+
+CHART_STYLE = _STYLES.joinpath("charts.css").read_text("utf-8")
+"""How charts look, wherever they are shown; its colours are tokens of the page's stylesheet."""
+
+STYLE = _STYLES.joinpath("ragstone.css").read_text("utf-8") + CHART_STYLE
+"""The stylesheet of notebooks; every rule is scoped to one class."""
+
+
+def without_comments(css: str) -> str:
+    """A stylesheet without its comments."""
+    first, *others = css.split("/*")
+    return first + "".join(one.partition("*/")[2] for one in others)
+
+
+SMALL = 12
+"""The height of a strip below its value."""
+
+NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
+
+
+def as_html(page: pages.Page) -> str:
+    """The page as a fragment for a notebook, with its stylesheet once at the top."""
+    page = throughout(page, in_python)
+    body = "".join(_html_section(section) for section in page.sections)
+    notes = "".join(f"<p>{inert.html(in_python(words(note)))}</p>" for note in page.notes)
+    return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
+
+
+def _html_section(section: pages.Section) -> str:
+    blocks = "".join(_block(block) for block in section.blocks)
+    title = f"<h2>{_html_words(section.title)}</h2>" if plain(section.title) and blocks else ""
+    return f"<section>{title}{blocks}</section>" if blocks else ""
+
+
+def _block(block: pages.Block) -> str:
+    match block:
+        case pages.Banner():
+            first, *more = block.lines
+            said = "".join(f"<p>{inert.html(line)}</p>" for line in more)
+            word = f"<strong>{inert.html(block.word)}</strong>"
+            return f'<div class="banner {block.tone}"><p>{word} {inert.html(first)}</p>{said}</div>'
+        case pages.Paragraphs():
+            return "".join(f"<p>{_html_words(words)}</p>" for words in block.lines)
+        case pages.Verbatim():
+            return _html_tag("pre", "\n".join(map(inert.html, block.lines)))
+        case pages.Facts():
+            return _html_facts(block)
+        case pages.Table():
+            return _html_table(block) + "".join(_html_details(block))
+        case pages.Outline():
+            title = _html_tag("p", inert.html(block.title), "quiet") if block.title else ""
+            return title + _outline(block.items)
+        case _:
+            return charts.chart(block)
+
+
+def _html_facts(facts: pages.Facts) -> str:
+    rows, said = "", ""
+    for fact in facts.rows:
+        name = "" if fact.name == said else fact.name
+        said = fact.name
+        rows += f"<dt>{inert.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
+    return _html_tag("dl", rows, "small" if facts.small else "") if rows else ""
+
+
+def _outline(items: Sequence[pages.OutlineItem]) -> str:
+    """An outline; text under judgement keeps its blank lines and its own writing direction."""
+    lines = ""
+    for item in items:
+        words = f'<div dir="auto">{_html_words(item.words)}{_outline(item.inner)}</div>'
+        lead = f'<span class="lead">{inert.html(item.lead)}</span>' if item.lead else ""
+        lines += _html_tag("li", lead + words, "led" if item.lead else "")
+    return f"<ul>{lines}</ul>" if lines else ""
+
+
+def _html_table(table: pages.Table) -> str:
+    wide = {at: _wide(table, at) for at in range(len(table.columns)) if table.tells(at)}
+    shown = list(wide)
+    body = ""
+    for group in table.groups:
+        body += f"<tr>{''.join(_html_head(table, group, at, at == shown[0]) for at in shown)}</tr>"
+        last = ""
+        for row in group.rows:
+            names = row.names
+            said = names[0] if names and table.columns[0].key else ""
+            body += _row(row, wide, again=bool(said) and said == last)
+            last = said
+    return f"<table>{body}</table>"
+
+
+def _html_head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
+    column = table.columns[at]
+    cells = [row.cells[at] for row in table.rows]
+    title = group.title if first else ""
+    numeric = any(isinstance(one, NUMERIC) for one in cells)
+    looks = "title" if title else "n" if numeric and not column.peer else ""
+    key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
+    head = _html_tag("th", key + inert.html(title or column.head), looks)
+    intervals = [one for one in cells if isinstance(one, pages.IntervalCell)]
+    if intervals and not column.peer:
+        level = "" if column.level is None else f"{percent(column.level)} "
+        head += f'<th class="n">{level}interval</th>'
+        here = [row.cells[at] for row in group.rows]
+        scales = {one.scale for one in here if isinstance(one, pages.IntervalCell) and one.scale}
+        ticks = ""
+        if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
+            options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
+            ticks = charts.axis(scales.pop(), **options)
+        head += f'<th class="draw">{ticks}</th>' if table.draws(at) else ""
+    return head
+
+
+def _wide(table: pages.Table, at: int) -> int:
+    """The number of HTML columns for a column: value, ends and drawing, if it is no ``peer``."""
+    intervals = table.holds(at, pages.IntervalCell) and not table.columns[at].peer
+    return 2 + table.draws(at) if intervals else 1
+
+
+def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
+    cells: list[tuple[int, str, str]] = []
+    """For each cell: the columns it spans, its class, its content."""
+    for at, wide in wides.items():
+        one = row.cells[at]
+        if one is None and cells:
+            span, looks, inside = cells[-1]
+            cells[-1] = (span + wide, looks, inside)
+        elif isinstance(one, pages.IntervalCell):
+            cells += _interval(one)[:wide] if wide > 1 else [(1, "peer", _tight(one))]
+        elif not cells and again:
+            cells.append((wide, "again", ""))
+        else:
+            cells.append((wide, *_html_cell(one)))
+    drawn = "".join(_html_tag("td", inside, looks, span) for span, looks, inside in cells)
+    rest = sum(span for span, _, _ in cells) - 1
+    below = "".join(
+        _html_tag(
+            "tr", _html_tag("td", "", "below") + _html_tag("td", _html_words(words), "below", rest)
+        )
+        for words in row.below
+    )
+    return f"<tr>{drawn}</tr>{below}"
+
+
+def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
+    value = inert.html(value_of(one))
+    word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
+    return [
+        (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
+        (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *_counts(one)])),
+        (1, "draw", charts.strip(one)),
+    ]
+
+
+def _tight(one: pages.IntervalCell) -> str:
+    """Value, ends and counts in a line, above the drawing; a value that leads is emphasised."""
+    value = inert.html(value_of(one))
+    known = one.low is not None and one.high is not None
+    ends_or_word = ends(one.low, one.high, percent=one.percent) if known else inert.html(one.word)
+    behind = " ".join(filter(None, [ends_or_word, *_counts(one)]))
+    drawn = charts.strip(one, SMALL)
+    return f'{f"<b>{value}</b>" if one.leads else value} <span class="ci">{behind}</span>{drawn}'
+
+
+def _counts(one: pages.IntervalCell) -> list[str]:
+    return [_html_words(said) for said in counts_of(one)]
+
+
+def _html_cell(one: pages.Cell) -> tuple[str, str]:
+    """The class and the content of a cell."""
+    if isinstance(one, pages.Bar):
+        return "draw", charts.bar(one)
+    if isinstance(one, pages.RowName):
+        about = f' title="{inert.html(one.about)}"' if one.about else ""
+        arrow = f'&nbsp;<span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
+        text = f"<bdi{about}>{inert.html(one.text)}</bdi>"
+        return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
+    inside = _html_words(words_of(one))
+    if isinstance(one, pages.Number) and one.n is not None:
+        inside += f' <span class="quiet">{one.n:,}</span>'
+    short = isinstance(one, pages.Why) and not one.words
+    return "n" if short or isinstance(one, NUMERIC) else "", inside
+
+
+def _html_details(table: pages.Table) -> Iterator[str]:
+    """The details of the rows, collapsed except for those of the worst verdict."""
+    for row in table.rows:
+        if row.detail:
+            tone = row.verdict.tone if row.verdict else ""
+            name, *more = (inert.html(one) for one in row.names)
+            title = f"{inert.html(table.details)} {' '.join([f'<b>{name}</b>', *more])}"
+            yield f"<details{' open' if tone == 'bad' else ''}><summary>{title.lstrip()}</summary>"
+            yield f"{_outline(row.detail)}</details>"
+
+
+def _html_words(words: pages.Words) -> str:
+    said = ""
+    for one in parts(words):
+        text = inert.html(one.text).replace("\n", "<br>").replace("  ", "&ensp;")
+        text = f"<b>{text}</b>" if one.strong else text
+        said += f'<span class="{one.tone}">{text}</span>' if one.tone else text
+    return said
+
+
+def _html_tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
+    """An HTML element, with a class if given and a colspan if it spans several columns."""
+    across = f' colspan="{span}"' if span > 1 else ""
+    of_class = f' class="{looks}"' if looks else ""
+    return f"<{name}{across}{of_class}>{inside}</{name}>"
+
+
+def as_junit(page: pages.Page) -> bytes:
+    """One test suite, in UTF-8.
+
+    A requirement that fails is a ``failure``. So is an undecided one: a build must not go on as if
+    it held, and a skipped test counts as passed. Missing scores are an ``error``, because the
+    requirement was not measured.
+    """
+    page = throughout(page, in_shell)
+    cases = [(table, row) for table in page.tables for row in table.rows if row.verdict]
+    outcomes = [_tag(row) for _, row in cases]
+    counts = {
+        "tests": len(cases),
+        "failures": outcomes.count("failure"),
+        "errors": outcomes.count("error"),
+        "skipped": 0,
+    }
+    totals = {name: str(count) for name, count in counts.items()} | {"time": "0"}
+    root = Element("testsuites", {"name": f"ragstone {page.name}", **totals})
+    name = xml(f"ragstone {page.name} {page.title}")
+    suite = SubElement(root, "testsuite", {"name": name, **totals})
+    properties = SubElement(suite, "properties")
+    record = throughout(page.record(), in_shell)
+    for key, value in record.items() if isinstance(record, dict) else ():
+        if isinstance(value, str | int | float):
+            SubElement(properties, "property", {"name": key, "value": xml(_plain(value))})
+    for table, row in cases:
+        _case(suite, page, table, row)
+    notes = [in_shell(words(note)) for note in page.notes]
+    SubElement(suite, "system-out").text = xml("\n".join([page.said, *notes]))
+    indent(root)
+    written_out: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return written_out + b"\n"
+
+
+def _tag(row: pages.Row) -> str:
+    tone = row.verdict.tone if row.verdict else ""
+    return {"good": "system-out", "missing": "error"}.get(tone, "failure")
+
+
+def _case(suite: Element, page: pages.Page, table: pages.Table, row: pages.Row) -> None:
+    name, *more = row.names
+    names = {"classname": ".".join(["ragstone", page.name, *more]), "name": name, "time": "0"}
+    case = SubElement(suite, "testcase", {key: xml(value) for key, value in names.items()})
+    message = "; ".join(filter(None, [row.why, ", ".join(_figures(table, row))]))
+    outcome = SubElement(case, _tag(row))
+    if _tag(row) == "system-out" or row.verdict is None:
+        outcome.text = xml(message)
+        return
+    outcome.set("type", row.verdict.code)
+    outcome.set("message", xml(message))
+    below = [plain(words) for words in row.below if plain(words) != row.why]
+    lines = [line for item in row.detail for line in _lines(item, "")]
+    outcome.text = xml("\n".join([message, *below, *lines]))
+
+
+def _figures(table: pages.Table, row: pages.Row) -> Iterator[str]:
+    """The numbers of the row, each with the heading of its column."""
+    for column, cell in zip(table.columns, row.cells, strict=True):
+        if isinstance(cell, pages.RowName | pages.Verdict) or not written(cell).text:
+            continue
+        figure = written(cell).text
+        if isinstance(cell, pages.IntervalCell) and column.level is not None:
+            figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
+        yield f"{column.head} {figure}"
+
+
+def _lines(item: pages.OutlineItem, lead: str) -> Iterator[str]:
+    yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{plain(item.words)}"
+    for one in item.inner:
+        yield from _lines(one, f"{lead}  ")
+
+
+def _plain(value: str | float) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
+"""The mark before a verdict, by tone."""
+
+MOST_DETAILS = 10
+"""The details of at most this many rows are shown; JSON has them all."""
+
+RIGHT = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
+
+
+def as_markdown(page: pages.Page) -> str:
+    """The page below its title or verdict, with details collapsed and small print in small type."""
+    page = throughout(page, in_shell)
+    bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
+    lines = [] if bannered else [f"# {markdown(page.title)}", ""]
+    lines += [line for one in page.sections for line in _section(one, page)]
+    lines += [f"- {markdown(in_shell(words(note)))}" for note in page.notes]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
+    if plain(section.title):
+        yield from (f"## {_words(section.title)}", "")
+    for block in section.blocks:
+        if isinstance(block, pages.Banner):
+            yield from _banner(block, page)
+        elif isinstance(block, pages.Paragraphs):
+            yield from (line for words in block.lines for line in (_words(words), ""))
+        elif isinstance(block, pages.Verbatim):
+            yield from (*(f"    {seen(line)}" for line in block.lines), "")
+        elif isinstance(block, pages.Facts):
+            yield from _small(block) if block.small else _facts(block)
+        elif isinstance(block, pages.Table):
+            yield from (line for group in block.groups for line in _table(block, group))
+            yield from _details(block)
+        elif isinstance(block, pages.Outline):
+            yield from (markdown(block.title), "") if block.title else ()
+            yield from (line for item in block.items for line in _item(item, 0))
+            yield ""
+
+
+def _banner(banner: pages.Banner, page: pages.Page) -> Iterator[str]:
+    mark = f"{MARKS[banner.tone]} " if banner.tone in MARKS else ""
+    yield f"## {mark}{markdown(banner.word)}: {markdown(page.title)}"
+    yield ""
+    first, *more = banner.lines
+    yield " ".join([f"**{markdown(first)}.**", *map(markdown, more)])
+    yield ""
+
+
+def _facts(facts: pages.Facts) -> Iterator[str]:
+    yield from ("| | |", "|---|---|")
+    for one in facts.rows:
+        yield f"| {markdown(one.name)} | {_words(one.words)} |"
+    yield ""
+
+
+def _small(facts: pages.Facts) -> Iterator[str]:
+    said = (f"{one.name[:1].upper()}{one.name[1:]}: {plain(one.words)}." for one in facts.rows)
+    yield f"<sub>{markdown(' '.join(said))}</sub>"
+    yield ""
+
+
+def _table(table: pages.Table, group: pages.Group) -> Iterator[str]:
+    """One table for each group, so that its title can be shown above it."""
+    shown = [at for at, column in enumerate(table.columns)]
+    if group.title:
+        yield from (f"**{markdown(group.title)}**", "")
+    yield f"| {' | '.join(_head(table.columns[at]) for at in shown)} |"
+    right = (any(isinstance(row.cells[at], RIGHT) for row in group.rows) for at in shown)
+    yield f"|{'|'.join('--:' if one else '---' for one in right)}|"
+    for row in group.rows:
+        yield f"| {' | '.join(_cell(row.cells[at]) for at in shown)} |"
+    yield ""
+    for row in group.rows:
+        yield from (f"- {markdown(' '.join(row.names))}: {_words(words)}" for words in row.below)
+    if any(row.below for row in group.rows):
+        yield ""
+
+
+def _head(column: pages.Heading) -> str:
+    level = "" if column.level is None else f" ({percent(column.level)} interval)"
+    return markdown(column.head + level)
+
+
+def _cell(cell: pages.Cell) -> str:
+    if isinstance(cell, pages.RowName):
+        return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
+    if isinstance(cell, pages.Verdict):
+        return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
+    if isinstance(cell, pages.IntervalCell) and cell.value is not None:
+        value = value_of(cell).replace("*", "\\*")
+        more = written(cell).text.removeprefix(value_of(cell))
+        first = f"**{value}**" if cell.strong or cell.leads else value
+        return " ".join(filter(None, [f"{first}{more}", markdown(cell.word)]))
+    return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
+
+
+def _details(table: pages.Table) -> Iterator[str]:
+    """The details of the rows, collapsed; those of the worst verdict come first and are open."""
+    rows = [row for row in table.rows if row.detail]
+    rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
+    for row in rows[:MOST_DETAILS]:
+        tone = row.verdict.tone if row.verdict else ""
+        name, *more = (html(on_one_line(one)) for one in row.names)
+        about = ", ".join([f"<b>{name}</b>", *more])
+        title = f"{MARKS.get(tone, '')} {table.details} of {about}".lstrip()
+        opened = " open" if tone == "bad" else ""
+        yield f"<details{opened}><summary>{title}</summary>"
+        yield ""
+        yield from (line for item in row.detail for line in _item(item, 0))
+        yield from ("", "</details>", "")
+    if len(rows) > MOST_DETAILS:
+        yield from (f"And of {len(rows) - MOST_DETAILS} more, which `--json` has.", "")
+
+
+def _item(item: pages.OutlineItem, depth: int) -> Iterator[str]:
+    lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
+    yield f"{'  ' * depth}- {lead}{_words(item.words)}"
+    for one in item.inner:
+        yield from _item(one, depth + 1)
+
+
+def _words(words: pages.Words) -> str:
+    """Words as Markdown, in which only our own emphasis is markup; everything else is escaped."""
+    said = []
+    for one in parts(words):
+        text = markdown(one.text)
+        lead = " " if one.text[:1].isspace() else ""
+        tail = " " if one.text[-1:].isspace() and text else ""
+        said.append(f"{lead}{f'**{text}**' if one.strong and text else text}{tail}")
+    return " ".join("".join(said).split())

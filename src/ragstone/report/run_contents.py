@@ -1,0 +1,481 @@
+"""Run contents: the dossier of an example, the calls to models, and tables exported to files.
+
+The tables of a run have their ``index`` from 0. Pages and exports show a ``number`` from 1
+instead, under another name, so that neither is taken for the other.
+"""
+
+import json
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import polars as pl
+
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.escape import csv_table
+from ragstone.core.files import write_result
+from ragstone.core.parquet import as_parquet
+from ragstone.data import Example
+from ragstone.data.record_labels import FIELDS, Unit
+from ragstone.data.write import from_frame
+from ragstone.judgements import ASKS, KINDS, Ask, Claims, Kind, Statements
+from ragstone.models.chat import Usage
+from ragstone.run import Entry
+from ragstone.run.calls.journal_reader import Attempt, Totals
+
+from .number_format import counted
+from .page import OutlineItem, Phrase, quiet, strong
+from .reason_words import words
+from .run_notes import Excerpted, Readable, StoredRun
+
+INDEX, NUMBER = "index", "number"
+
+
+def numbered(kind: type[Kind]) -> bool:
+    """Whether the rows of a kind are claims or statements, or are about them or gold evidence."""
+    about = any(
+        ask.over and ask.over.unit in ("claim", "statement", "evidence") for ask in kind.asks
+    )
+    return INDEX in kind.schema() and (about or kind.name in (*Claims.made_by, *Statements.made_by))
+
+
+def numbered_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    """The row with its number in the place of its index."""
+    return {
+        NUMBER if name == INDEX else name: value + 1 if name == INDEX else value
+        for name, value in row.items()
+    }
+
+
+def numbered_table(table: pl.DataFrame) -> pl.DataFrame:
+    """The same for a table."""
+    return table.with_columns(pl.col(INDEX) + 1).rename({INDEX: NUMBER})
+
+
+def call_items(found: Sequence[Entry], *, prompts: bool = False) -> Iterator[OutlineItem]:
+    """One item for each request: its cost, what went wrong, and the reply as received."""
+    for call in found:
+        head = (strong(call.task), f"  {call.judge}", quiet(f"  {call.key[:8]}"))
+        inner = []
+        if prompts:
+            parts = (call.system, "".join(call.parts))
+            inner += [OutlineItem(quiet(text)) for text in parts]
+        for attempt in call.attempts:
+            inner.append(OutlineItem(quiet(_took(attempt))))
+            if attempt.trouble:
+                why = f": {words(attempt.words)}" if attempt.words else ""
+                inner.append(OutlineItem(Phrase(f"{attempt.trouble}{why}", "caution")))
+            if attempt.reply:
+                inner.append(OutlineItem(Phrase(_pretty(attempt.reply), "text")))
+        yield OutlineItem(head, tuple(inner))
+
+
+def took(totals: Totals) -> str:
+    """The cost of all requests of a run, in words.
+
+    >>> took(Totals(calls=350, from_cache=50, prompt=9000, completion=700, usd=0.0123))
+    '350 model calls, 50 replies of earlier runs, 9,000 tokens sent, 700 received, $0.0123'
+    """
+    parts = [f"{totals.calls:,} model call{'' if totals.calls == 1 else 's'}"]
+    if totals.from_cache:
+        parts.append(f"{totals.from_cache:,} replies of earlier runs")
+    if totals.prompt:
+        cached = f" ({totals.cached:,} from the server's cache)" if totals.cached else ""
+        parts.append(f"{totals.prompt:,} tokens sent{cached}, {totals.completion:,} received")
+    if totals.calls:
+        more = f" and {totals.unpriced:,} calls without a price" if totals.unpriced else ""
+        parts.append(cost(None) if totals.usd is None else f"{cost(totals.usd)}{more}")
+    return ", ".join(parts)
+
+
+def spent(totals: Totals | None) -> str:
+    """The calls of a run and their cost in a few words.
+
+    >>> spent(None), spent(Totals(calls=350, usd=1.5)), spent(Totals(calls=1))
+    ('no calls to models', '350 calls, $1.50', '1 call, cost unknown')
+    """
+    if totals is None or not totals.calls:
+        return "no calls to models"
+    return f"{counted(totals.calls, 'call')}, {cost(totals.usd)}"
+
+
+def lasted(seconds: float | None) -> str:
+    """How long a run took; empty if that is not known.
+
+    >>> lasted(107.2), lasted(2400), lasted(None)
+    ('107 s', '40 min', '')
+    """
+    if seconds is None:
+        return ""
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
+def cost(usd: float | None) -> str:
+    """US dollars, to a hundredth of a cent below one dollar; words if the cost is unknown.
+
+    >>> cost(0.00123), cost(12.5), cost(None)
+    ('$0.0012', '$12.50', 'cost unknown')
+    """
+    if usd is None:
+        return "cost unknown"
+    return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def tokens(usage: Usage) -> str:
+    """The tokens of a request and its reply; words if the server does not report them.
+
+    >>> tokens(Usage(prompt=2413, completion=120, cached=1920))
+    '2,413 tokens sent (1,920 from its cache), 120 received'
+    """
+    if usage.prompt is None and usage.completion is None:
+        return "tokens unknown"
+    sent = "tokens sent unknown" if usage.prompt is None else f"{usage.prompt:,} tokens sent"
+    cached = f" ({usage.cached:,} from its cache)" if usage.cached else ""
+    back = "" if usage.completion is None else f", {usage.completion:,} received"
+    thought = f" ({usage.reasoning:,} of them reasoning)" if usage.reasoning else ""
+    return f"{sent}{cached}{back}{thought}"
+
+
+def _took(attempt: Attempt) -> str:
+    if attempt.source == "cache":
+        return "the reply of an earlier run, from the cache"
+    if attempt.source == "batch":
+        return f"in a batch: {tokens(attempt.usage)}, {cost(attempt.usd)}"
+    which = f"attempt {attempt.number}: " if attempt.number > 1 else ""
+    if attempt.finish is None:
+        return f"{which}{attempt.seconds:.2f} s"
+    parts = (f"{attempt.seconds:.2f} s", tokens(attempt.usage), cost(attempt.usd))
+    return f"{which}{', '.join(parts)}"
+
+
+def _pretty(reply: str) -> str:
+    """A JSON reply with one item per line; any other reply unchanged."""
+    try:
+        value = json.loads(reply)
+    except (ValueError, RecursionError):
+        return reply
+    if not isinstance(value, dict):
+        return reply
+    lines = (f"{name}: {json.dumps(one, ensure_ascii=False)}" for name, one in value.items())
+    return "\n".join(lines)
+
+
+NEAR = 5_000
+
+PLACES: Mapping[Unit, str] = {
+    "claim": FIELDS["claim"],
+    "statement": FIELDS["statement"],
+    "evidence": "gold_evidence",
+    "context": FIELDS["context"],
+}
+"""The field of an example, or of the JSON record, that lists the units of each sort."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgementRow:
+    """A row of a kind's table: ``values`` maps each column that the kind declares to its value."""
+
+    kind: type[Kind]
+    values: Mapping[str, Any]
+
+    @property
+    def judge(self) -> str:
+        """The judge that gave the row."""
+        return str(self.values["judge"])
+
+    @property
+    def reason(self) -> str:
+        """The reason; empty if the judge gave none."""
+        return self.values["reason"] or ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfPart:
+    """The rows of a kind about one part of an example.
+
+    ``several`` if the part is compared with every reference; otherwise there is at most one row."""
+
+    rows: tuple[JudgementRow, ...]
+    several: bool
+
+    def to_record(self) -> Any:
+        """The JSON form: a list if there may be several rows, otherwise the row or null."""
+        rows = [numbered_row(row.values) if numbered(row.kind) else row.values for row in self.rows]
+        return rows if self.several else next(iter(rows), None)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedPart:
+    """A context, claim, statement or piece of gold evidence, with the judgements about it.
+
+    Attributes:
+        place: The rank of a context; for other parts the position, from 0.
+        text: None for a context that is known only by its id.
+        own: Its own fields, in their JSON form.
+        said: The judgements about it, by kind.
+        reference: For a statement, the index of its reference, from 0.
+    """
+
+    place: int
+    text: str | None
+    own: Mapping[str, Any]
+    said: Mapping[str, SaidOfPart]
+    reference: int = 0
+
+    def rows(self, kind: str) -> tuple[JudgementRow, ...]:
+        """The rows of a kind about this part."""
+        return self.said[kind].rows
+
+
+@dataclass(frozen=True, slots=True)
+class ExampleScore:
+    """The score of the example under a metric: a value, or why there is none."""
+
+    metric: str
+    status: str
+    value: float | None
+    label: str | None
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """An example with its parts and the judgements about each of them.
+
+    Attributes:
+        example: The example as it was given.
+        parts: Its contexts with their relevance, claims and statements with their support and
+            agreement, gold evidence with its support, each also with the judgements of
+            user-defined kinds.
+        judgements: The rows of all other kinds that have any, by kind.
+        scores: One for each metric.
+        calls: The requests sent to models: prompt, replies and cost.
+    """
+
+    example: Example
+    parts: Mapping[Unit, tuple[JudgedPart, ...]]
+    judgements: Mapping[str, tuple[JudgementRow, ...]]
+    scores: tuple[ExampleScore, ...]
+    calls: tuple[Entry, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What ``ragstone show RUN EXAMPLE --json`` prints."""
+        of, grades = self.example, self.example.reference_contexts
+        parts = {
+            PLACES[unit]: [
+                {
+                    **numbered_row(one.own),
+                    **{kind: said.to_record() for kind, said in one.said.items()},
+                }
+                for one in found
+            ]
+            for unit, found in self.parts.items()
+        }
+        return {
+            "id": of.id,
+            "question_id": of.question_id,
+            "system": of.system,
+            "question": of.question,
+            "history": [asdict(turn) for turn in of.history],
+            "policy": of.policy,
+            PLACES["context"]: None if of.contexts is None else parts[PLACES["context"]],
+            "answer": of.answer,
+            PLACES["claim"]: parts[PLACES["claim"]],
+            "reference": list(of.reference),
+            PLACES["statement"]: parts[PLACES["statement"]],
+            PLACES["evidence"]: parts[PLACES["evidence"]],
+            "reference_contexts": None
+            if grades is None
+            else [{"id": id, "grade": grade} for id, grade in grades.items()],
+            "judgements": {
+                kind: [row.values for row in rows] for kind, rows in self.judgements.items()
+            },
+            "scores": [asdict(score) for score in self.scores],
+            "calls": [asdict(call) for call in self.calls],
+            "slices": dict(of.slices),
+            "labels": dict(of.labels),
+            "meta": dict(of.meta),
+        }
+
+
+Judgements = Mapping[str, tuple[JudgementRow, ...]]
+
+
+def dossier(run: Readable, example: str) -> Dossier:
+    """Everything that a run holds about one example.
+
+    Raises:
+        UnknownName: The run has no such example; the error suggests similar ids.
+    """
+    some = run.excerpt([example])
+    found = _dossiers(some, [example])
+    if not found:
+        ids = run.examples(["id"])["id"]
+        near = ids.filter(ids.str.starts_with(example[:2])).head(NEAR).to_list()
+        known = near or ids.head(NEAR).to_list()
+        raise UnknownName("example", example, known, hint="ragstone show RUN lists some.")
+    return replace(found[example], calls=tuple(some.calls(example)))
+
+
+def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
+    """The same of several examples, each table read once, without the requests to models."""
+    return _dossiers(run.excerpt(examples), examples)
+
+
+def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
+    judged = {kind: some.judgements(kind) for kind in KINDS}
+    placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
+    made = {*Claims.made_by, *Statements.made_by}
+    scores = some.scores().select(
+        "example_id", pl.col("metric", "status").cast(pl.String), "value", "label", "reason"
+    )
+    found: dict[str, Dossier] = {}
+    for one in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
+        rows = {kind: _rows(judged[kind], KINDS[kind], one.id) for kind in KINDS}
+        own = scores.filter(pl.col("example_id") == one.id).drop("example_id")
+        found[one.id] = Dossier(
+            one,
+            _parts(one, rows),
+            {kind: said for kind, said in rows.items() if said and kind not in placed | made},
+            tuple(
+                ExampleScore(metric, status, value, label, reason)
+                for metric, status, value, label, reason in own.iter_rows()
+            ),
+            calls=(),
+        )
+    return found
+
+
+def asks_about(unit: Unit) -> list[Ask]:
+    """The asks about units of one sort."""
+    return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
+
+
+def _rows(frame: pl.DataFrame, kind: type[Kind], example: str) -> tuple[JudgementRow, ...]:
+    """The rows of one example in their order, without the columns that are equal in all of them.
+
+    For a panel these are the rows of its joint verdict; ``export`` also has those of its members.
+    """
+    rows = frame.filter(pl.col("example_id") == example)
+    panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
+    members = [member for panel in panels for member in panel.split(",")]
+    rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
+    rows = rows.drop("example_id", "subject", strict=False).unique(maintain_order=True)
+    return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
+
+
+def _parts(one: Example, judged: Judgements) -> dict[Unit, tuple[JudgedPart, ...]]:
+    return {
+        "claim": _made(judged, "claim", Claims.made_by),
+        "statement": _made(judged, "statement", Statements.made_by),
+        "evidence": tuple(
+            JudgedPart(at, text, {"text": text}, _said(judged, "evidence", {"index": at}))
+            for at, text in enumerate(one.evidence)
+        ),
+        "context": tuple(
+            JudgedPart(context.rank, context.text, own, _said(judged, "context", own))
+            for context in one.contexts or ()
+            for own in (asdict(context),)
+        ),
+    }
+
+
+def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[JudgedPart, ...]:
+    """The claims or statements that a judge extracted, with the judgements about them."""
+    return tuple(
+        JudgedPart(
+            own["index"], own["text"], own, _said(judged, unit, own), own.get("reference", 0)
+        )
+        for maker in makers
+        for own in (row.values for row in judged[maker])
+    )
+
+
+def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, SaidOfPart]:
+    """The judgements about one unit, by kind."""
+    found: dict[str, SaidOfPart] = {}
+    for ask in asks_about(unit):
+        keys = ask.over.keys if ask.over else ()
+        known = [key for key in keys if key in own]
+        rows = tuple(
+            row
+            for row in judged[ask.kind]
+            if row.values.get("origin", unit) == unit
+            and all(row.values[key] == own[key] for key in known)
+        )
+        several = len(known) < len(keys)
+        found[ask.kind] = SaidOfPart(rows if several else rows[:1], several)
+    return found
+
+
+FileFormat = Literal["csv", "jsonl", "parquet"]
+WHAT = ("scores", "estimates", "judgements:KIND", "examples")
+
+
+def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
+    """Scores, estimates, the judgements of a kind (``judgements:support``), or the examples.
+
+    Claims and statements have their ``number`` from 1 instead of the stored ``index``.
+
+    Raises:
+        UnknownName: A run has no table of that name.
+    """
+    if what == "scores":
+        return run.scores()
+    if what == "estimates":
+        return run.estimates()
+    if what == "examples":
+        return run.examples()
+    room, _, kind = what.partition(":")
+    if room == "judgements":
+        if kind not in KINDS:
+            raise UnknownName("judgement kind", kind, KINDS, hint=f"There are {', '.join(KINDS)}.")
+        table = run.judgements(kind)
+        return numbered_table(table) if numbered(KINDS[kind]) else table
+    raise UnknownName("part of a run", what, WHAT, hint=f"There are {', '.join(WHAT)}.")
+
+
+def as_bytes(table: pl.DataFrame, format: FileFormat) -> bytes:
+    """The table as the bytes of a file; in CSV, nested values become JSON text.
+
+    Raises:
+        InputError: No such format.
+    """
+    if format == "csv":
+        return csv_table(_flat(table)).write_csv().encode()
+    if format == "jsonl":
+        return table.write_ndjson().encode()
+    if format == "parquet":
+        return as_parquet(table)
+    raise InputError(f"A table is written as {', '.join(get_args(FileFormat))}.")
+
+
+ENDINGS: dict[str, FileFormat] = {".csv": "csv", ".jsonl": "jsonl", ".parquet": "parquet"}
+
+
+def write_table(table: pl.DataFrame, file: Path) -> None:
+    """Write a table in the format given by the file's extension; raises as ``format_of``."""
+    write_result(file, as_bytes(table, format_of(file)))
+
+
+def format_of(file: Path) -> FileFormat:
+    """The format of a table with this extension: .csv, .jsonl or .parquet.
+
+    Raises:
+        InputError: The file has another extension.
+    """
+    if file.suffix not in ENDINGS:
+        raise InputError(f"{file}: a table is written as {', '.join(ENDINGS)}.")
+    return ENDINGS[file.suffix]
+
+
+def _flat(table: pl.DataFrame) -> pl.DataFrame:
+    nested = [name for name, dtype in table.schema.items() if dtype.is_nested()]
+    return table.with_columns(_json_text(table[name]) for name in nested)
+
+
+def _json_text(column: pl.Series) -> pl.Series:
+    values: Sequence[Any] = column.to_list()
+    texts = [None if one is None else json.dumps(one, ensure_ascii=False) for one in values]
+    return pl.Series(column.name, texts, dtype=pl.String)

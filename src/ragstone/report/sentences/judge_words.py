@@ -1,0 +1,474 @@
+"""Judge words: calibrations, comparisons and annotation queues in a few sentences."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragstone.annotation.queue.form import LABEL
+from ragstone.report.number_format import counted, ends, number, percent, short_name, spoken
+from ragstone.report.number_format import signed as with_sign
+from ragstone.report.page import Phrase, strong
+
+if TYPE_CHECKING:
+    from ragstone.analysis import Calibration
+    from ragstone.analysis.calibration.column_checks import Bias, JudgeCheck
+    from ragstone.analysis.calibration.corrected_means import CorrectedEstimate
+    from ragstone.analysis.comparison.comparison_result import Comparison
+    from ragstone.annotation.annotator_agreement import ColumnAgreement
+    from ragstone.annotation.queue.form import QueueForm
+    from ragstone.annotation.queue.work_progress import QueueWork
+    from ragstone.stats import Interval
+    from ragstone.stats.judge_quality.confusion import Confusion, ShareEstimate
+
+
+Said = list[str | Phrase]
+
+
+def calibration_sentences(found: "Calibration") -> Said:
+    """Whether the judge's means hold, how far it agrees with people, and what to use instead."""
+    whole = [one for one in found.estimates if not one.group]
+    known = [one for one in whole if _ends(one) is not None and one.judge.value is not None]
+    off = [one for one in known if _is_off(one)]
+    return [
+        *_verdict(found, known, off),
+        *_agreement(found.checks),
+        *_harder([bias for check in found.checks[:1] for bias in check.bias]),
+        *_instead(off, known),
+    ]
+
+
+def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
+    """On which label people agree best and least, by Krippendorff's alpha."""
+    known = [one for one in columns if one.coefficients["krippendorff_alpha"].value is not None]
+    if not known:
+        return []
+    ranked = sorted(known, key=_alpha, reverse=True)
+    best, least = ranked[0], ranked[-1]
+    said: Said = [
+        f"Two or more people labelled {counted(max(one.n_shared for one in columns), 'item')}. "
+        "They agree ",
+        strong("best" if len(ranked) > 1 else f"by α {_with_ends(best)}"),
+        f" on {_calibration_name(best.name)}",
+    ]
+    if len(ranked) > 1:
+        said += [
+            f" (α {_with_ends(best)}) and ",
+            strong("least"),
+            f" on {_calibration_name(least.name)}",
+        ]
+        said += [f" (α {_with_ends(least)})"]
+    return [*said, ", where 0 is chance. What people are divided on, no judge can get right."]
+
+
+def _alpha(one: "ColumnAgreement") -> float:
+    return one.coefficients["krippendorff_alpha"].value or 0.0
+
+
+def _with_ends(one: "ColumnAgreement") -> str:
+    inside = one.coefficients["krippendorff_alpha"].interval
+    between = "" if inside is None else f", {inside.low:.2f} – {inside.high:.2f}"
+    return f"{_alpha(one):.2f}{between}".replace("-", "−")
+
+
+def _ends(one: "CorrectedEstimate") -> "Interval | None":
+    return None if one.corrected.value is None else one.corrected.interval
+
+
+def _is_off(one: "CorrectedEstimate") -> bool:
+    """Whether the judge's mean is outside the interval that people's labels give."""
+    inside, value = _ends(one), one.judge.value
+    return inside is not None and value is not None and not inside.low <= value <= inside.high
+
+
+def _verdict(
+    found: "Calibration", known: Sequence["CorrectedEstimate"], off: Sequence["CorrectedEstimate"]
+) -> Iterator[str | Phrase]:
+    if found.not_random and not found.assume_random:
+        yield strong("Not by these labels")
+        yield ": they are not a random sample of what was judged, so nothing is corrected. "
+    elif off:
+        yield strong("Only after correction.")
+        yield " "
+    elif known:
+        yield strong("Nothing speaks against its means so far.")
+        yield " "
+
+
+def _agreement(checks: Sequence["JudgeCheck"]) -> Iterator[str | Phrase]:
+    if not checks:
+        return
+    check = next((one for one in checks if one.yes is not None), checks[0])
+    if check.yes is not None and check.yes.sensitivity is not None:
+        yield from _yes_or_no(check, check.yes)
+        return
+    name = _calibration_name(check.column)
+    yield f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
+    if check.kappa.value is None:
+        yield f"nothing can be told of how far it agrees with people on {name}. "
+        return
+    weighted = "weighted " if check.weighting == "quadratic" else ""
+    yield f"the judge agrees with people on {name} with a {weighted}κ of "
+    yield strong(f"{check.kappa.value:.2f}")
+    inside = check.kappa.interval
+    yield f" ({inside.low:.2f} – {inside.high:.2f})" if inside is not None else ""
+    yield ", where 0 is chance and 1 the same on all. "
+
+
+def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
+    if len(yes.counts) == 2:
+        judge = yes.counts[0][1] + yes.counts[1][1]
+        people = sum(yes.counts[1])
+        yield (
+            f"Of {counted(check.n, 'label')} of {_calibration_name(check.column)} the judge says yes "
+            f"to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
+        )
+    if yes.sensitivity is not None and yes.sensitivity.value is not None:
+        yield "It "
+        yield strong(f"finds {percent(yes.sensitivity.value, 0)}")
+        yield f" of people's yes{_between(yes.sensitivity)}"
+        if yes.precision is not None and yes.precision.value is not None:
+            yield f" and is right in {percent(yes.precision.value, 0)} of its own"
+            yield _between(yes.precision)
+        yield ". "
+
+
+def _between(share: "ShareEstimate") -> str:
+    if share.interval is None:
+        return ""
+    return f" ({share.interval.low * 100:.0f} – {share.interval.high * 100:.0f})"
+
+
+def _harder(biases: Sequence["Bias"]) -> Iterator[str]:
+    """The system on which the judge is furthest from people, if it is shown to be."""
+    shown = [
+        one
+        for one in biases
+        if one.by == "system" and one.of.interval is not None
+        and not one.of.interval.low <= 0 <= one.of.interval.high
+    ]  # fmt: skip
+    if shown:
+        most = max(shown, key=lambda one: abs(one.of.value))
+        way = "above" if most.of.value > 0 else "below"
+        inside = most.of.interval
+        size = sorted((abs(inside.low), abs(inside.high))) if inside is not None else None
+        between = "" if size is None else f" ({ends(*size)})"
+        yield (
+            f"It lies furthest {way} people on {most.of.group}, by {number(abs(most.of.value))}"
+            f"{between}. "
+        )
+
+
+def _instead(
+    off: Sequence["CorrectedEstimate"], known: Sequence["CorrectedEstimate"]
+) -> Iterator[str | Phrase]:
+    one = next(iter([*off, *known]), None)
+    inside = None if one is None else _ends(one)
+    if one is None or inside is None or one.judge.value is None or one.corrected.value is None:
+        return
+    corrected = f"{number(one.corrected.value)} ({ends(inside.low, inside.high)})"
+    if off:
+        yield "Use the "
+        yield strong("corrected")
+        yield f" means: {_calibration_name(one.metric)} {corrected}, not {number(one.judge.value)}."
+    else:
+        name = _calibration_name(one.metric)
+        yield f"{name[:1].upper()}{name[1:]} is {number(one.judge.value)} by the judge, "
+        yield f"{corrected} corrected."
+
+
+def _calibration_name(metric: str) -> str:
+    return short_name(metric).replace("_", " ")
+
+
+NAMED = 3
+"""The metrics named of a longer list."""
+
+LONGEST = 60
+"""Characters of a system's name."""
+
+
+def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
+    """Whether a is better than b, on how many questions and metrics, and what would settle it.
+
+    Args:
+        ones: The comparisons of two systems over all their questions, metric by metric.
+        lead: The metric whose difference is told first.
+    """
+    a, b = _system(ones[0].a), _system(ones[0].b)
+    tested = [one for one in ones if one.verdict != "same" and one.n_pairs]
+    if not tested:
+        return list(_untested(ones, a, b))
+    found = Counter[str](one.verdict for one in tested)
+    first = next((one for one in tested if one.metric == lead), tested[0])
+    if not found["better"] and not found["worse"]:
+        return [*_undecided(tested, found, a, b), *_settled(first)]
+    told = sorted(tested, key=lambda one: one.metric != lead)
+    return [*_decided(told, found, a, b), *_rest(tested, found)]
+
+
+def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Phrase]:
+    if any(one.verdict == "same" for one in ones):
+        yield f"On {_all(ones)} {a} and {b} were judged on "
+        yield strong("the same inputs")
+        yield ", so there is no difference to test."
+    else:
+        yield f"{a} and {b} have no question on which both have a score, so nothing is compared."
+
+
+def _undecided(
+    tested: Sequence["Comparison"], found: Counter[str], a: str, b: str
+) -> Iterator[str | Phrase]:
+    questions = counted(_questions(tested), "shared question")
+    equal = found["equivalent"]
+    if equal == len(tested):
+        yield f"On {questions} {a} and {b} are "
+        yield strong("equivalent")
+        yield f": {_on_all(tested)} the difference is shown to be within {_margin(tested)}."
+        return
+    yield f"On {questions} {a} and {b} "
+    yield strong("cannot be told apart")
+    yield f": no difference is found on {_any(tested)}"
+    yield f", {equal:,} {_are(equal)} shown to be within {_margin(tested)}." if equal else "."
+
+
+def _settled(one: "Comparison") -> Iterator[str | Phrase]:
+    """The difference on one metric, and how many questions would settle it."""
+    if one.difference is None or one.verdict == "equivalent":
+        return
+    ends = ""
+    if one.low is not None and one.high is not None:
+        ends = f" ({signed(one.low)} to {signed(one.high)}, n {one.n_pairs:,})"
+    yield f" {_capital(_name(one))} differs by {signed(one.difference)}{ends}"
+    if one.n_needed is None:
+        yield "."
+    else:
+        yield "; "
+        yield strong(f"{one.n_needed:,} questions")
+        yield " would settle it."
+
+
+def _decided(
+    tested: Sequence["Comparison"], found: Counter[str], a: str, b: str
+) -> Iterator[str | Phrase]:
+    better = [one for one in tested if one.verdict == "better"]
+    worse = [one for one in tested if one.verdict == "worse"]
+    of = counted(len(tested), "metric")
+    if better:
+        yield f"{a} is "
+        yield strong("better")
+        yield f" than {b} on {found['better']:,} of {of}: {_named(better)}"
+    if worse:
+        yield "; it is " if better else f"{a} is "
+        yield strong("worse")
+        on = f" on {found['worse']:,}" if better else f" than {b} on {found['worse']:,} of {of}"
+        yield f"{on}: {_named(worse)}"
+    yield "."
+
+
+def _rest(tested: Sequence["Comparison"], found: Counter[str]) -> Iterator[str | Phrase]:
+    equal, open_ = found["equivalent"], found["cannot_tell"]
+    if equal:
+        yield f" Within {_margin(tested)} on {equal:,}"
+        yield f"; on {open_:,} no difference is shown." if open_ else "."
+    elif open_:
+        yield (
+            f" On the other {open_:,} no difference is shown."
+            if open_ > 1
+            else (" On the other one no difference is shown.")
+        )
+
+
+def signed(value: float | None) -> str:
+    """A difference as it stands in a sentence, with the sign of subtraction."""
+    return with_sign(value).replace("-", "−")
+
+
+def _named(ones: Sequence["Comparison"]) -> str:
+    """The first metric with its difference, the next by name."""
+    first, *others = ones
+    said = f"{_name(first)} {signed(first.difference)}"
+    if first.low is not None and first.high is not None:
+        said += f" ({signed(first.low)} to {signed(first.high)}, n {first.n_pairs:,})"
+    names = [_name(one) for one in others]
+    if len(names) > NAMED:
+        names[NAMED - 1 :] = [f"{len(names) - NAMED + 1} more"]
+    return ", ".join([said, *names[:-1]]) + (f" and {names[-1]}" if names else "")
+
+
+def _system(name: str) -> str:
+    """A system on one line; a long name without its middle, for the end is what differs."""
+    name = " ".join(name.split())
+    return name if len(name) <= LONGEST else f"{name[:20]}…{name[-24:]}"
+
+
+def _name(one: "Comparison") -> str:
+    return short_name(one.metric).replace("_", " ")
+
+
+def _questions(ones: Sequence["Comparison"]) -> int:
+    return max(one.n_pairs + one.n_undefined + one.n_missing for one in ones)
+
+
+def _margin(ones: Sequence["Comparison"]) -> str:
+    return f"±{number(ones[0].margin or 0).rstrip('0')}"
+
+
+def _all(ones: Sequence["Comparison"]) -> str:
+    return _name(ones[0]) if len(ones) == 1 else f"all {len(ones):,} metrics"
+
+
+def _on_all(ones: Sequence["Comparison"]) -> str:
+    return f"on {_all(ones)}"
+
+
+def _any(ones: Sequence["Comparison"]) -> str:
+    return _name(ones[0]) if len(ones) == 1 else f"any of {len(ones):,} metrics"
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
+def _capital(name: str) -> str:
+    return name[:1].upper() + name[1:]
+
+
+"""People who are called by their names; of more, two are."""
+
+NOUNS: Mapping[str, str] = {"context": "passage"}
+
+EVENTS: Mapping[str, str] = {
+    "made": "made the queue",
+    "extended": "added items",
+    "limited": "set how many examples are labelled",
+    "routed": "changed the routing",
+    "asked": "asked for another label",
+    "invited": "gave a link",
+    "revoked": "took a link back",
+    "opened": "opened who said what",
+    "skipped": "skipped",
+    "undone": "took back what they said",
+    "decided": "decided",
+    "undecided": "took a decision back",
+    "taken over": "took labels over",
+}
+"""What the log of a queue calls each change."""
+
+
+def queue_sentence(work: "QueueWork") -> Said:
+    """How far a queue is, by whom, and how long the rest takes."""
+    noun = item_noun(work.form)
+    every = counted(work.items, noun)
+    busy = [one.name for one in work.people if one.saved]
+    able = [one.name for one in work.people if one.role == "annotator" and not one.revoked]
+    several = work.wanted > work.items
+    if not busy and not able:
+        return [strong("Nobody has a link yet"), f": {every} wait."]
+    if not busy:
+        return [strong("Nothing is labelled yet"), f": {every} wait for ", *_listed(able), "."]
+    if work.finished == work.items:
+        as_wanted = ", each by as many people as wanted" if several else ""
+        return [strong(f"All {every} are labelled"), " by ", *_listed(busy), f"{as_wanted}."]
+    said: Said = [
+        *_listed(busy),
+        f" {'has' if len(busy) == 1 else 'have'} labelled ",
+        strong(f"{work.labelled:,} of {every}"),
+    ]
+    if several:
+        said += [f", {work.finished:,} of them as often as wanted"]
+    if work.hours is not None:
+        said += [f"; at this pace the rest takes {_time(work.hours)}"]
+    return [*said, "."]
+
+
+def queues_sentence(works: Sequence["QueueWork"]) -> Said:
+    """How many queues still want labels; of one alone, how far it is."""
+    if len(works) < 2:
+        return [one for work in works for one in queue_sentence(work)]
+    wanting = [one for one in works if one.given < one.wanted]
+    if not wanting:
+        return [strong(f"All {len(works)} queues are finished"), "."]
+    labels = sum(one.wanted - one.given for one in wanting)
+    return [
+        strong(f"{len(wanting)} of {len(works)} queues"),
+        f" {'waits' if len(wanting) == 1 else 'wait'} for {counted(labels, 'more label')}.",
+    ]
+
+
+def lacking_sentence(work: "QueueWork") -> str:
+    """That people are wanted who are not there; empty if none are."""
+    if not work.lacking:
+        return ""
+    return (
+        f"{counted(work.lacking, 'more label')} {'is' if work.lacking == 1 else 'are'} wanted than "
+        "the people in the queue can give, for nobody labels an item twice. Invite somebody."
+    )
+
+
+def item_noun(form: "QueueForm") -> str:
+    """What people label one of on a screen."""
+    units = {one.unit for one in form.asked}
+    if any(one.label == LABEL for one in form.asked):
+        return "pair"
+    if form.together and units != {"answer"}:
+        return "example"
+    return NOUNS.get(unit := next(iter(units)), unit) if len(units) == 1 else "item"
+
+
+def asked_in_words(form: "QueueForm") -> str:
+    """What a queue asks for.
+
+    >>> from ragstone.annotation.queue.form import AskedLabel, QueueForm
+    >>> asked_in_words(QueueForm("q", (AskedLabel("source_cited", "answer"),)))
+    'source cited'
+    """
+    return ", ".join(dict.fromkeys(spoken(one.label) for one in form.asked))
+
+
+def people_in_words(form: "QueueForm") -> str:
+    """How many people label an item.
+
+    >>> from ragstone.annotation.queue.form import QueueForm
+    >>> people_in_words(QueueForm("q", (), per_item=2, overlap=0.2))
+    '2 people on 20 %, else 1'
+    """
+    people = "1 person" if form.per_item == 1 else f"{form.per_item} people"
+    if form.per_item == 1 or form.overlap >= 1:
+        return f"{people} each"
+    return f"{people} on {form.overlap * 100:.0f} %, else 1"
+
+
+def order_in_words(form: "QueueForm") -> str:
+    """In which order a queue gives its items out, and how many."""
+    most = "all" if form.most is None else counted(form.most, "example")
+    if form.order == "risk":
+        return f"{most}, the worst scores first"
+    routed = form.route == "doubt"
+    return f"{most}, {'likelier where the judge is in doubt' if routed else 'in random order'}"
+
+
+def _listed(names: Sequence[str]) -> Said:
+    """Names as in a sentence, each apart, for they may be written in any direction."""
+    shown = list(names) if len(names) <= NAMED else list(names[: NAMED - 1])
+    parts: list[str | Phrase] = [Phrase(one, "name") for one in shown]
+    if len(names) > len(shown):
+        parts.append(f"{len(names) - len(shown)} others")
+    said: Said = []
+    for place, one in enumerate(parts):
+        if place:
+            said.append(" and " if place == len(parts) - 1 else ", ")
+        said.append(one)
+    return said
+
+
+def _time(hours: float) -> str:
+    """A time to come, as far as a pace can tell it.
+
+    >>> [_time(one) for one in (0.01, 0.4, 1.3, 2.6, 31)]
+    ['a minute', 'about 25 minutes', 'about 80 minutes', 'about 2.5 hours', 'about 31 hours']
+    """
+    minutes = hours * 60
+    if minutes < 90:
+        rounded = round(minutes) if minutes < 10 else 5 * round(minutes / 5)
+        return "a minute" if rounded <= 1 else f"about {rounded} minutes"
+    return f"about {round(hours * 2) / 2 if hours < 10 else round(hours):g} hours"

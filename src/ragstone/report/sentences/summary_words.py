@@ -1,0 +1,220 @@
+"""Summary words: a run in a few sentences, and the names of the failure waterfall's stages."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from ragstone.report.number_format import counted, ends, number, short_name
+
+if TYPE_CHECKING:
+    from ragstone.analysis.comparison.comparison_result import Comparison
+    from ragstone.analysis.summaries.failure_stages import Faults
+    from ragstone.analysis.summaries.run_summary import Lead, Summary
+
+
+FELL_SHORT = (
+    "An answer fell short where its outcome is not correct, or its faithfulness or its coverage of "
+    "the reference is below .5."
+)
+COUNTED = (
+    "It counts once, at the first stage that holds, from top to bottom. A stage whose metric has "
+    "no value for an answer does not hold there."
+)
+
+NAMES: Mapping[str, str] = {
+    "not_in_corpus": "not in the corpus",
+    "nothing_retrieved": "nothing retrieved",
+    "not_retrieved": "not retrieved",
+    "retrieved_too_low": "retrieved too low",
+    "not_used": "not used",
+    "contradicted": "contradicted",
+    "unsupported": "unsupported",
+    "incomplete": "incomplete",
+    "bad_reference": "bad reference",
+    "other": "other",
+    "no_fault": "no fault",
+}
+"""The name of each stage, and of what is at none."""
+
+BECAUSE: Mapping[str, str] = {
+    "not_in_corpus": "none of the contexts judged for the question is relevant",
+    "nothing_retrieved": "nothing was retrieved",
+    "not_retrieved": "less than half of the reference is in the contexts",
+    "retrieved_too_low": "the first context is not relevant",
+    "not_used": "no supported claim rests on a relevant context",
+    "contradicted": "a claim contradicts a context",
+    "unsupported": "less than half of the claims are supported",
+    "incomplete": "less than half of the reference is in the answer",
+    "bad_reference": "the contexts support every claim and contradict the reference",
+}
+"""Why an answer fell short, by stage."""
+
+
+def faults_sentence(found: "Faults", *, others: bool = False) -> str:
+    """How many answers fell short, and most often why.
+
+    Args:
+        found: The numbers.
+        others: Whether answers that are the references are left out.
+    """
+    of = counted(found.judged, "other answer" if others else "answer")
+    if not found.short:
+        return f"None of {of} falls short."
+    fall = "falls" if found.short == 1 else "fall"
+    why = ""
+    if found.stage:
+        most = "" if found.at_stage == found.short else "most often "
+        why = f", {most}because {BECAUSE[found.stage]} ({found.at_stage:,})"
+    if found.stage and found.at_stage < found.short - found.staged:
+        why = f"; a cause is found for {found.staged:,}"
+        most = "" if found.at_stage == found.staged else "most often "
+        why += f", {most}that {BECAUSE[found.stage]} ({found.at_stage:,})"
+    return f"{found.short:,} of {of} {fall} short{why}."
+
+
+NAMED = 4
+"""The metrics named of a longer list."""
+
+
+def summary_sentences(summary: "Summary") -> list[str]:
+    """What was measured, which system is better, and what fails most and is missing."""
+    return [" ".join(one) for one in (_measured(summary), _better(summary), _fails(summary)) if one]
+
+
+def _measured(summary: "Summary") -> list[str]:
+    questions = counted(summary.questions, "question")
+    answers = counted(summary.examples, "answer" if summary.answered else "ranking")
+    metrics = counted(summary.metrics, "metric")
+    if len(summary.systems) < 2:
+        own = ["The answers are the references, so metrics that compare the two tell nothing."]
+        return [f"{answers} to {questions}, {metrics}.", *(own if summary.themselves else [])]
+    said = [f"{answers} by {len(summary.systems)} systems to {questions}, {metrics}."]
+    if own := list(summary.themselves):
+        one = len(own) == 1
+        said.append(
+            f"{_named(own)} {'answers' if one else 'answer'} with the references, so metrics that "
+            f"compare the two leave {'it' if one else 'them'} out."
+        )
+    return said
+
+
+def _better(summary: "Summary") -> list[str]:
+    if not summary.tested:
+        return list(_untested(summary))
+    if summary.pair:
+        return [_between(summary.pair)]
+    metrics = _any_of(summary.tested)
+    parts = [_lead(one, len(summary.systems)) for one in (*summary.leads, *summary.wins)]
+    if len(parts) > NAMED + 1:
+        parts[NAMED:] = [f"{len(parts) - NAMED} more differences"]
+    if not parts:
+        fewest, most = (f"{one:,}" for one in summary.shared)
+        pairs = counted(summary.shared[1], "question")
+        pairs = pairs if fewest == most else f"{fewest} to {most} questions a pair"
+        parts = [f"with {pairs}, no system is shown to be better than another on {metrics}"]
+    else:
+        if not summary.leads:
+            parts.insert(0, f"no system is better than all others on {metrics}")
+        parts += _of_pairs(summary.alike, "cannot be told apart on any metric")
+    parts += _of_pairs(summary.apart, "share no question")
+    said = "; ".join(parts)
+    return [f"{said if summary.leads else said[0].upper() + said[1:]}."]
+
+
+def _untested(summary: "Summary") -> Iterator[str]:
+    if summary.same:
+        yield "On every metric that compares them, the systems have the same inputs."
+    elif summary.apart:
+        yield f"{next(_of_pairs(summary.apart, 'share no question'))}, so they are not compared."
+
+
+def _of_pairs(pairs: Sequence[tuple[str, str]], what: str) -> Iterator[str]:
+    if len(pairs) > 1:
+        yield f"{len(pairs):,} pairs {what}"
+    elif pairs:
+        yield f"{_named(pairs[0])} {what}"
+
+
+def _lead(lead: "Lead", systems: int) -> str:
+    are = "is" if len(lead.systems) == 1 else "are each"
+    whom = _named(lead.over)
+    if len(lead.systems) == 1 and len(lead.over) == systems - 1 > 1:
+        whom = "both others" if systems == 3 else "all others"
+    return f"{_named(lead.systems)} {are} better than {whom} on {_metrics(lead.metrics)}"
+
+
+def _between(ones: Sequence["Comparison"]) -> str:
+    a, b = _named([ones[0].a]), _named([ones[0].b])
+    won = {verdict: [one for one in ones if one.verdict == verdict] for verdict in VERDICTS}
+    parts = []
+    if won["better"]:
+        parts.append(f"{a} is better than {b} on {_of(won['better'], len(ones))}")
+    if won["worse"]:
+        parts.append(
+            f"worse on {_of(won['worse'], len(ones))}" if parts
+            else f"{b} is better than {a} on {_of(won['worse'], len(ones))}"
+        )  # fmt: skip
+    if won["equivalent"]:
+        same = f"equivalent on {_metrics([one.metric for one in won['equivalent']])}"
+        parts.append(same if parts else f"{a} and {b} are {same}")
+    if not parts:
+        pairs = counted(max(one.n_pairs for one in ones), "question")
+        return (
+            f"With {pairs}, {a} and {b} cannot be told apart on "
+            f"{_any_of([one.metric for one in ones])}."
+        )
+    if won["cannot_tell"]:
+        parts.append(f"not to be told apart on {len(won['cannot_tell']):,}")
+    return f"{', '.join(parts[:-1])} and {parts[-1]}." if len(parts) > 1 else f"{parts[0]}."
+
+
+VERDICTS = ("better", "worse", "equivalent", "cannot_tell")
+
+
+def _of(ones: Sequence["Comparison"], metrics: int) -> str:
+    """How many metrics, and the first with its difference over the questions of both systems."""
+    first, *others = ones
+    shown = short_name(first.metric)
+    if first.difference is not None:
+        sign = 1 if first.difference > 0 else -1
+        found = [sign * end for end in (first.low, first.high) if end is not None]
+        inside = f"{ends(*sorted(found))}, " if found else ""
+        pairs = counted(first.n_pairs, "question")
+        shown += f" by {number(sign * first.difference)} ({inside}{pairs})"
+    if metrics == 1:
+        return shown
+    more = f"; {_metrics([one.metric for one in others])}" if others else ""
+    return f"{len(ones):,} of {counted(metrics, 'metric')} ({shown}{more})"
+
+
+def _fails(summary: "Summary") -> list[str]:
+    return list(_faults(summary)) + list(_missing(summary))
+
+
+def _faults(summary: "Summary") -> Iterator[str]:
+    found = summary.faults
+    if found is None:
+        return
+    yield faults_sentence(found, others=bool(summary.themselves))
+
+
+def _missing(summary: "Summary") -> Iterator[str]:
+    if summary.missing:
+        are = "is" if summary.missing == 1 else "are"
+        yield f"{summary.missing:,} of {summary.possible:,} scores {are} missing."
+
+
+def _metrics(metrics: Sequence[str]) -> str:
+    """Metrics by the names that they have in the table below."""
+    return _named([short_name(one) for one in metrics])
+
+
+def _any_of(metrics: Sequence[str]) -> str:
+    return _metrics(metrics) if len(metrics) == 1 else f"any of {counted(len(metrics), 'metric')}"
+
+
+def _named(names: Sequence[str]) -> str:
+    """The names, each on one line, or the first few with the number of the others."""
+    names = [" ".join(name.split()) for name in names]
+    if len(names) > NAMED + 1:
+        return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

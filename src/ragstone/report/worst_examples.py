@@ -1,0 +1,409 @@
+"""Worst examples: the lowest scores by metric, run or failed requirement, with the reasons."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from ragstone.core.errors import RagstoneError
+from ragstone.data.record_labels import Unit
+from ragstone.judgements import ASKS, KINDS, Lexical, Response, kind_of
+from ragstone.metrics import Composite, Metric, parse_metric, read_metric
+from ragstone.run.estimates.estimate import Estimate
+
+from .judgement_words import against, in_words, says, speaking
+from .number_format import number, scale_of, shortened
+from .page import OutlineItem, Phrase, quiet, strong
+from .reason_words import words
+from .run_contents import PLACES, Dossier, JudgedPart, JudgementRow, asks_about, dossiers
+from .run_notes import Readable, StoredRun
+
+if TYPE_CHECKING:
+    from ragstone.analysis.release_gate.release_gate import Decided, GateResult
+
+
+TEXT, LINE = 160, 320
+MOST_LINES = 3
+
+
+def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
+    """The judgements that lowered an example's scores: the first few, and a count of the rest.
+
+    First come claims and statements that are contradicted, then those that are not supported or do
+    not agree and contexts that are not relevant, then the reasons the judges gave in every other
+    kind that the metrics use.
+
+    Args:
+        found: The dossier of the example.
+        metrics: The text forms of the metrics.
+        most: The largest number of lines.
+    """
+    asks = frozenset[str]().union(*map(_asks, metrics))
+    held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
+    lines = list(dict.fromkeys([*(line for _, line in held), *_others(found, asks)]))
+    lines = [shortened(line, LINE) for line in lines]
+    if len(lines) > most:
+        return [*lines[:most], f"and {len(lines) - most:,} more"]
+    return lines
+
+
+def _asks(metric: str) -> frozenset[str]:
+    """The asks that the metric uses; all asks for a metric that is not known here."""
+    try:
+        made = read_metric(metric)
+    except RagstoneError:
+        return frozenset(ASKS)
+    parts: Sequence[Metric] = [made]
+    if isinstance(made, Composite):
+        parts = list(made.components().values())
+    asks = frozenset[str]().union(*(part.asks for part in parts))
+    return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
+
+
+def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:
+    """The tone and a line for each claim, statement, evidence or context with verdicts against it.
+
+    A line has the unit once, with the verdicts of all asks and their reasons.
+    """
+    for (what, text), of_unit in groupby(_of_units(found, asks), key=lambda one: one[:2]):
+        verdicts = [(*against(row), row.reason) for _, _, row in of_unit]
+        held = sorted((one for one in verdicts if one[0]), key=lambda one: one[0] != "bad")
+        if held:
+            said = ", ".join(dict.fromkeys(verdict for _, verdict, _ in held))
+            reasons = dict.fromkeys(reason for _, _, reason in held)
+            yield held[0][0], _line(f"{what} {said}", text, *reasons)
+
+
+def _of_units(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str, JudgementRow]]:
+    """The name of each unit, its text, and a row about it."""
+    for unit in PLACES:
+        for part in found.parts[unit]:
+            what = unit if unit == "statement" else f"{unit} {_number(unit, part)}"
+            text = "" if unit == "context" else part.text or ""
+            for ask in (one for one in asks_about(unit) if one.name in asks):
+                yield from ((what, text, row) for row in part.rows(ask.kind))
+
+
+def _number(unit: Unit, part: JudgedPart) -> int:
+    """The rank of a context; claims and evidence are counted from 1 too, as on every page."""
+    return part.place if unit == "context" else part.place + 1
+
+
+def _others(found: Dossier, asks: frozenset[str]) -> Iterator[str]:
+    """A line for each other judgement with a reason; judgements derived by counting have none."""
+    of_units = [row for _, _, row in _of_units(found, asks) if speaking(row.kind) is None]
+    for kind in dict.fromkeys(ASKS[ask].kind for ask in ASKS if ask in asks):
+        rows = () if KINDS[kind].derived else found.judgements.get(kind, ())
+        for row in (*rows, *(one for one in of_units if one.kind.name == kind)):
+            if row.reason and not _ordinary(row):
+                yield _line(f"{says(row.kind)}: {in_words(row)}", "", row.reason)
+
+
+def _ordinary(row: JudgementRow) -> bool:
+    """Whether it only says that the reply is an answer, which lowers no score."""
+    return row.kind is Response and row.values.get(Response.decides) == "answer"
+
+
+def _line(head: str, text: str, *reasons: str) -> str:
+    said = f": {shortened(text, TEXT)}" if text else ""
+    why = "; ".join(words(reason) for reason in reasons if reason)
+    return f"{head}{said}{f'  ({why})' if why else ''}"
+
+
+RANKED_SHOWN = 5
+MOST_LOW = 3
+
+RULE = (
+    "by how far the scores lie below the best possible (0) towards the worst (1), on average over "
+    "the metrics named here; an undefined or missing score counts as the average of the others"
+)
+"""How ``ranked`` ranks, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class LowScore:
+    """A score that is further from the best one than the average of all examples."""
+
+    metric: str
+    value: float
+    label: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class RankedExample:
+    """An example among the worst.
+
+    Attributes:
+        example_id: Its id.
+        system: Its system.
+        shortfall: How far its scores lie below the best possible, from 0 to 1.
+        low: The metrics on which it falls short most, compared with the other examples.
+        question: Its question.
+        answer: Its answer.
+        reasons: The claims, statements or contexts that made it bad, and why.
+    """
+
+    example_id: str
+    system: str
+    shortfall: float
+    low: tuple[LowScore, ...]
+    question: str | None
+    answer: str | None
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RankedExamples:
+    """The worst examples, the very worst first, and the metrics that rank them."""
+
+    metrics: tuple[str, ...]
+    examples: tuple[RankedExample, ...]
+
+
+def ranked(run: StoredRun, *, limit: int = RANKED_SHOWN) -> RankedExamples:
+    """The worst examples of a run over all its metrics, each listed once.
+
+    For each metric, a score's distance from the best possible is 0 at the best end of the metric's
+    range and 1 at the worst; where the range has no such end, at the best or worst score of the
+    run.
+    An example's shortfall is the mean of its distances. An undefined or missing score counts as
+    the mean distance of the examples that have one, so that an answer is not among the worst
+    because few metrics apply to it. Ties are in the order of the data.
+
+    The metrics that say something of the answer rank it. Those that only compare its wording with
+    the reference (exact match, ROUGE, …) rank if there are no others, and metrics of the retrieval
+    if there are no metrics of the answer at all: systems that share a retrieval share its faults.
+
+    Args:
+        run: The run.
+        limit: The largest number of examples.
+    """
+    metrics = _that_rank(run.estimate_list)
+    distances = _distances(run, metrics)
+    worst = _worst(run, distances, len(metrics), limit)
+    ids = worst["example_id"].to_list()
+    known = dossiers(run, ids)
+    low = distances.filter(
+        pl.col("example_id").is_in(ids), pl.col("distance") > pl.col("usual")
+    ).sort(pl.col("distance") - pl.col("usual"), descending=True, maintain_order=True)
+    aside = [name for name in _directed(run.estimate_list) if name not in metrics]
+    examples = []
+    for name, system, shortfall in worst.rows():
+        found = known[name]
+        rows = low.filter(pl.col("example_id") == name).select("metric", "value", "label")
+        reasons = why(found, *metrics) or why(found, *aside)
+        texts = found.example.question, found.example.answer
+        most = tuple(LowScore(*row) for row in rows.head(MOST_LOW).iter_rows())
+        examples.append(RankedExample(name, system, shortfall, most, *texts, tuple(reasons)))
+    return RankedExamples(metrics, tuple(examples))
+
+
+def shortfalls(run: StoredRun, *, limit: int) -> pl.DataFrame:
+    """Id, system and shortfall of the worst examples, as ``ranked`` ranks them."""
+    metrics = _that_rank(run.estimate_list)
+    return _worst(run, _distances(run, metrics), len(metrics), limit)
+
+
+def _directed(estimates: Sequence[Estimate]) -> dict[str, Estimate]:
+    """The metrics with a better direction, each with one of its estimates."""
+    return {one.metric: one for one in estimates if one.better != "0"}
+
+
+def _that_rank(estimates: Sequence[Estimate]) -> tuple[str, ...]:
+    known = {one.metric for one in estimates if one.n}
+    directed = {name: one for name, one in _directed(estimates).items() if name in known}
+    of_answers = [name for name, one in directed.items() if one.family != "retrieval"]
+    judged = [name for name in of_answers if not _of_wording(name)]
+    return tuple(judged or of_answers or directed)
+
+
+def _of_wording(metric: str) -> bool:
+    try:
+        return parse_metric(metric).asks == {Lexical.name}
+    except RagstoneError:
+        return False
+
+
+def _distances(run: StoredRun, metrics: Sequence[str]) -> pl.DataFrame:
+    """Each score with its distance from the best, and the mean distance under its metric."""
+    ends = pl.DataFrame(
+        list(_ends(run.estimate_list, metrics)),
+        schema={"metric": pl.String, "sign": pl.Float64, "best": pl.Float64, "worst": pl.Float64},
+        orient="row",
+    )
+    signed = pl.col("value") * pl.col("sign")
+    best = pl.coalesce("best", signed.max().over("metric"))
+    width = best - pl.coalesce("worst", signed.min().over("metric"))
+    distance = pl.when(width > 0).then((best - signed) / width).otherwise(0.0)
+    return (
+        run.scores()
+        .with_columns(pl.col("metric", "status").cast(pl.String))
+        .filter(pl.col("status") == "value")
+        .join(ends, on="metric", maintain_order="left")
+        .select("example_id", "system", "metric", "value", "label", distance=distance)
+        .with_columns(usual=pl.col("distance").mean().over("metric"))
+    )
+
+
+def _ends(
+    estimates: Sequence[Estimate], metrics: Sequence[str]
+) -> Iterator[tuple[str, float, float | None, float | None]]:
+    """For each metric the sign that makes more better, its best and its worst value so signed."""
+    directed = _directed(estimates)
+    for name in metrics:
+        sign = 1.0 if directed[name].better == "+" else -1.0
+        scale = scale_of(name)
+        ends = sorted(sign * end for end in (scale.low, scale.high)) if scale else ()
+        known = [end if isfinite(end) else None for end in ends] or [None, None]
+        yield name, sign, known[1], known[0]
+
+
+def _worst(run: StoredRun, distances: pl.DataFrame, of: int, limit: int) -> pl.DataFrame:
+    """The examples that fall furthest short, with system and shortfall."""
+    usual = distances.group_by("metric").agg(pl.col("usual").first())["usual"].sum()
+    order = run.examples(["id"]).select(example_id="id").with_row_index("place")
+    return (
+        distances.group_by("example_id")
+        .agg(
+            pl.col("system").first(),
+            beyond=(pl.col("distance") - pl.col("usual")).sum(),
+            most=pl.col("distance").max(),
+        )
+        .filter(pl.col("most") > 0)
+        .join(order, on="example_id")
+        .with_columns(shortfall=((pl.col("beyond") + usual) / max(of, 1)).round(9))
+        .sort("shortfall", "place", descending=[True, False])
+        .head(limit)
+        .select("example_id", "system", "shortfall")
+    )
+
+
+SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class FailingExample:
+    """An example on the wrong side of a threshold.
+
+    ``value`` is its score, or for ``no worse than`` the difference from the baseline, positive if
+    better. ``reasons`` are the judgements that lowered its score.
+    """
+
+    example_id: str
+    value: float
+    question: str | None
+    answer: str | None
+    reasons: tuple[str, ...]
+
+
+Failing = Mapping[int, Sequence[FailingExample]]
+"""The worst examples of a requirement, by its index in the result."""
+
+
+def failing(run: Readable, result: "GateResult", *, limit: int = SHOWN) -> Failing:
+    """The worst examples of every requirement that does not pass.
+
+    Args:
+        run: The run that the gate checked.
+        result: The result of the gate.
+        limit: Examples per requirement; at most ten, which is what the gate keeps.
+    """
+    asked = {
+        place: one.worst[:limit]
+        for place, one in enumerate(result.requirements)
+        if one.decision != "pass"
+    }
+    names = dict.fromkeys(name for worst in asked.values() for name, _ in worst)
+    known = dossiers(run, names)
+    return {
+        place: [_example(result.requirements[place], value, known[name]) for name, value in worst]
+        for place, worst in asked.items()
+    }
+
+
+def _example(one: "Decided", value: float, found: Dossier) -> FailingExample:
+    reasons, of = tuple(why(found, one.metric)), found.example
+    return FailingExample(of.id, value, of.question, of.answer, reasons)
+
+
+QUESTION, ANSWER = 160, 240
+
+
+@dataclass(frozen=True, slots=True)
+class WorstExample:
+    """An example that could be better, with its score under a metric."""
+
+    example_id: str
+    system: str
+    value: float
+    label: str | None
+    question: str | None
+    answer: str | None
+
+
+def worst(
+    run: StoredRun, *, metrics: Sequence[str] = (), limit: int = SHOWN
+) -> dict[str, list[WorstExample]]:
+    """The worst examples of each metric, the very worst first, ties in the order of the data.
+
+    Only examples with a value that could be better are listed. A metric without a better
+    direction is left out unless it is named; then its highest values come first.
+    """
+    better = {one.metric: one.better for one in run.estimate_list}
+    chosen = [name for name in better if name in metrics or (not metrics and better[name] != "0")]
+    scores = run.scores().filter(pl.col("status").cast(pl.String) == "value")
+    texts = run.examples(["id", "question", "answer"])
+    found: dict[str, list[WorstExample]] = {}
+    for name in chosen:
+        scale, value = scale_of(name), pl.col("value")
+        rows = scores.filter(pl.col("metric").cast(pl.String) == name)
+        if scale is not None and better[name] != "0":
+            end = scale.high if better[name] == "+" else scale.low
+            rows = rows.filter(value < end if better[name] == "+" else value > end)
+        rows = rows.sort("value", descending=better[name] != "+", maintain_order=True).head(limit)
+        rows = rows.join(
+            texts, left_on="example_id", right_on="id", how="left", maintain_order="left"
+        )
+        columns = WorstExample.__dataclass_fields__
+        found[name] = [WorstExample(*row) for row in rows.select(*columns).iter_rows()]
+    return found
+
+
+def example_item(
+    one: FailingExample | WorstExample,
+    *,
+    label: str | None = None,
+    system: str = "",
+    reasons: Sequence[str] = (),
+) -> OutlineItem:
+    """An example with its score, question, answer and the reasons for a low score."""
+    after = (quiet(f"  {system}"),) if system else ()
+    return OutlineItem(
+        (
+            strong(number(one.value)),
+            f" {label}" if label else "",
+            "  ",
+            Phrase(one.example_id, "name"),
+            *after,
+        ),
+        texts_of(one, reasons),
+    )
+
+
+def texts_of(
+    one: FailingExample | WorstExample | RankedExample, reasons: Sequence[str]
+) -> tuple[OutlineItem, ...]:
+    """Its question, its answer and the reasons, cut to a few lines."""
+    said = (OutlineItem(Phrase(reason, "caution"), lead="–") for reason in reasons)
+    return (*question_and_answer(one.question, one.answer), *said)
+
+
+def question_and_answer(question: str | None, answer: str | None) -> tuple[OutlineItem, ...]:
+    """Both, cut to a few lines."""
+    return (
+        OutlineItem(Phrase(shortened(question, QUESTION), "text"), lead="Q"),
+        OutlineItem(Phrase(shortened(answer, ANSWER), "text"), lead="A"),
+    )

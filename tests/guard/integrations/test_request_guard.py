@@ -1,0 +1,121 @@
+"""The guard of a request: a stated policy, and nothing raised."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from ragstone.core.errors import InputError
+from ragstone.guard import Guard
+from ragstone.guard.assessment import Assessment
+from ragstone.guard.claim_judges import Circuit
+from ragstone.guard.integrations.decorator import guarded
+from ragstone.guard.integrations.request_guard import GRACE, Exchange, RequestGuard, is_held
+from ragstone.report.reason_words import explain
+from tests.guard.integrations.conftest import DOUBTED, RIGHT, WRONG, TwoWords
+
+BY = Exchange("Q?", ["C"], run_id="r")
+
+
+def found(ok: bool | None, decision: Any) -> Assessment:
+    return Assessment(ok, decision, (), (), (), None, None, "")
+
+
+@pytest.mark.parametrize(
+    ("ok", "decision", "opened", "closed"),
+    [
+        (True, "pass", False, False),
+        (True, "ask", True, True),
+        (True, "block", True, True),
+        (False, "ask", True, True),
+        (False, "block", True, True),
+        (False, "pass", False, False),
+        (None, "pass", False, False),
+        (None, "ask", False, True),
+        (None, "block", True, True),
+    ],
+)
+def test_the_gate_decides_and_the_policy_only_over_what_is_open(
+    ok: bool | None, decision: str, opened: bool, closed: bool
+) -> None:
+    assert is_held(found(ok, decision), "open", ("ask", "block")) is opened
+    assert is_held(found(ok, decision), "closed", ("ask", "block")) is closed
+
+
+@pytest.mark.parametrize("decision", ["ask", "block"])
+def test_only_the_decisions_that_are_named_hold_back(decision: str) -> None:
+    assert is_held(found(False, decision), "open", ["block"]) is (decision == "block")
+    assert not is_held(found(False, decision), "open", ())
+
+
+def test_rulings_are_counted_by_what_came_of_them() -> None:
+    judge = RequestGuard(TwoWords(), if_not_judged="closed")
+    for answer in (RIGHT, RIGHT, WRONG, DOUBTED):
+        judge.ruling(answer, BY)
+    assert judge.counts == {"passed": 2, "held": 2, "not_judged": 1}
+
+
+def test_it_waits_a_second_longer_than_the_guard_may_take() -> None:
+    assert RequestGuard(TwoWords(deadline=2.5)).patience == 2.5 + GRACE
+    assert RequestGuard(TwoWords(), timeout=0.2).patience == 0.2
+
+
+def test_time_outs_open_the_circuit() -> None:
+    circuit = Circuit(failures=2)
+    judge = RequestGuard(TwoWords(seconds=0.3), timeout=0.01, circuit=circuit)
+
+    async def asked() -> list[str]:
+        return [(await judge.aruling(RIGHT, BY)).unjudged for _ in range(3)]
+
+    assert asyncio.run(asked()) == ["guard_timed_out", "guard_timed_out", "circuit_open"]
+    assert judge.counts == {"timed_out": 2, "not_judged": 3, "passed": 3}
+    assert circuit.state == "open"
+
+
+class Broken(Guard):
+    """A guard in which something broke, as it tells itself."""
+
+    def _assessed(self, *_: Any, **__: Any) -> Assessment:
+        raise MemoryError("secret")
+
+
+def test_a_guard_that_says_it_failed_opens_the_circuit_too() -> None:
+    judge = RequestGuard(Broken(), circuit=Circuit(failures=2, name="guard"))
+    rulings = [judge.ruling(RIGHT, BY) for _ in range(3)]
+    assert [one.unjudged for one in rulings] == ["guard_failed", "guard_failed", "circuit_open"]
+    last = rulings[-1].assessment
+    assert (last.ok, last.decision, last.run_id) == (None, "ask", "r")
+    assert explain(last["guard"].reason).startswith("guard failed 2 times in a row")
+
+
+def test_a_judgement_closes_the_circuit_again() -> None:
+    now = [0.0]
+    guard = TwoWords(error=RuntimeError())
+    judge = RequestGuard(guard, circuit=Circuit(failures=1, clock=lambda: now[0]))
+    assert judge.ruling(RIGHT, BY).unjudged == "guard_failed"
+    guard.error = None
+    assert judge.ruling(RIGHT, BY).unjudged == "circuit_open"
+    now[0] = 30.0
+    assert judge.ruling(RIGHT, BY).unjudged == ""
+    assert judge.ruling(RIGHT, BY).unjudged == ""
+
+
+def test_each_guard_has_a_circuit_that_says_its_policy() -> None:
+    judge = RequestGuard(TwoWords(error=RuntimeError()), if_not_judged="closed")
+    for _ in range(6):
+        ruling = judge.ruling(RIGHT, BY)
+    assert ruling.held
+    assert explain(ruling.assessment["guard"].reason).endswith("meanwhile answers are held back")
+
+
+def test_contexts_that_nobody_told_are_not_the_same_as_none() -> None:
+    judge = RequestGuard(TwoWords())
+    assert judge.ruling(RIGHT, Exchange("Q?")).unjudged == "contexts_not_told"
+    assert judge.ruling(RIGHT, Exchange("Q?", [])).unjudged == ""
+
+
+@pytest.mark.parametrize("fit", [RequestGuard, guarded])
+def test_a_policy_is_no_guard(fit: Callable[[Any], object]) -> None:
+    with pytest.raises(InputError, match="give what judges"):
+        fit(RequestGuard(TwoWords()))

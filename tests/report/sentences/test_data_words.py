@@ -1,0 +1,49 @@
+"""What an alarm says in words."""
+
+import pytest
+
+from ragstone.core.messages import reason
+from ragstone.report.reason_words import words
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("faithfulness", "faithfulness has been below"),
+        ("guard_ok", "the share that passes all checks has been below"),
+        ("guard_numbers", "the share that passes the check of numbers has been below"),
+        ("guard_confidence", "the guard's confidence has been below"),
+    ],
+)
+def test_an_alarm_names_its_metric_as_the_pages_do(metric: str, said: str) -> None:
+    fired = reason(
+        "alarm_beyond_bar", metric=metric, better="+", since=1_700_000_000.0,
+        noticed=1_700_000_600.0, slice="", mean=0.5, answers=40, bar=0.8,
+    )  # fmt: skip
+    assert words(fired).startswith(f"{said} its bar since 22:13 UTC: 0.500 in 40 judged answers")
+
+
+@pytest.mark.parametrize(
+    ("rule", "said"),
+    [
+        ("faithfulness", False),
+        ("faithfulness by language", False),
+        ("faithfulness, language=de", False),
+        ("strict", True),
+    ],
+)
+def test_an_alarm_names_its_rule_where_the_name_says_more(rule: str, said: bool) -> None:
+    fired = reason(
+        "alarm_beyond_bar", metric="faithfulness", better="+", since=1_700_000_000.0, rule=rule,
+        noticed=1_700_000_600.0, slice="language=de", mean=0.5, answers=40, bar=0.8,
+    )  # fmt: skip
+    assert (f" Rule: {rule}." in words(fired)) == said
+
+
+def test_a_rule_of_conversations_says_so() -> None:
+    fired = reason(
+        "alarm_beyond_bar", metric="faithfulness", better="+", since=1_700_000_000.0,
+        noticed=1_700_000_600.0, slice="", mean=0.5, answers=40, bar=0.8, unit="sessions",
+    )  # fmt: skip
+    assert words(fired).startswith("faithfulness has been below its bar since 22:13 UTC: ")
+    assert "0.500 in 40 judged conversations" in words(fired)
