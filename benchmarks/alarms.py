@@ -23,7 +23,7 @@ import numpy as np
 from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
-from ragstone.monitor.alarms.baseline import LEVEL
+from ragstone.monitor.alarms.slice_rules import LEVEL
 from ragstone.stats.distributions import FIRST, look_quantile, upper_quantile, wilson
 from ragstone.stats.monitoring.detection_delay import Traffic
 from ragstone.stats.monitoring.detector import Detector, promised_limit

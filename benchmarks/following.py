@@ -20,9 +20,9 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, TracesData
 
 from ragstone import read
 from ragstone.data import Example
-from ragstone.monitor.following.assessing import GuardChecking
-from ragstone.monitor.following.folding import Folding
-from ragstone.monitor.following.sampling import Sampling
+from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.fold_traces import Folding
+from ragstone.monitor.duties.periodic_steps import GuardChecking
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces import Redaction, read_traces
 

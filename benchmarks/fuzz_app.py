@@ -25,8 +25,8 @@ from typing import Any
 
 from fuzz_intake import LIMITS, REDACTION, body_of, memory, mutated
 
-from ragstone.monitor.intake.app import PATHS, IntakeApp, make_intake
-from ragstone.monitor.intake.settings import IntakeSettings
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import PATHS, IntakeApp, make_intake
 from ragstone.monitor.store.store import open_store
 
 PROTOBUF, JSON = "application/x-protobuf", "application/json"

@@ -99,9 +99,9 @@ def serve(store: str, port: int, cpu: int | None) -> None:
         os.sched_setaffinity(0, {cpu})
     import uvicorn
 
-    from ragstone.monitor.intake.app import make_intake
-    from ragstone.monitor.intake.connections import BoundedConnection
+    from ragstone.monitor.intake.intake_app import make_intake
     from ragstone.monitor.store.store import open_store
+    from ragstone.web.monitor_server import BoundedConnection
 
     folder = Path(store) if "://" not in store else Path.cwd()
     opened = open_store(store, folder=folder)

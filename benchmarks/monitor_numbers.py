@@ -24,13 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.numbers.against import side_by_side
-from ragstone.monitor.numbers.metric_over_time import Facet
-from ragstone.monitor.numbers.monitored import monitored
-from ragstone.monitor.numbers.over_time import over_time
-from ragstone.monitor.numbers.stretch import Stretch
+from ragstone.monitor.series.compare_windows import side_by_side
+from ragstone.monitor.series.metric_over_time import Facet, Stretch, over_time
+from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import MonitorSettings
-from ragstone.monitor.store.score_sums import sum_up
+from ragstone.monitor.store.scores import sum_up
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.stats.distributions import Interval, wilson
 from ragstone.stats.monitoring.windows import (

@@ -22,7 +22,7 @@ from ragstone.annotation.queue.form import AskedLabel
 from ragstone.cli import app
 from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.monitor import open_store
-from ragstone.monitor.store.counts import count
+from ragstone.monitor.store.rows import count
 from ragstone.report import picture
 from ragstone.report.notebook import page_of
 from ragstone.run.batches.batch_journal import FILE as BATCHES

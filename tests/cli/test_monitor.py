@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from ragstone.cli import app
-from ragstone.monitor.following.assessing import GuardChecking
-from ragstone.monitor.following.folding import Folding
-from ragstone.monitor.following.sampling import Sampling
-from ragstone.monitor.settings.judging import SamplingSettings
-from ragstone.monitor.store.counts import count
+from ragstone.monitor.duties.draw_answers import Sampling
+from ragstone.monitor.duties.fold_traces import Folding
+from ragstone.monitor.duties.periodic_steps import GuardChecking
+from ragstone.monitor.settings.sections import SamplingSettings
+from ragstone.monitor.store.rows import count
 from ragstone.monitor.store.store import open_store
-from tests.monitor.following.arriving import (
+from tests.monitor.duties.arriving import (
     receive,
     receive_answers,
     receive_examples,

@@ -10,9 +10,13 @@ from typer.testing import CliRunner, Result
 
 from ragstone.cli import app
 from ragstone.monitor.settings import read_settings
-from ragstone.monitor.store.raised import add_alarm
 from ragstone.monitor.store.store import open_store
-from ragstone.monitor.store.telling import end_telling, queue_tellings, take_telling
+from ragstone.monitor.store.stored_alarms import (
+    add_alarm,
+    end_telling,
+    queue_tellings,
+    take_telling,
+)
 from tests.project import ROOT
 
 DOCUMENT = ROOT / "docs" / "monitor-rules.md"

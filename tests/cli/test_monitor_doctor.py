@@ -19,12 +19,12 @@ from ragstone.cli.monitor_doctor import (
     environment,
     said_of,
 )
-from ragstone.monitor.following.status import monitor_status
-from ragstone.monitor.intake.app import make_intake
-from ragstone.monitor.intake.settings import IntakeSettings
-from ragstone.monitor.store.counts import counted
+from ragstone.monitor.duties.worker_status import monitor_status
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
-from tests.monitor.following.arriving import receive_answers
+from tests.monitor.duties.arriving import receive_answers
 
 from .conftest import Outcome
 

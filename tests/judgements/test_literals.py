@@ -58,7 +58,7 @@ NO_KINDS = {
     "annotation/write_labels.py": ("rating",),
     "models/chat/provider_batches.py": ("response",),
     "models/chat/library_clients.py": ("response",),
-    "monitor/traces/documents.py": ("response", "similarity"),
+    "monitor/traces/retrieved_documents.py": ("response", "similarity"),
     "web/pages/": ("claims", "statements", "agreement"),
     "report/number_format.py": ("grounding",),
     "report/layouts/named_reports.py": ("grounding",),

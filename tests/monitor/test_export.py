@@ -8,7 +8,7 @@ import pytest
 import ragstone
 from ragstone.core.errors import InputError
 from ragstone.monitor import export
-from ragstone.monitor.store import exported
+from ragstone.monitor.store import incoming as exported
 from ragstone.monitor.store.store import MonitorStore
 
 from .stored import put_example

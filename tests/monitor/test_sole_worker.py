@@ -5,10 +5,8 @@ from pathlib import Path
 from threading import Event, Thread
 from typing import TYPE_CHECKING
 
-from ragstone.monitor.sole_worker import TURN, sole_worker
-from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.store.tables import LAYOUT
-from ragstone.monitor.worker import MonitorWorker
+from ragstone.monitor.store.store import LAYOUT, MonitorStore, open_store
+from ragstone.monitor.worker import TURN, MonitorWorker, sole_worker
 
 if TYPE_CHECKING:
     from postgres import PostgresServer

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.monitor.following.sign_of_life import HEARTBEAT
+from ragstone.monitor.duties.worker_status import HEARTBEAT
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.kept import remembered
-from ragstone.monitor.store.log import last_lines
+from ragstone.monitor.store.rows import last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.worker import MonitorWorker, worker_command
-from tests.monitor.following.arriving import FALSE, receive_answers, rows
-from tests.monitor.following.clock import Clock
+from tests.monitor.duties.arriving import FALSE, receive_answers, rows
+from tests.monitor.duties.clock import Clock
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
@@ -65,7 +64,7 @@ def test_a_step_that_fails_is_logged_and_tried_again_later_and_stops_nothing_els
         raise ValueError("with a text of somebody's")
 
     with monkeypatch.context() as patched:
-        patched.setattr("ragstone.monitor.following.assessing.write_assessed", broken)
+        patched.setattr("ragstone.monitor.duties.periodic_steps.write_assessed", broken)
         worker.step()
         worker.step()
     with store.database.reading() as run:
@@ -91,7 +90,7 @@ def test_a_judge_that_fails_is_no_end_of_the_worker(
     clock.wait(11)
     worker.step()
     with monkeypatch.context() as patched:
-        patched.setattr("ragstone.monitor.following.judging.judged_run", lambda *_: 1 / 0)
+        patched.setattr("ragstone.monitor.duties.judge_answers.judged_run", lambda *_: 1 / 0)
         worker.judge()
     with store.database.reading() as run:
         assert "ZeroDivisionError" in last_lines(run)[0].text

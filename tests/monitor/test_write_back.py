@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.messages import reason
-from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.write_back import (
+from ragstone.monitor.export import (
     NotTaken,
     WindowMean,
     WriteBack,
@@ -17,6 +16,7 @@ from ragstone.monitor.write_back import (
     post,
     write_back,
 )
+from ragstone.monitor.store.store import MonitorStore
 
 from .stored import put_example, put_score
 
@@ -109,7 +109,7 @@ def test_what_was_scored_before_is_not_sent(store: MonitorStore) -> None:
 def test_what_was_not_taken_is_sent_again_and_nothing_twice(
     store: MonitorStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragstone.monitor.write_back.BATCH", 2)
+    monkeypatch.setattr("ragstone.monitor.export.BATCH", 2)
     begin_write_back(store)
     put_example(store, "a", 1.0)
     for at in range(5):

@@ -10,9 +10,8 @@ from ragstone.core.database import Sql
 from ragstone.core.messages import reason
 from ragstone.data import as_record, cornwall, read
 from ragstone.guard import Assessment, Checks, Guard
-from ragstone.monitor.store.counts import count
-from ragstone.monitor.store.log import log
-from ragstone.monitor.store.received import insert_malformed
+from ragstone.monitor.store.incoming import insert_malformed
+from ragstone.monitor.store.rows import count, log
 from ragstone.monitor.store.store import open_store
 
 DAY, HOUR = 86_400.0, 3_600.0

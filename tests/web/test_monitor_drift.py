@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.monitor.numbers.drift import DAY
-from ragstone.monitor.numbers.features import CONFIDENCE, FEATURES
+from ragstone.monitor.series.drift import CONFIDENCE, DAY, FEATURES
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.web.app import make_app

@@ -17,23 +17,22 @@ from typer.testing import CliRunner
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.cli import app
-from ragstone.monitor.alarms.rules import AlarmBar
-from ragstone.monitor.following.folding import Folding
-from ragstone.monitor.following.sign_of_life import HEARTBEAT
-from ragstone.monitor.labelling import DRAWN, PICKED
-from ragstone.monitor.numbers.metric_over_time import Facet
+from ragstone.monitor.alarms.slice_rules import AlarmBar
+from ragstone.monitor.duties.fold_traces import Folding
+from ragstone.monitor.duties.worker_status import HEARTBEAT
+from ragstone.monitor.send_to_people import DRAWN, PICKED
+from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.settings import DEFAULTS, AlarmRule, BaselineSettings, MonitorSettings
-from ragstone.monitor.store.counts import count
-from ragstone.monitor.store.kept import keep
-from ragstone.monitor.store.raised import silenced_until
+from ragstone.monitor.store.rows import count, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
+from ragstone.monitor.store.stored_alarms import silenced_until
 from ragstone.web.app import make_app
 from ragstone.web.parts.whole_conversations import ConversationFacts, conversation_facts
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.safe import Access
 from ragstone.web.watching import Watching
-from tests.monitor.following.arriving import receive_answers
-from tests.monitor.numbers.scores import converse, put
+from tests.monitor.duties.arriving import receive_answers
+from tests.monitor.series.scores import converse, put
 
 from .conftest import HOST, SECRET, client_of
 from .production import MARKUP, a_day
@@ -522,7 +521,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
         opened.wait(5)
         return AlarmBar(0.77)
 
-    monkeypatch.setattr("ragstone.monitor.alarms.baseline._bar_of_run", slow)
+    monkeypatch.setattr("ragstone.monitor.alarms.slice_rules._bar_of_run", slow)
     monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 0)
     rule = AlarmRule("faith", "faithfulness", margin=0.05)
     settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))

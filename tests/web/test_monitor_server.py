@@ -17,8 +17,8 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.monitor.settings import read_settings
-from ragstone.monitor.settings.starting import check_start
-from ragstone.monitor.store.log import last_lines
+from ragstone.monitor.settings.monitor_settings import check_start
+from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_server import serve_monitor
 

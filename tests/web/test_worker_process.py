@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from queue import Queue
 
-from ragstone.web.worker_process import Death, WorkerProcess
+from ragstone.web.monitor_server import Death, WorkerProcess
 
 SLEEPS = [sys.executable, "-c", "import time\nwhile True: time.sleep(1)"]
 

@@ -96,7 +96,7 @@ def export(
     """
     from ragstone.monitor import export as write
     from ragstone.monitor import open_store
-    from ragstone.monitor.moment import read_moment
+    from ragstone.monitor.settings.settings_table import read_moment
 
     now = time.time()
     begin = 0.0 if since is None else read_moment(since, "since", now)

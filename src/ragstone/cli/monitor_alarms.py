@@ -13,8 +13,8 @@ from .output import print_json, say
 
 if TYPE_CHECKING:
     from ragstone.monitor.settings import AlarmRule, MonitorSettings
-    from ragstone.monitor.store.raised import RaisedAlarm
     from ragstone.monitor.store.store import MonitorStore
+    from ragstone.monitor.store.stored_alarms import RaisedAlarm
 
 Store = Annotated[
     str,
@@ -31,8 +31,11 @@ def alarms(store: Store = "monitor", json: options.Json = False) -> None:
 
     Exit status: 0 shown, 2 no such store.
     """
-    from ragstone.monitor.store.raised import raised_alarms, silenced_until
-    from ragstone.monitor.store.telling import channel_standings
+    from ragstone.monitor.store.stored_alarms import (
+        channel_standings,
+        raised_alarms,
+        silenced_until,
+    )
 
     opened = _opened(store)
     now = time.time()
@@ -103,7 +106,7 @@ def silence(
     """
     from ragstone.core.errors import InputError
     from ragstone.monitor.alarms.lifecycle import silence_rule
-    from ragstone.monitor.moment import LENGTH, SECONDS
+    from ragstone.monitor.settings.settings_table import LENGTH, SECONDS
 
     found = LENGTH.fullmatch(length.strip())
     if found is None:
@@ -135,7 +138,7 @@ def rules(
     """
     from ragstone.core.errors import InputError
     from ragstone.monitor.settings import FaultySettings, read_settings
-    from ragstone.monitor.settings.starting import (
+    from ragstone.monitor.settings.monitor_settings import (
         closed_judges,
         lacking,
         unpriced_models,
@@ -174,8 +177,7 @@ def rules(
 
 
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
-    from ragstone.monitor.alarms.baseline import bar_beforehand
-    from ragstone.monitor.alarms.rules import shares_of
+    from ragstone.monitor.alarms.slice_rules import bar_beforehand, shares_of
     from ragstone.report.number_format import number
     from ragstone.web.parts.rule_delay import in_words, judged_of, rule_delay, usual_fall
 
@@ -226,7 +228,7 @@ def _plain(alarm: "RaisedAlarm") -> dict[str, Any]:
 
 
 def _words(alarm: "RaisedAlarm") -> str:
-    from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
+    from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
 
     return over_sentence(alarm) or alarm_sentence(alarm)
 

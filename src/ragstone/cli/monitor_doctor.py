@@ -20,7 +20,7 @@ from .monitor_standing import length
 from .output import print_json, say
 
 if TYPE_CHECKING:
-    from ragstone.monitor.following.status import MonitorStatus
+    from ragstone.monitor.duties.worker_status import MonitorStatus
 
 State = Literal["right", "look", "wrong"]
 
@@ -244,7 +244,7 @@ def _content(value: str) -> MonitorFinding:
 
 def _last_day(store: str) -> Iterator[MonitorFinding]:
     from ragstone.monitor import open_store
-    from ragstone.monitor.following.status import monitor_status
+    from ragstone.monitor.duties.worker_status import monitor_status
 
     now = time.time()
     try:

@@ -67,8 +67,8 @@ def backfill(
     window.
     """
     from ragstone.monitor import begin_backfill, open_store, plan_backfill
-    from ragstone.monitor.moment import read_moment
     from ragstone.monitor.settings import DEFAULTS, read_settings
+    from ragstone.monitor.settings.settings_table import read_moment
     from ragstone.report.number_format import counted
 
     settings = DEFAULTS if rules is None else read_settings(rules)
@@ -112,7 +112,7 @@ def forget(
     """
     from ragstone.monitor import forget as remove
     from ragstone.monitor import open_store
-    from ragstone.monitor.following.forgetting import require_somebody
+    from ragstone.monitor.duties.erasure import require_somebody
     from ragstone.report.number_format import counted
 
     require_somebody(session, user)

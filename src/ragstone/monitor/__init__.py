@@ -15,27 +15,27 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .exporting import export
-    from .following.backfill import BackfillPlan, begin_backfill, plan_backfill
-    from .following.forgetting import Forgotten, forget
-    from .following.status import MonitorStatus, monitor_status
+    from .duties.draw_answers import BackfillPlan, begin_backfill, plan_backfill
+    from .duties.erasure import Forgotten, forget
+    from .duties.worker_status import MonitorStatus, monitor_status
+    from .export import export
     from .intake.recorder import Recorder, record, start_recorder
     from .settings import MonitorSettings, read_settings
     from .store.store import MonitorStore, open_store
 
 _ROOMS = {
-    "BackfillPlan": "following.backfill",
-    "Forgotten": "following.forgetting",
+    "BackfillPlan": "duties.draw_answers",
+    "Forgotten": "duties.erasure",
     "MonitorSettings": "settings",
-    "MonitorStatus": "following.status",
+    "MonitorStatus": "duties.worker_status",
     "MonitorStore": "store.store",
     "Recorder": "intake.recorder",
-    "begin_backfill": "following.backfill",
-    "export": "exporting",
-    "forget": "following.forgetting",
-    "monitor_status": "following.status",
+    "begin_backfill": "duties.draw_answers",
+    "export": "export",
+    "forget": "duties.erasure",
+    "monitor_status": "duties.worker_status",
     "open_store": "store.store",
-    "plan_backfill": "following.backfill",
+    "plan_backfill": "duties.draw_answers",
     "read_settings": "settings",
     "record": "intake.recorder",
     "start_recorder": "intake.recorder",

@@ -1,9 +1,10 @@
-"""Worker: folds, assesses, draws and judges what came, in a process of its own.
+"""Worker: the process that folds, assesses, draws and judges what came, and raises alarms.
 
     python -m ragstone.monitor.worker STORE [SETTINGS]
 
-It meets the server only in the store. Killed at any moment, it goes on where it was.
-``worker_command`` gives the command; SETTINGS is what it says in JSON.
+SETTINGS is JSON as ``worker_command`` writes it. The worker meets the server only in the store.
+Killed at any moment, it goes on from the same place. Several servers may share a store, but only
+a single worker at a time judges and raises alarms.
 """
 
 import json
@@ -11,32 +12,119 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from time import time
+from time import time as worker_time
 
-from .alarms.telling.sending import wait_until_told
+from ragstone.core.database import POSTGRES, connect
+from ragstone.models.model_store import locked
+
+from .alarms.notifications import wait_until_told
 from .alarms.watch import watch
-from .following.anchoring import Anchoring
-from .following.assessing import GuardChecking
-from .following.folding import Folding
-from .following.judging import Judging
-from .following.people import People
-from .following.retention import Retention
-from .following.retried import Retried
-from .following.sampling import Sampling
-from .following.sign_of_life import HEARTBEAT
-from .following.summing import Summing
-from .following.writing_back import WritingBack
+from .duties.draw_answers import Sampling
+from .duties.erasure import Retention
+from .duties.fold_traces import Folding
+from .duties.human_scores import People
+from .duties.judge_answers import Anchoring, Judging
+from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack
+from .duties.worker_status import HEARTBEAT
 from .settings import DEFAULTS, MonitorSettings, read_settings
-from .sole_worker import sole_worker
-from .store.kept import keep
-from .store.log import log
-from .store.store import MonitorStore, open_store
+from .store.rows import keep, log
+from .store.store import LAYOUT, MonitorStore, open_store
 from .traces import Corpus
 
-__all__ = ["HEARTBEAT", "MonitorWorker", "main", "worker_command"]
+__all__ = [
+    "HEARTBEAT",
+    "MonitorWorker",
+    "main",
+    "worker_command",
+]
+
+
+LOCK = "worker.lock"
+LOOK = 0.5
+"""Seconds between two looks whether the other worker is gone."""
+
+TURN = 1
+"""Beside the lock of writers, which has the layout's number alone."""
+
+
+@contextmanager
+def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Callable[[], bool]]:
+    """Wait until no other worker is at work on the store, and be the one.
+
+    The lock goes with the process, however that ends, or with its connection to PostgreSQL.
+
+    Args:
+        store: What is worked on.
+        note: Told in words if there is another.
+
+    Yields:
+        What says whether this is still the one, to be asked now and then.
+    """
+    if not store.place.startswith(POSTGRES):
+        with locked(store.folder / LOCK, note=note, doing="judging this store"):
+            yield lambda: True
+        return
+    turn = _PostgresTurn(store.place)
+    try:
+        waiting = False
+        while not turn.taken():
+            if not waiting:
+                note("Another process is judging this store; waiting for it.")
+                waiting = True
+            time.sleep(LOOK)
+        yield turn.held
+    finally:
+        turn.close()
+
+
+class _PostgresTurn:
+    """The lock in PostgreSQL, which its server frees when the connection breaks.
+
+    Args:
+        address: Of the database.
+    """
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        self._connection = connect(address, autocommit=True)
+        self._lost = False
+
+    def taken(self) -> bool:
+        """Take it, if it is free."""
+        row = self._connection.execute(
+            "SELECT pg_try_advisory_lock(%s, %s)", (LAYOUT.owner, TURN)
+        ).fetchone()
+        return row is not None and row[0] is True
+
+    def held(self) -> bool:
+        """Whether it is still held; once another has it, never again.
+
+        After the connection broke it is taken again, if it is free. While the database cannot be
+        reached nobody else is at work on it either.
+        """
+        from psycopg import Error
+
+        if self._lost:
+            return False
+        try:
+            self._connection.execute("SELECT 1")
+        except Error:
+            try:
+                self.close()
+                self._connection = connect(self._address, autocommit=True)
+                self._lost = not self.taken()
+            except Error:
+                return True
+        return not self._lost
+
+    def close(self) -> None:
+        self._connection.close()
+
 
 BEAT = 5.0
 """Seconds between two signs of life in the store, and between two looks for alarms."""
@@ -87,7 +175,7 @@ class MonitorWorker:
         store: MonitorStore,
         settings: MonitorSettings = DEFAULTS,
         *,
-        now: Callable[[], float] = time,
+        now: Callable[[], float] = worker_time,
         is_sole: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store, self._settings, self._now = store, settings, now
@@ -211,7 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _say(store: MonitorStore, text: str) -> None:
     with store.database.transaction() as run:
-        log(run, time(), "info", text)
+        log(run, worker_time(), "info", text)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:

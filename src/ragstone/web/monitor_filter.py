@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from ragstone.core.errors import InputError
-from ragstone.monitor.moment import read_moment
-from ragstone.monitor.store.listed import ListedWhere
+from ragstone.monitor.settings.settings_table import read_moment
+from ragstone.monitor.store.stored_examples import ListedWhere
 from ragstone.report.number_format import number
 
 from .asked import Asked

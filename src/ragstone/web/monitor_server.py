@@ -1,37 +1,304 @@
-"""Monitor server: intake and screens in one process, the worker in a child of it.
+"""Monitor server: the intake and screens on a single port, and the worker as a child process.
 
-Both write to one store and meet nowhere else, so that whatever happens to the worker, what comes is
-taken; and what was acknowledged is folded and judged once a worker runs again.
+The server and the worker write to the same store and meet nowhere else. Whatever happens to the
+worker, the server takes what comes, and what it acknowledged is folded and judged once a worker
+runs again.
+
+A trace comes from a program, which has neither the secret of the pages nor a cookie, so the
+intake asks for the token in a header of its own. The intake checks host names as the pages do.
 """
 
+import asyncio
+import logging
 import signal
+import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from threading import Timer, current_thread, main_thread
-from typing import TYPE_CHECKING
+from tempfile import TemporaryFile
+from threading import Event, Lock, Thread, Timer, current_thread, main_thread
+from time import monotonic
+from typing import IO, TYPE_CHECKING, Any
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError, RagstoneError, each
 from ragstone.core.messages import argument
-from ragstone.monitor.alarms.alive import AliveWatch
+from ragstone.monitor.alarms.watch import AliveWatch
+from ragstone.monitor.intake.intake_app import HEALTH, PATHS, READY
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings, read_settings
-from ragstone.monitor.settings.judging import check_rate
-from ragstone.monitor.settings.starting import check_start
-from ragstone.monitor.store.log import Level, log
+from ragstone.monitor.settings.monitor_settings import check_start
+from ragstone.monitor.settings.sections import check_rate
+from ragstone.monitor.store.rows import Level, log
 from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
 from .extra import require_ui
 from .listening import Listening, Served, listen
+from .safe import Access
 from .serving import lean
-from .store_log import logged_to
-from .worker_process import Death, WorkerProcess
 
 if TYPE_CHECKING:
     import uvicorn
+
+
+MOST = 1_000
+SECONDS = 15.0
+
+
+class BoundedConnection(H11Protocol):
+    """uvicorn's connection; one too many is closed, and so is one that sends its head slowly.
+
+    Name it as ``http`` of uvicorn's ``Config``. A body has its own time, in the settings.
+    """
+
+    most = MOST
+    seconds = SECONDS
+    _ends: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        """Somebody connected."""
+        super().connection_made(transport)
+        if len(self.connections) > self.most:
+            transport.abort()
+        else:
+            self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        """Something came."""
+        before = self.cycle
+        super().data_received(data)
+        if self.cycle is not before:
+            self._head_is_there()
+        elif before is None or before.response_complete:
+            self._wait_for_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection ended."""
+        self._head_is_there()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        if self._ends is None:
+            self._ends = self.loop.call_later(self.seconds, self.transport.abort)
+
+    def _head_is_there(self) -> None:
+        if self._ends is not None:
+            self._ends.cancel()
+            self._ends = None
+
+
+class MonitorApp:
+    """Gives each request to whom it is for.
+
+    Args:
+        intake: Takes traces.
+        screens: The pages.
+        access: Who may use both.
+    """
+
+    def __init__(self, intake: ASGIApp, screens: ASGIApp, access: Access) -> None:
+        self._intake, self._screens, self._access = intake, screens, access
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http" or not _is_for_intake(scope["path"]):
+            await self._screens(scope, receive, send)
+            return
+        host = Headers(scope=scope).get("host", "").lower()
+        # Who asks whether it is alive, such as Kubernetes, calls it by an address of its own.
+        if host not in self._access.hosts and scope["path"] not in (HEALTH, READY):
+            refused = PlainTextResponse(
+                "This server is not called by that name. Send to the address that it printed.\n",
+                421,
+            )
+            await refused(scope, receive, send)
+            return
+        await self._intake(scope, receive, send)
+
+
+def _is_for_intake(path: str) -> bool:
+    return path in PATHS or path.startswith("/v1/")
+
+
+Say = Callable[[Level, str], None]
+"""Writes a line some time. Whoever logs must not wait for the store: it may be what is broken."""
+
+NAMES = ("ragstone", "uvicorn.error")
+"""The loggers whose words are kept."""
+
+
+class StoreLog(logging.Handler):
+    """Writes warnings and errors to the log of a store; neither fails nor waits."""
+
+    def __init__(self, say: Say) -> None:
+        super().__init__(logging.WARNING)
+        self._say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write a line. Of an error its kind and its place, for its words may be a trace's."""
+        level: Level = "error" if record.levelno >= logging.ERROR else "warning"
+        text = record.getMessage()
+        if record.exc_info and record.exc_info[0] is not None:
+            trace = record.exc_info[2]
+            while trace is not None and trace.tb_next is not None:
+                trace = trace.tb_next
+            where = f" in {trace.tb_frame.f_code.co_qualname}:{trace.tb_lineno}" if trace else ""
+            text = f"{text}: {record.exc_info[0].__name__}{where}"
+        self._say(level, text)
+
+
+@contextmanager
+def logged_to(say: Say) -> Iterator[None]:
+    """Keep what is logged meanwhile in the store, and off the terminal."""
+    handler = StoreLog(say)
+    loggers = [logging.getLogger(name) for name in NAMES]
+    before = [one.propagate for one in loggers]
+    for one in loggers:
+        one.addHandler(handler)
+        one.propagate = False
+    try:
+        yield
+    finally:
+        for one, propagated in zip(loggers, before, strict=True):
+            one.removeHandler(handler)
+            one.propagate = propagated
+
+
+FIRST, LONGEST = 1.0, 60.0
+"""Seconds until it is started again: after the first death, and at most."""
+
+STEADY = 120.0
+"""Seconds that it has to live for the next death to count as the first."""
+
+PATIENCE = 9.0
+"""Seconds that it has to end, once it is asked to."""
+
+LAST_WORDS = 1_500
+"""Characters of what it wrote last that are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Death:
+    """That the worker ended by itself.
+
+    Attributes:
+        how: In words.
+        deaths: How often it did so, one after the other.
+        wait: Seconds until it is started again.
+        last_words: What it wrote last.
+    """
+
+    how: str
+    deaths: int
+    wait: float
+    last_words: str
+
+
+class WorkerProcess:
+    """A child process that is kept running.
+
+    Args:
+        command: That starts it.
+        died: Told of every death, before it is started again.
+        first: Seconds until it is started again the first time; each time twice as long.
+    """
+
+    def __init__(
+        self, command: Sequence[str], died: Callable[[Death], None], *, first: float = FIRST
+    ) -> None:
+        self._command, self._died, self._first = command, died, first
+        self._ending = Event()
+        self._lock = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._thread = Thread(target=self._keep, daemon=True)
+
+    def start(self) -> None:
+        """Start it."""
+        self._thread.start()
+
+    @property
+    def pid(self) -> int | None:
+        """Of the process that runs; None between two."""
+        process = self._process
+        return process.pid if process is not None and process.poll() is None else None
+
+    def stop(self, patience: float = PATIENCE) -> None:
+        """Ask it to end, and end it where it does not; it is not started again."""
+        with self._lock:
+            self._ending.set()
+            process = self._process
+        if process is not None and process.poll() is None:
+            process.send_signal(signal.SIGTERM)
+            try:
+                process.wait(patience)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        self._thread.join(1)
+
+    def _keep(self) -> None:
+        wait, deaths = self._first, 0
+        while not self._ending.is_set():
+            began = monotonic()
+            with TemporaryFile() as words:
+                process = self._started(words)
+                if process is None:
+                    return
+                code = process.wait()
+                if process.stdin is not None:
+                    process.stdin.close()
+                last_words = _end_of(words)
+            if self._ending.is_set():
+                return
+            if monotonic() - began > STEADY:
+                wait, deaths = self._first, 0
+            deaths += 1
+            self._died(Death(_how(code), deaths, wait, last_words))
+            self._ending.wait(wait)
+            wait = min(2 * wait, LONGEST)
+
+    def _started(self, words: IO[bytes]) -> "subprocess.Popen[bytes] | None":
+        with self._lock:
+            if self._ending.is_set():
+                return None
+            # In a group of its own: Ctrl+C in a terminal ends the server, which ends it in turn.
+            # Its input is a pipe of ours, which closes however we end.
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.PIPE,
+                stdout=words,
+                stderr=words,
+                process_group=0,
+            )
+            return self._process
+
+
+def _how(code: int) -> str:
+    """How a process ended, in words.
+
+    >>> _how(-9), _how(1)
+    ('it was ended by SIGKILL', 'it ended with status 1')
+    """
+    if code < 0:
+        try:
+            return f"it was ended by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"it was ended by signal {-code}"
+    return f"it ended with status {code}"
+
+
+def _end_of(words: IO[bytes]) -> str:
+    size = words.seek(0, 2)
+    words.seek(max(0, size - LAST_WORDS))
+    return words.read().decode("utf-8", "replace").strip()
+
 
 PORT = 8431
 START = "/monitor"
@@ -90,12 +357,14 @@ def serve_monitor(
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
     import uvicorn
 
-    from ragstone.monitor.intake.app import make_intake
-    from ragstone.monitor.intake.connections import BoundedConnection
-    from ragstone.monitor.intake.settings import IntakeSettings
+    from ragstone.monitor.intake.intake_app import make_intake
+
+    pass
+    from ragstone.monitor.intake.group_commit import IntakeSettings
 
     from .app import make_app
-    from .monitor_app import MonitorApp
+
+    pass
     from .runs_folder import RunsFolder
     from .watching import Watching
 

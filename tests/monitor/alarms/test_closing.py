@@ -9,12 +9,11 @@ import pytest
 
 from ragstone.cli.monitor_standing import standing
 from ragstone.core.database import Sql
-from ragstone.monitor.alarms import closing
-from ragstone.monitor.alarms.closing import AGAIN, SILENCE, close_sessions
-from ragstone.monitor.alarms.detecting import Fall, detect
-from ragstone.monitor.alarms.rules import AlarmBar, WatchedSlice
-from ragstone.monitor.alarms.watch import watch
-from ragstone.monitor.following.status import monitor_status
+from ragstone.monitor.alarms import watch as closing
+from ragstone.monitor.alarms.detectors import Fall, detect
+from ragstone.monitor.alarms.slice_rules import AlarmBar, WatchedSlice
+from ragstone.monitor.alarms.watch import AGAIN, SILENCE, close_sessions, watch
+from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,
@@ -23,13 +22,12 @@ from ragstone.monitor.settings import (
     NoDataSettings,
     SamplingSettings,
 )
-from ragstone.monitor.store.answers_together import answers_together
-from ragstone.monitor.store.erased import erase_examples
-from ragstone.monitor.store.raised import raised_alarms
+from ragstone.monitor.store.incoming import erase_examples
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.watched_scores import watched_scores
-from ragstone.monitor.store.watched_sessions import watched_turns
-from tests.monitor.following.arriving import rows
+from ragstone.monitor.store.stored_alarms import raised_alarms
+from ragstone.monitor.store.stored_examples import answers_together
+from ragstone.monitor.store.watched_scores import watched_scores, watched_turns
+from tests.monitor.duties.arriving import rows
 
 RULE = AlarmRule("faith", "faithfulness", bar=0.8, of="sessions", no_data="ignore")
 ALL = WatchedSlice(RULE, "", 1, AlarmBar(0.8), limit=1000.0)

@@ -19,22 +19,24 @@ import pytest
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, AuthResult, Envelope, Session
 
-from ragstone.monitor.alarms.telling import sending, webhook
-from ragstone.monitor.alarms.telling.email import letter, tell_by_email
-from ragstone.monitor.alarms.telling.file import tell_file
-from ragstone.monitor.alarms.telling.message import AlarmMessage
-from ragstone.monitor.alarms.telling.not_told import NotTold
-from ragstone.monitor.alarms.telling.sending import (
+from ragstone.monitor.alarms import notifications as sending
+from ragstone.monitor.alarms import notifications as webhook
+from ragstone.monitor.alarms.notifications import (
     FIRST,
     HELD,
     LONGEST,
     MOST_TRIES,
+    AlarmMessage,
+    NotTold,
+    letter,
+    tell_by_email,
+    tell_file,
     tell_next,
     tell_soon,
+    tell_stdout,
+    tell_webhook,
     wait_until_told,
 )
-from ragstone.monitor.alarms.telling.stdout import tell_stdout
-from ragstone.monitor.alarms.telling.webhook import tell_webhook
 from ragstone.monitor.settings import (
     EmailChannel,
     FileChannel,
@@ -43,9 +45,10 @@ from ragstone.monitor.settings import (
     TellSettings,
     WebhookChannel,
 )
-from ragstone.monitor.store.raised import RaisedAlarm, add_alarm
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.telling import (
+from ragstone.monitor.store.stored_alarms import (
+    RaisedAlarm,
+    add_alarm,
     channel_standings,
     end_telling,
     queue_tellings,

@@ -10,15 +10,19 @@ import pytest
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.monitor.alarms import watch as watching
-from ragstone.monitor.alarms.alive import check_alive
-from ragstone.monitor.alarms.lifecycle import NO_DATA, WORSE, end, fire, resolve_alarm
-from ragstone.monitor.alarms.no_data import HOUR
-from ragstone.monitor.alarms.slices import settled_bar
-from ragstone.monitor.alarms.telling.sending import wait_until_told
-from ragstone.monitor.alarms.watch import watch
-from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
-from ragstone.monitor.following.sign_of_life import DEAD, HEARTBEAT
-from ragstone.monitor.following.status import monitor_status
+from ragstone.monitor.alarms.lifecycle import (
+    NO_DATA,
+    WORSE,
+    alarm_sentence,
+    end,
+    fire,
+    over_sentence,
+    resolve_alarm,
+    settled_bar,
+)
+from ragstone.monitor.alarms.notifications import wait_until_told
+from ragstone.monitor.alarms.watch import HOUR, check_alive, watch
+from ragstone.monitor.duties.worker_status import DEAD, HEARTBEAT, monitor_status
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,
@@ -28,10 +32,9 @@ from ragstone.monitor.settings import (
     NoDataSettings,
     SamplingSettings,
 )
-from ragstone.monitor.store.kept import keep
-from ragstone.monitor.store.raised import RaisedAlarm, raised_alarms, silence
+from ragstone.monitor.store.rows import keep
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.telling import queued
+from ragstone.monitor.store.stored_alarms import RaisedAlarm, queued, raised_alarms, silence
 from tests.monitor.alarms.scores import START, give
 
 RULE = AlarmRule("faith", "faithfulness", bar=0.8)

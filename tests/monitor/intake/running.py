@@ -13,10 +13,10 @@ from typing import Any
 import uvicorn
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from ragstone.monitor.intake.app import IntakeApp, make_intake
-from ragstone.monitor.intake.connections import BoundedConnection
-from ragstone.monitor.intake.settings import IntakeSettings
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import IntakeApp, make_intake
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.web.monitor_server import BoundedConnection
 
 SECOND = 10**9
 NOW = 1_790_000_000

@@ -16,9 +16,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExportResult
 from requests import PreparedRequest, Response, Session
 
-from ragstone.monitor.intake.app import make_intake
-from ragstone.monitor.intake.settings import IntakeSettings
-from ragstone.monitor.store.counts import counted
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.intake_app import make_intake
+from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import TracePart, fold
 from tests.monitor.intake.held import Held

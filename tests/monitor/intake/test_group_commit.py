@@ -6,11 +6,9 @@ import pytest
 
 from ragstone.core.errors import StoreAway
 from ragstone.monitor.intake.group_commit import GroupCommit, Taken
-from ragstone.monitor.store.counts import counted
-from ragstone.monitor.store.kept import remembered
-from ragstone.monitor.store.log import last_lines
+from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.received import Malformed, TracePart
+from ragstone.monitor.traces.spans import Malformed, TracePart
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, kept, running, traces
 

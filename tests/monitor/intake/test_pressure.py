@@ -6,11 +6,11 @@ from collections.abc import Callable
 from contextlib import ExitStack, closing
 from time import monotonic, sleep
 
-from ragstone.monitor.intake.app import make_intake
-from ragstone.monitor.intake.connections import BoundedConnection
-from ragstone.monitor.intake.settings import IntakeSettings
-from ragstone.monitor.intake.waiting import WaitingRoom
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.http_request import WaitingRoom
+from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.store.store import MonitorStore
+from ragstone.web.monitor_server import BoundedConnection
 from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import (
     JSON,

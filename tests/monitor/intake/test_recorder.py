@@ -15,10 +15,10 @@ import pytest
 from ragstone import monitor
 from ragstone.core.errors import InputError
 from ragstone.monitor.intake import recorder as module
+from ragstone.monitor.intake.group_commit import IntakeSettings
+from ragstone.monitor.intake.record_sender import NoUse, Recorded, TryLater
 from ragstone.monitor.intake.recorder import Recorder
-from ragstone.monitor.intake.sending import NoUse, Recorded, TryLater
-from ragstone.monitor.intake.settings import IntakeSettings
-from ragstone.monitor.store.counts import counted
+from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.monitor.intake.running import kept, running
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.monitor.settings.places import KeyPath, places
+from ragstone.monitor.settings.settings_table import KeyPath, places
 
 TEXT = '''\
 # a comment = 1

@@ -2,7 +2,7 @@
 
 from threading import Event, Thread
 
-from ragstone.monitor.store.kept import keep, remembered
+from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 
 

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.errors import InputError, StoreAway
-from ragstone.monitor.store.counts import count, counted
-from ragstone.monitor.store.kept import keep, remembered
-from ragstone.monitor.store.log import last_lines, log
+from ragstone.monitor.store.rows import count, counted, keep, last_lines, log, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 
 

@@ -1,22 +1,27 @@
-"""Lifecycle: an alarm fires, goes on firing, and is resolved. One alarm of a kind at a time,
-for each rule and slice.
+"""Alarms: when an alarm fires and resolves, the slices each rule watches, and alarms in words.
 
-One that fires again soon after it was resolved is the same alarm: nobody was told yet that it was
-over, and nobody is told again.
+A rule never has two alarms of the same kind firing on the same slice. An alarm that fires again
+soon after it was resolved is the same alarm: nobody has been notified yet that it was over, and
+nobody is notified again.
+
+New slices join by themselves. A slice keeps its number, and a bar counted from its first answers
+changes only with the rule's settings or the judge.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.escape import on_one_line
-from ragstone.monitor.settings import MonitorSettings
-from ragstone.monitor.settings.rule import OWN_RULES
-from ragstone.monitor.store.arrivals import deploys_before
-from ragstone.monitor.store.kept import remembered
-from ragstone.monitor.store.raised import (
+from ragstone.core.messages import reason, worded
+from ragstone.monitor.settings import AlarmRule, MonitorSettings
+from ragstone.monitor.settings.alarm_rules import OWN_RULES
+from ragstone.monitor.store.incoming import deploys_before
+from ragstone.monitor.store.rows import forget, keep, remembered
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_alarms import (
     RaisedAlarm,
     add_alarm,
     any_alarm_of,
@@ -26,10 +31,203 @@ from ragstone.monitor.store.raised import (
     silence,
     write_alarm,
 )
-from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
-from .detecting import Detection, Fall
-from .slices import RULES
+from .detectors import Detection, Fall, OutdatedBar
+from .slice_rules import (
+    MOST_SLICES,
+    AlarmBar,
+    WatchedSlice,
+    bar_of_first,
+    bar_of_run,
+    facet_of,
+    unit_of,
+    watched,
+)
+
+RULES = "rules"
+
+LONGEST_VALUE = 200
+"""Characters of a slice; what is longer names no group of answers."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningSlice:
+    """A rule that waits for the first answers of a slice, from which it counts its margin."""
+
+    rule: AlarmRule
+    slice: str
+    answers: int
+    wanted: int
+
+
+@dataclass(frozen=True, slots=True)
+class SlicesAtWork:
+    """All slices of all rules.
+
+    Attributes:
+        watched: Those whose means are watched.
+        learning: Those that wait for their first answers.
+        overfull: The names of rules with more slices than are watched.
+        broken: The names of rules that cannot be watched, each with why.
+    """
+
+    watched: tuple[WatchedSlice, ...]
+    learning: tuple[LearningSlice, ...]
+    overfull: tuple[str, ...]
+    broken: tuple[tuple[str, str], ...] = ()
+
+
+def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
+    """The slices at work, with those that came since the last call; within a transaction."""
+    found, learning = list[WatchedSlice](), list[LearningSlice]()
+    overfull, broken = list[str](), list[tuple[str, str]]()
+    _forget_others(run, [rule.name for rule in settings.rules])
+    for rule in settings.rules:
+        known = _known(run, rule)
+        if known["overfull"]:
+            overfull.append(rule.name)
+        try:
+            at_work = [_at_work(run, settings, rule, slice, known) for slice in known["slices"]]
+        except InputError as error:
+            broken.append((rule.name, str(error)))
+            # Its detectors know nothing then: it begins with what comes once it is well.
+            forget(run, f"rule {rule.name}")
+            continue
+        found += [one for one in at_work if isinstance(one, WatchedSlice)]
+        learning += [one for one in at_work if isinstance(one, LearningSlice)]
+    return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull), tuple(broken))
+
+
+def settled_bar(
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
+) -> AlarmBar | None:
+    """The bar of a rule in a slice; None where its first answers have not all come yet.
+
+    Args:
+        run: Within a transaction or a reading.
+        settings: With the rule.
+        rule: Any.
+        slice: ``facet=value``, or nothing.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks the metric or the system.
+    """
+    if rule.bar is not None:
+        return AlarmBar(rule.bar)
+    if settings.baseline.run is not None:
+        return bar_of_run(rule, settings.baseline, slice)
+    learnt = _learnt(run, rule, slice, settings.baseline.answers)
+    return None if learnt is None else learnt[0]
+
+
+def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
+    """Count bars of first answers anew, of the answers that the present judge judged.
+
+    Args:
+        run: Within a transaction.
+        outdated: The bars that another judge's scores made.
+    """
+    for one in outdated:
+        keep(run, _learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
+
+
+def _forget_others(run: Sql, names: list[str]) -> None:
+    """Forget the rules that are gone: one that comes back begins with what comes then."""
+    kept: list[str] = remembered(run, RULES, [])
+    for name in kept:
+        if name not in names:
+            forget(run, f"rule {name}")
+    if kept != names:
+        keep(run, RULES, names)
+
+
+def _known(run: Sql, rule: AlarmRule) -> dict[str, Any]:
+    """What is kept of a rule: the score after which it began, and its slices in their order."""
+    name = f"rule {rule.name}"
+    of = {"metric": rule.metric, "slice": rule.slice, **unit_of(rule)}
+    last = last_watched(run, rule.of)
+    kept: dict[str, Any] | None = remembered(run, name)
+    if kept is None or kept["of"] != of:
+        # What was judged before anybody asked for this rule raises no alarm.
+        kept = {"of": of, "begun": last, "through": 0, "slices": [], "overfull": False}
+        if rule.facet is None or rule.value is not None:
+            kept["slices"] = [rule.slice]
+        keep(run, name, kept)
+    if rule.facet is None or rule.value is not None or kept["through"] == last:
+        return kept
+    values = new_values(run, rule.metric, rule.facet, kept["through"], rule.of)
+    slices = [f"{rule.facet}={value}" for value in values if len(value) <= LONGEST_VALUE]
+    new = [one for one in slices if one not in kept["slices"]]
+    room = MOST_SLICES - len(kept["slices"])
+    kept["slices"] += new[:room]
+    kept["overfull"] = kept["overfull"] or len(new) > room
+    kept["through"] = last
+    keep(run, name, kept)
+    return kept
+
+
+def _at_work(
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str, known: Mapping[str, Any]
+) -> WatchedSlice | LearningSlice:
+    slices, begun, judge = known["slices"], known["begun"], None
+    if rule.bar is not None:
+        bar = AlarmBar(rule.bar)
+    elif settings.baseline.run is not None:
+        bar = bar_of_run(rule, settings.baseline, slice)
+    else:
+        settled = _first_answers(run, rule, slice, settings.baseline.answers)
+        if isinstance(settled, LearningSlice):
+            return settled
+        bar, last, judge = settled
+        begun = max(begun, last)
+    return watched(
+        settings, rule, bar,
+        slice=slice, number=slices.index(slice) + 1, slices=len(slices), begun=begun, judge=judge,
+    )  # fmt: skip
+
+
+def _first_answers(
+    run: Sql, rule: AlarmRule, slice: str, wanted: int
+) -> tuple[AlarmBar, int, str] | LearningSlice:
+    """The bar by the first answers of a slice, the number of the last of these, and its judge."""
+    learnt = _learnt(run, rule, slice, wanted)
+    if learnt is not None:
+        return learnt
+    after = (remembered(run, _learnt_name(rule, slice)) or {}).get("after", 0)
+    scores = watched_scores(run, rule.metric, facet_of(slice), after, wanted, rule.of)
+    if len(scores) < wanted:
+        return LearningSlice(rule, slice, len(scores), wanted)
+    bar = bar_of_first(rule, scores)
+    of = _learnt_of(rule, wanted)
+    kept = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
+            "judge": scores[-1].judge}  # fmt: skip
+    keep(run, _learnt_name(rule, slice), kept)
+    return bar, scores[-1].number, scores[-1].judge
+
+
+def _learnt(run: Sql, rule: AlarmRule, slice: str, wanted: int) -> tuple[AlarmBar, int, str] | None:
+    """The bar that was counted from first answers, the number of their last one, its judge."""
+    kept = remembered(run, _learnt_name(rule, slice))
+    if kept is None or kept.get("of") != _learnt_of(rule, wanted):
+        return None
+    return AlarmBar(**kept["bar"]), kept["last"], kept["judge"]
+
+
+def _learnt_name(rule: AlarmRule, slice: str) -> str:
+    return f"bar {rule.name} {slice}"
+
+
+def _learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
+    """For what a bar was counted: with another metric, margin or number it is counted anew."""
+    return {
+        "metric": rule.metric,
+        "better": rule.better,
+        "margin": rule.margin,
+        "answers": wanted,
+        **unit_of(rule),
+    }
+
 
 WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
@@ -199,3 +397,84 @@ def _deploy(run: Sql, since: float, now: float) -> dict[str, Any]:
         return {}
     version, at = found[0]
     return {"version": version, "version_at": at}
+
+
+LONGEST = 80
+"""Characters of a name in a sentence."""
+
+
+def alarm_reason(alarm: RaisedAlarm) -> str:
+    """Why an alarm fired, as a reason with its facts."""
+    facts = alarm.facts
+    said: dict[str, Any] = {
+        "since": alarm.since,
+        "noticed": alarm.fired_at,
+        "rule": _short(alarm.rule),
+        "slice": _short(alarm.slice),
+        "last": facts.get("last_at"),
+    }
+    if alarm.kind == JUDGING_STOPPED:
+        stopped = facts.get("why") == "no_sign_of_life"
+        due = facts.get("due", 0)
+        if stopped:
+            return reason("alarm_no_sign_of_life", **said, due=due)
+        return reason("alarm_nothing_judged", **said, due=due)
+    if alarm.kind == NO_DATA:
+        said |= {"usual": facts.get("usual_gap")}
+        if "metric" not in facts:
+            return reason("alarm_no_traffic", **said)
+        return reason(
+            "alarm_no_scores",
+            **said,
+            metric=_short(str(facts["metric"])),
+            unit=facts.get("of", "answers"),
+            missing=facts.get("missing", 0),
+            said=facts.get("why", ""),
+        )
+    return reason(
+        "alarm_beyond_bar",
+        **said,
+        metric=_short(str(facts.get("metric", alarm.rule))),
+        better=facts.get("better", "+"),
+        mean=facts.get("mean"),
+        answers=facts.get("answers"),
+        unit=facts.get("of", "answers"),
+        bar=facts.get("bar"),
+        limit=facts.get("bar_limit"),
+        margin=facts.get("margin"),
+        version=_short(str(facts.get("version") or "")),
+        version_at=facts.get("version_at"),
+    )
+
+
+def over_reason(alarm: RaisedAlarm) -> str:
+    """Why an alarm is over, as a reason with its facts; empty while it is firing."""
+    if alarm.resolved_at is None:
+        return ""
+    return reason(
+        "alarm_over",
+        rule=_short(alarm.rule),
+        slice=_short(alarm.slice),
+        over=alarm.facts.get("over", ""),
+        better=alarm.facts.get("better", ""),
+        person=_short(str(alarm.facts.get("person") or "")),
+        resolved=alarm.resolved_at,
+        fired=alarm.fired_at,
+    )
+
+
+def alarm_sentence(alarm: RaisedAlarm) -> str:
+    """What an alarm says, in words."""
+    return worded(alarm_reason(alarm))
+
+
+def over_sentence(alarm: RaisedAlarm) -> str:
+    """That an alarm is over, in words; empty while it is firing."""
+    over = over_reason(alarm)
+    return worded(over) if over else ""
+
+
+def _short(text: str) -> str:
+    """A name that others chose, on one line."""
+    line = on_one_line(text)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

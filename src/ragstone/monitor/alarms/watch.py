@@ -1,27 +1,382 @@
-"""Watch: one look at all that came: detectors, alarms, and what is to be told."""
+"""Alarm checks: each look at new scores, ended sessions, silent traffic and a dead worker.
 
+The score of a session is the mean of its turns; turns that come after it ended do not count
+again. Silence is an alarm in itself, because a monitor that sees nothing would otherwise call
+everything well.
+"""
+
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
+from threading import Event, Thread
+from time import time
+from typing import Any
 
 from ragstone.core.database import Sql
+from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import worded
-from ragstone.monitor.settings import MonitorSettings
-from ragstone.monitor.store.answers_together import (
+from ragstone.monitor.duties.worker_status import DEAD, last_sign
+from ragstone.monitor.settings import AlarmRule, MonitorSettings
+from ragstone.monitor.settings.alarm_rules import GUARD, JUDGING, TRAFFIC
+from ragstone.monitor.settings.sections import LEAST_RATE
+from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
+from ragstone.monitor.store.incoming import arrivals, last_judged_at, missing_since, oldest_due
+from ragstone.monitor.store.rows import keep, log, remembered
+from ragstone.monitor.store.scores import last_score
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_alarms import firing_alarms
+from ragstone.monitor.store.stored_examples import (
     answers_a_session,
     answers_together_at,
     keep_answers_together,
 )
-from ragstone.monitor.store.kept import keep, remembered
-from ragstone.monitor.store.log import log
-from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.watched_scores import (
+    SessionOver,
+    SessionStatus,
+    WatchedTurn,
+    drop_open,
+    end_sessions,
+    last_judged,
+    sessions_to_look_at,
+    stop_noting,
+    take_note,
+    wait_for,
+    watched_turns,
+)
 
-from .closing import close_sessions
-from .detecting import Detection, detect
-from .lifecycle import end_what_nobody_watches, firing_worse, follow
-from .no_data import look_up, watch_judging, watch_scores, watch_traffic
-from .rules import facet_of
-from .slices import SlicesAtWork, learn_again, slices_at_work
-from .telling.queue import queue_what_is_to_be_told
-from .telling.sending import tell_soon
+from .detectors import Detection, detect
+from .lifecycle import (
+    JUDGING_STOPPED,
+    NO_DATA,
+    WORSE,
+    SlicesAtWork,
+    end,
+    end_what_nobody_watches,
+    fire,
+    firing_worse,
+    follow,
+    learn_again,
+    slices_at_work,
+)
+from .notifications import queue_what_is_to_be_told, tell_soon, wait_until_told
+from .slice_rules import facet_of
+
+SILENCE = 1_800.0
+"""Seconds without another turn after which a session is over."""
+
+AGAIN = 300.0
+"""Seconds until a session is looked at again that waits for its turns to be judged; a score that
+comes lets it be looked at at once."""
+
+MOST_SCORES, MOST_SESSIONS = 2_000, 500
+"""In one transaction: whoever takes traces in waits for it."""
+
+
+def close_sessions(run: Sql, rules: Sequence[AlarmRule], now: float) -> bool:
+    """Write the scores of sessions that are over; gives whether there are more.
+
+    Args:
+        run: Within a transaction.
+        rules: All; those that look at sessions say of which metrics.
+        now: Seconds since the epoch.
+    """
+    metrics = sorted({rule.metric for rule in rules if rule.of == "sessions"})
+    stop_noting(run, metrics)
+    more, last = False, last_score(run) if metrics else 0
+    for metric in metrics:
+        more = take_note(run, metric, now, last, MOST_SCORES, AGAIN) or more
+        more = _close(run, metric, now) or more
+    return more
+
+
+def _close(run: Sql, metric: str, now: float) -> bool:
+    sessions = sessions_to_look_at(run, metric, now, MOST_SESSIONS)
+    if not sessions:
+        return False
+    guard = GUARD.fullmatch(metric) is not None
+    turns = watched_turns(run, metric, sessions, guard=guard)
+    over, waiting, gone = list[SessionOver](), list[tuple[str, float]](), list[str]()
+    for session in sessions:
+        if not turns[session]:
+            gone.append(session)
+            continue
+        found = looked_at(metric, turns[session], now, guard=guard)
+        if isinstance(found, SessionOver):
+            over.append(found)
+        else:
+            waiting.append((session, found))
+    end_sessions(run, metric, over)
+    wait_for(run, metric, waiting)
+    drop_open(run, metric, gone)
+    return len(sessions) == MOST_SESSIONS
+
+
+def looked_at(
+    metric: str, turns: Sequence[WatchedTurn], now: float, *, guard: bool
+) -> SessionOver | float:
+    """A session that is over; or when to look at it again, in seconds since the epoch.
+
+    Args:
+        metric: Its text form.
+        turns: All of them, in order; at least one.
+        now: Seconds since the epoch.
+        guard: Whether the metric is the guard's, of every answer.
+    """
+    if not guard and any(one.state == "out" or one.source == "backfill" for one in turns):
+        return _over(metric, turns, now, "out", 1.0)
+    over_at = max(one.folded_at for one in turns) + SILENCE
+    if not turns[-1].alone and now < over_at:
+        return over_at
+    if any(not one.settled for one in turns):
+        return now + AGAIN
+    probability = 1.0
+    if not guard:
+        if any(one.probability is None or one.state == "due" for one in turns):
+            return now + AGAIN
+        probability = probability_of_all(
+            DrawnTurn(one.example, one.probability or 0.0, one.lot) for one in turns
+        )
+        if probability < LEAST_RATE:
+            # Drawn turn by turn: its weight would outbid all others.
+            return _over(metric, turns, now, "out", 1.0)
+    if any(one.status in (None, "missing") for one in turns):
+        return _over(metric, turns, now, "missing", probability)
+    if all(one.value is None for one in turns):
+        return _over(metric, turns, now, "undefined", probability)
+    return _over(metric, turns, now, "value", probability)
+
+
+def _over(
+    metric: str,
+    turns: Sequence[WatchedTurn],
+    now: float,
+    status: SessionStatus,
+    probability: float,
+) -> SessionOver:
+    last = turns[-1]
+    values = [one.value for one in turns if one.value is not None]
+    return SessionOver(
+        last.session,
+        last.example,
+        metric,
+        last.at,
+        now,
+        sum(values) / len(values) if status == "value" else None,
+        status,
+        probability,
+        last.version,
+        ", ".join(sorted({one.judge for one in turns if one.judge})),
+    )
+
+
+AWAKE = "awake"
+EXPECTED = "scores_expected"
+"""Since when scores can be expected: answers come, and are judged."""
+
+ASLEEP = 300.0
+"""Seconds without a look after which the monitor itself was away, when nothing could come."""
+
+HOUR = 3_600.0
+ARRIVALS = 200
+FEWEST = 10
+"""Arrivals from which on the gap between them is called usual."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quiet:
+    """How long nothing came.
+
+    Attributes:
+        last_at: When something came last; None: never.
+        since: From when on silence counts: then, or when the monitor began to look.
+        wait: Seconds of silence that are an alarm.
+        usual: Seconds that usually lie between two; None: not known yet.
+    """
+
+    last_at: float | None
+    since: float
+    wait: float
+    usual: float | None
+
+    def over_at(self, now: float) -> bool:
+        """Whether it is too long."""
+        return now - self.since >= self.wait
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What an alarm says of it."""
+        return {"last_at": self.last_at, "usual_gap": self.usual, "wait": self.wait}
+
+
+def look_up(run: Sql, now: float, who: str = AWAKE) -> float:
+    """Since when the monitor has been looking without a pause; within a transaction."""
+    awake = remembered(run, who)
+    away = awake is None or not 0 <= now - awake["looked"] <= ASLEEP
+    since = now if away else awake["since"]
+    keep(run, who, {"since": since, "looked": now})
+    return float(since)
+
+
+def watch_traffic(run: Sql, settings: MonitorSettings, awake: float, now: float) -> bool:
+    """Raise or resolve the alarm that nothing comes; gives whether traffic is silent."""
+    quiet = _quiet(arrivals(run, ARRIVALS), settings, awake)
+    silent = quiet.over_at(now)
+    if silent and settings.no_data.policy == "alarm":
+        fire(
+            run, settings, now, rule=TRAFFIC, slice="", kind=NO_DATA,
+            since=quiet.since, facts=quiet.facts,
+        )  # fmt: skip
+    elif not silent:
+        _end(run, TRAFFIC, "", "data_again", now)
+    return silent
+
+
+def watch_judging(
+    run: Sql, settings: MonitorSettings, awake: float, now: float, *, from_outside: bool
+) -> bool:
+    """Raise or resolve the alarm that judging stopped; gives whether it has.
+
+    It has if answers are due for an hour and none was judged within it, or, as only another
+    process can see, if the worker gives no sign of life.
+
+    Args:
+        run: Within a transaction.
+        settings: Of the monitor.
+        awake: Since when the monitor looks.
+        now: Seconds since the epoch.
+        from_outside: Whether this is another process than the worker.
+    """
+    stopped = _no_life(run, awake, now) if from_outside else None
+    stopped = stopped or _nothing_judged(run, awake, now)
+    if stopped is None:
+        _end(run, JUDGING, "", "judging_again", now)
+        return False
+    since, facts = stopped
+    fire(
+        run, settings, now, rule=JUDGING, slice="", kind=JUDGING_STOPPED,
+        since=since, facts=facts,
+    )  # fmt: skip
+    return True
+
+
+def watch_scores(
+    run: Sql,
+    settings: MonitorSettings,
+    slices: list[tuple[str, str]],
+    awake: float,
+    now: float,
+    *,
+    still: Collection[str] = (),
+    excused: bool = False,
+) -> None:
+    """Raise or resolve the alarms that a rule sees no score of a slice.
+
+    Args:
+        run: Within a transaction.
+        settings: With the rules.
+        slices: The slices of each rule, by its name.
+        awake: Since when the monitor looks.
+        now: Seconds since the epoch.
+        still: Rules that cannot be watched at present, and whose alarms stay.
+        excused: Whether nothing came, or nothing was judged, which is an alarm of its own.
+    """
+    rules = {rule.name: rule for rule in settings.rules}
+    expected = _expected(run, now, excused=excused)
+    wanted = set()
+    for name, slice in slices:
+        rule = rules[name]
+        if rule.no_data != "alarm":
+            continue
+        wanted.add((name, slice))
+        times = last_judged(run, rule.metric, facet_of(slice), ARRIVALS, rule.of)
+        if slice and rule.value is None and len(times) < FEWEST:
+            continue
+        least = _least_wait(run, settings, rule.metric, times)
+        # A conversation is over, and has a score, only after a silence of its own.
+        least += SILENCE + HOUR if rule.of == "sessions" else 0.0
+        quiet = _quiet(times, settings, max(awake, expected), least)
+        if not quiet.over_at(now):
+            _end(run, name, slice, "data_again", now)
+        elif not excused:
+            missing, why = missing_since(run, rule.metric, quiet.since)
+            fire(
+                run, settings, now, rule=name, slice=slice, kind=NO_DATA, since=quiet.since,
+                facts={
+                    **quiet.facts, "metric": rule.metric, "of": rule.of, "missing": missing,
+                    "why": why,
+                },
+            )  # fmt: skip
+    for alarm in firing_alarms(run):
+        stays = (alarm.rule, alarm.slice) in wanted or alarm.rule in (TRAFFIC, *still)
+        if alarm.kind == NO_DATA and not stays:
+            end(run, alarm, now, "rule_changed")
+
+
+def _expected(run: Sql, now: float, *, excused: bool) -> float:
+    """Since when scores can be expected: what comes after a silence has to be judged first."""
+    if excused:
+        keep(run, EXPECTED, now)
+        return now
+    return float(remembered(run, EXPECTED, 0.0))
+
+
+def _quiet(
+    times: list[float], settings: MonitorSettings, awake: float, least: float = 0.0
+) -> Quiet:
+    """How long nothing came, by when the last ones came, the latest first."""
+    usual = None
+    if len(times) >= FEWEST:
+        usual = median(late - early for late, early in pairwise(times))
+    wait = max(settings.no_data.after, settings.no_data.times * (usual or 0.0), least)
+    last = times[0] if times else None
+    return Quiet(last, max(awake, last or 0.0), wait, usual)
+
+
+def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[float]) -> float:
+    """Seconds that a score may keep one waiting by the settings themselves."""
+    if metric.startswith("guard_"):
+        return 0.0
+    judging = settings.judging
+    # A budget for an hour may be used up in its first minute.
+    limited = judging.answers_an_hour is not None or judging.usd_an_hour is not None
+    least = HOUR + settings.no_data.after if limited else 0.0
+    if len(times) < FEWEST:
+        # Before scores have a usual gap, that of the traffic tells it, of which a part is drawn.
+        came = arrivals(run, ARRIVALS)
+        if len(came) < FEWEST:
+            return HOUR
+        gap = median(late - early for late, early in pairwise(came))
+        least = max(least, settings.no_data.times * gap / settings.sampling.least)
+    return least
+
+
+def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
+    """Since when the worker gives no sign of life, and what is known; None if it does."""
+    last = last_sign(run)
+    since = awake if last is None else max(last, awake)
+    if now - since < DEAD:
+        return None
+    return since, {"why": "no_sign_of_life", "last_at": last, "due": oldest_due(run)[1]}
+
+
+def _nothing_judged(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
+    """Since when answers are due and none is judged, and what is known; None if all is well."""
+    due_at, due = oldest_due(run)
+    if due_at is None or now - max(due_at, awake) < HOUR:
+        return None
+    judged_at = last_judged_at(run)
+    since = max(due_at, awake, judged_at or 0.0)
+    if now - since < HOUR:
+        return None
+    return since, {"why": "nothing_judged", "last_at": judged_at, "due": due}
+
+
+def _end(run: Sql, rule: str, slice: str, over: Any, now: float) -> None:
+    for alarm in firing_alarms(run):
+        if (alarm.rule, alarm.slice) == (rule, slice) and alarm.kind != WORSE:
+            end(run, alarm, now, over)
+
 
 STANDINGS = "rules_standing"
 COUNT_EVERY = 600.0
@@ -121,3 +476,62 @@ def _say(run: Sql, at_work: SlicesAtWork, detection: Detection, now: float) -> N
     for anew in detection.anew:
         where = f" in {anew.slice}" if anew.slice else ""
         log(run, now, "info", f"The rule {anew.rule}{where} begins anew: {worded(anew.why)}.")
+
+
+SERVER_AWAKE = "awake_server"
+PAUSE = 15.0
+"""Seconds between two looks."""
+
+PATIENCE = 3.0
+"""Seconds that a message has to be told at the end; what is not is told by the next server."""
+
+
+def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> bool:
+    """Look from the server whether the worker judges, and tell it if not; gives whether it does.
+
+    Args:
+        store: Where everything is.
+        settings: With the channels.
+        now: Seconds since the epoch.
+
+    Raises:
+        StoreAway: The store cannot be used at present.
+    """
+    with store.database.transaction() as run:
+        awake = look_up(run, now, SERVER_AWAKE)
+        stopped = watch_judging(run, settings, awake, now, from_outside=True)
+        queue_what_is_to_be_told(run, settings, now)
+    tell_soon(store, settings, from_server=True)
+    return not stopped
+
+
+class AliveWatch:
+    """Looks at the worker again and again, in a thread of its own.
+
+    Args:
+        store: Where everything is.
+        settings: With the channels.
+    """
+
+    def __init__(self, store: MonitorStore, settings: MonitorSettings) -> None:
+        self._store, self._settings = store, settings
+        self._stopping = Event()
+        self._thread = Thread(target=self._look_on, name="alive watch", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End; nothing uses the store from here on."""
+        self._stopping.set()
+        self._thread.join()
+        wait_until_told(self._store, PATIENCE)
+
+    def _look_on(self) -> None:
+        while not self._stopping.wait(PAUSE):
+            try:
+                check_alive(self._store, self._settings, time())
+            except RagstoneError:
+                # The store is away: the next look finds it again, and the pages say so meanwhile.
+                continue

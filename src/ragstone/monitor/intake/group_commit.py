@@ -1,22 +1,53 @@
-"""Group commit: all that waits is written in one transaction, and only then acknowledged.
+"""Group commit: requests are written in shared transactions; also the settings of the intake.
 
-A commit with full sync costs as much for a thousand rows as for one.
+A request is acknowledged only after its commit. A commit with full sync costs as much for a
+thousand rows as for a single row.
 """
 
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Condition, Event, Thread
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import StoreAway
-from ragstone.monitor.store.counts import count
-from ragstone.monitor.store.kept import keep
-from ragstone.monitor.store.log import Level, log
-from ragstone.monitor.store.received import insert_malformed, insert_received
+from ragstone.monitor.store.incoming import insert_malformed, insert_received
+from ragstone.monitor.store.rows import Level, count, keep, log
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.traces.received import Malformed, TracePart
+from ragstone.monitor.traces.redaction import Redaction
+from ragstone.monitor.traces.spans import Malformed, SpanLimits, TracePart
+
+MB = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class IntakeSettings:
+    """What the intake allows.
+
+    Attributes:
+        token: What a sender has to show; empty if everybody who can connect may send.
+        redaction: What is taken out of every text before it is kept; None for nothing.
+        limits: Of what is in a body.
+        body: Bytes of a body as it comes.
+        unpacked: Bytes of a body when it is unpacked.
+        seconds: In which a body has to be there.
+        waiting: Requests that may wait to be written.
+        waiting_bytes: Of the bodies of those.
+        tails: Files of JSON lines that are followed besides.
+    """
+
+    token: str = field(default="", repr=False)
+    redaction: Redaction | None = field(default_factory=Redaction)
+    limits: SpanLimits = field(default_factory=SpanLimits)
+    body: int = 16 * MB
+    unpacked: int = 64 * MB
+    seconds: float = 30.0
+    waiting: int = 500
+    waiting_bytes: int = 128 * MB
+    tails: tuple[Path, ...] = ()
+
 
 LARGEST_GROUP = 32_000_000
 """Bytes in one transaction, so that nobody waits long for a turn."""

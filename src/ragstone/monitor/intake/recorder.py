@@ -24,7 +24,7 @@ from typing import Any
 from uuid import uuid4
 from weakref import WeakSet
 
-from .sending import NoUse, Recorded, RecordSender, TryLater, sender_to
+from .record_sender import NoUse, Recorded, RecordSender, TryLater, sender_to
 
 LOG = logging.getLogger(__name__)
 

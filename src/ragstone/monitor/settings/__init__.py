@@ -11,12 +11,22 @@ settings   all of it, and what holds without a file
 starting   what it names and a monitor has to have before it starts
 """
 
-from .fault import FaultySettings, SettingsFault
-from .judging import GuardStep, JudgingSettings, SamplingSettings
-from .keeping import RedactionSettings, RetentionSettings, WriteBackSettings
-from .rule import AlarmPromise, AlarmRule, BaselineSettings, NoDataSettings
-from .settings import DEFAULTS, MonitorSettings, read_settings
-from .tell import EmailChannel, FileChannel, StdoutChannel, TellSettings, WebhookChannel
+from .alarm_rules import AlarmPromise, AlarmRule, BaselineSettings, NoDataSettings
+from .monitor_settings import DEFAULTS, MonitorSettings, read_settings
+from .sections import (
+    EmailChannel,
+    FileChannel,
+    GuardStep,
+    JudgingSettings,
+    RedactionSettings,
+    RetentionSettings,
+    SamplingSettings,
+    StdoutChannel,
+    TellSettings,
+    WebhookChannel,
+    WriteBackSettings,
+)
+from .settings_table import FaultySettings, SettingsFault
 
 __all__ = [
     "DEFAULTS",

@@ -1,14 +1,12 @@
-"""Batches: examples that are judged together, from when they are chosen until all is written."""
+"""Judging batches: examples judged together and their results, and the anchors' rounds."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from ragstone.core.database import Sql
 
-from .counts import count, counted
-from .kept import keep, remembered
-from .rows import in_pages, marks
+from .rows import count, counted, in_pages, keep, marks, remembered
 from .scores import NewScore, ScoredExample, ScoreSource, write_scores
 
 BATCH = "judging_batch"
@@ -251,3 +249,72 @@ def shed(run: Sql, now: float, before: float, metrics: Sequence[str], why: str, 
     run.many("UPDATE draws SET state = 'shed' WHERE example = ?", [(row[0],) for row in late])
     count(run, now, {"shed": len(late)})
     return len(late)
+
+
+def anchors(run: Sql) -> dict[str, str]:
+    """The records of the set by their ids, as JSON."""
+    return dict(run("SELECT example, record FROM anchors ORDER BY example"))
+
+
+def put_anchors(run: Sql, records: Mapping[str, str]) -> None:
+    """Take these for the set; what was measured of another one goes."""
+    for table in ("anchors", "anchor_scores"):
+        run(f"DELETE FROM {table}")
+    run.many("INSERT INTO anchors VALUES (?, ?)", sorted(records.items()))
+
+
+def draw_anchors(run: Sql, least: int, most: int, order: Callable[[str], float]) -> int:
+    """Draw the set among what is judged, if that is enough; gives how many were drawn."""
+    ids = [example for (example,) in run("SELECT example FROM judged")]
+    if len(ids) < least:
+        return 0
+    drawn = sorted(ids, key=order)[:most]
+    for one in drawn:
+        run("INSERT INTO anchors SELECT example, record FROM examples WHERE example = ?", one)
+    return len(drawn)
+
+
+def last_round(run: Sql) -> float | None:
+    """When the set was last judged."""
+    ((at,),) = run("SELECT max(at) FROM anchor_scores")
+    return None if at is None else float(at)
+
+
+def write_round(
+    run: Sql, now: float, values: Iterable[tuple[str, str, float | None]], judge: str
+) -> None:
+    """Keep what a judge says now of examples that are still in the set, by metric."""
+    kept = anchors(run)
+    run.many(
+        "INSERT INTO anchor_scores VALUES (?, ?, ?, ?, ?)",
+        [
+            (example, metric, now, value, judge)
+            for example, metric, value in values
+            if example in kept
+        ],
+    )
+
+
+class AnchorPair(NamedTuple):
+    """What was said of an anchor first, and what last."""
+
+    metric: str
+    example: str
+    first: float
+    last: float
+    rounds: int
+
+
+def anchor_pairs(run: Sql) -> list[AnchorPair]:
+    """The anchors that were judged more than once, with their first and last scores."""
+    found: dict[tuple[str, str], list[float]] = {}
+    for metric, example, value in run(
+        "SELECT metric, example, value FROM anchor_scores WHERE value IS NOT NULL "
+        "ORDER BY metric, example, at"
+    ):
+        found.setdefault((metric, example), []).append(float(value))
+    return [
+        AnchorPair(metric, example, values[0], values[-1], len(values))
+        for (metric, example), values in found.items()
+        if len(values) > 1
+    ]

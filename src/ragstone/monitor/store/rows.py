@@ -1,7 +1,14 @@
-"""Rows: what statements about many rows have in common."""
+"""Store basics: remembered values, counts by minute, the log, steps to do, and SQL helpers.
 
-from collections.abc import Collection, Iterator, Sequence
-from typing import TypeVar
+The log holds no text of a trace and no secret.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
+
+from ragstone.core.database import Sql
+from ragstone.core.escape import on_one_line
 
 One = TypeVar("One")
 
@@ -18,3 +25,105 @@ def in_pages(values: Sequence[One], most: int = MOST_MARKS) -> Iterator[Sequence
     """The values, as many at a time as one statement takes."""
     for start in range(0, len(values), most):
         yield values[start : start + most]
+
+
+def keep(run: Sql, name: str, value: object) -> None:
+    """Remember a value, which JSON can hold, in the place of an earlier one."""
+    run(
+        "INSERT INTO kept VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        name,
+        json.dumps(value),
+    )
+
+
+def remembered(run: Sql, name: str, default: Any = None) -> Any:
+    """The value of this name."""
+    found = run("SELECT value FROM kept WHERE name = ?", name)
+    return json.loads(found[0][0]) if found else default
+
+
+def forget(run: Sql, name: str) -> None:
+    """Remember no value of this name any more."""
+    run("DELETE FROM kept WHERE name = ?", name)
+
+
+MINUTE = 60
+
+
+def count(run: Sql, now: float, counted: Mapping[str, int]) -> None:
+    """Add to the counts of this minute."""
+    run.many(
+        "INSERT INTO counts VALUES (?, ?, ?) ON CONFLICT (minute, what) "
+        "DO UPDATE SET n = counts.n + excluded.n",
+        [(int(now // MINUTE), what, n) for what, n in sorted(counted.items()) if n],
+    )
+
+
+def counted(run: Sql, since: float, until: float | None = None) -> dict[str, int]:
+    """How much of what was counted from a minute on, and before another."""
+    rows = run(
+        "SELECT what, sum(n) FROM counts WHERE minute >= ? AND minute < ? GROUP BY what",
+        int(since // MINUTE),
+        2**62 if until is None else int(until // MINUTE),
+    )
+    return {what: int(n) for what, n in rows}
+
+
+Level = Literal["info", "warning", "error"]
+
+LONGEST_LINE = 2_000
+MOST_LINES = 100_000
+
+
+class LogLine(NamedTuple):
+    """One line of the log."""
+
+    at: float
+    level: Level
+    text: str
+
+
+def log(run: Sql, now: float, level: Level, text: str) -> None:
+    """Write a line; of very many, the oldest are forgotten."""
+    line = on_one_line(text)[:LONGEST_LINE]
+    run("INSERT INTO lines (at, level, text) VALUES (?, ?, ?)", now, level, line)
+    run("DELETE FROM lines WHERE number <= (SELECT max(number) FROM lines) - ?", MOST_LINES)
+
+
+def last_lines(run: Sql, n: int = 100) -> list[LogLine]:
+    """The last lines, the newest first."""
+    return [
+        LogLine(*row)
+        for row in run("SELECT at, level, text FROM lines ORDER BY number DESC LIMIT ?", n)
+    ]
+
+
+Step = Literal["assess", "draw"]
+ASSESS: Step = "assess"
+DRAW: Step = "draw"
+
+
+class Waiting(NamedTuple):
+    """How many examples wait for a step, and since when the first of them does."""
+
+    n: int
+    since: float | None
+
+
+def to_do(run: Sql, now: float, step: Step, examples: Iterable[str]) -> None:
+    """Say that this step comes next for these examples; who waits already keeps the place."""
+    run.many(
+        "INSERT INTO to_do VALUES (?, ?, ?) ON CONFLICT (example, step) DO NOTHING",
+        [(example, step, now) for example in examples],
+    )
+
+
+def done(run: Sql, step: Step, examples: Collection[str]) -> None:
+    """Say that this step is done."""
+    run(f"DELETE FROM to_do WHERE step = ? AND example IN ({marks(examples)})", step, *examples)
+
+
+def waiting_for(run: Sql, step: Step) -> Waiting:
+    """How many wait for a step."""
+    ((n, since),) = run("SELECT count(*), min(at) FROM to_do WHERE step = ?", step)
+    return Waiting(int(n), since)

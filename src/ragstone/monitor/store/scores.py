@@ -1,4 +1,8 @@
-"""Scores: what was measured of each example."""
+"""Scores: stored scores of answers, people's labels beside them, and sums by slot of time.
+
+Sums that are ready are read, and the others are made during the read. A reader therefore always
+gets right sums, and only the slots of the last minutes are summed up repeatedly.
+"""
 
 from collections.abc import Collection, Iterable
 from typing import Literal, NamedTuple
@@ -6,6 +10,285 @@ from typing import Literal, NamedTuple
 from ragstone.core.database import Sql
 
 from .rows import in_pages, marks
+from .store import WIDTH, slot_of
+
+WRITTEN_BACK = "written_back"
+"""The name under which it is remembered up to which score all were sent elsewhere."""
+
+
+class ScoredAnswer(NamedTuple):
+    """A score of an answer, with the span that gave the answer.
+
+    ``value`` is None where ``status`` is ``undefined`` or ``missing``.
+    """
+
+    number: int
+    example: str
+    trace: str
+    span: str
+    metric: str
+    judged_at: float
+    value: float | None
+    status: str
+    reason: str
+    label: str | None
+    judge: str
+    probability: float
+    source: str
+
+
+def scored_after(run: Sql, number: int, most: int) -> list[ScoredAnswer]:
+    """The scores that were given after one of this number, the oldest first."""
+    rows = run(
+        "SELECT s.number, s.example, e.trace, e.span, s.metric, s.judged_at, s.value, s.status, "
+        "s.reason, s.label, s.judge, s.probability, s.source FROM scores s "
+        "JOIN examples e ON e.example = s.example WHERE s.number > ? ORDER BY s.number LIMIT ?",
+        number, most,
+    )  # fmt: skip
+    return [ScoredAnswer(*row) for row in rows]
+
+
+def last_score(run: Sql) -> int:
+    """The number of the last score; 0 if there is none."""
+    ((number,),) = run("SELECT coalesce(max(number), 0) FROM scores")
+    return int(number)
+
+
+def scored_metrics(run: Sql) -> list[str]:
+    """The metrics that have a score, by name; each is found in the index by the one before."""
+    rows = run(
+        "WITH RECURSIVE found (metric) AS (SELECT min(metric) FROM scores UNION ALL "
+        "SELECT (SELECT min(s.metric) FROM scores s WHERE s.metric > f.metric) FROM found f "
+        "WHERE f.metric IS NOT NULL) SELECT metric FROM found WHERE metric IS NOT NULL"
+    )
+    return sorted(metric for (metric,) in rows)
+
+
+def facet_values(run: Sql, since: float, most: int, names: int = 12) -> dict[str, list[str]]:
+    """What scores can be sliced by, with the most frequent values of each name.
+
+    Args:
+        run: A reading of the store.
+        since: Scores of answers given from then on, as far as they are summed up.
+        most: Values of a name.
+        names: Those of the fewest values first; what has a value for each answer is no slice.
+    """
+    rows = run(
+        "SELECT name, value, sum(n) FROM score_sums WHERE name <> '' AND slot >= ? AND metric = "
+        "(SELECT min(metric) FROM scores) GROUP BY name, value ORDER BY name, sum(n) DESC, value",
+        int(since // WIDTH),
+    )
+    found: dict[str, list[str]] = {}
+    for name, value, _ in rows:
+        found.setdefault(name, []).append(value)
+    few = sorted(found, key=lambda name: (len(found[name]), name))[:names]
+    return {name: found[name][:most] for name in sorted(few)}
+
+
+class JudgedAndLabelled(NamedTuple):
+    """An answer that was judged and labelled.
+
+    Attributes:
+        score: The judge's.
+        probability: With which it was drawn to be judged.
+        label: What people's labels make of the metric.
+        label_probability: With which it was judged and labelled.
+    """
+
+    score: float
+    probability: float
+    label: float
+    label_probability: float
+
+
+def labelled_scores(
+    run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
+) -> list[JudgedAndLabelled]:
+    """The answers of a stretch of time that were judged and labelled, in the order of labels."""
+    has = (
+        ""
+        if facet is None
+        else "AND EXISTS (SELECT 1 FROM facets f WHERE f.example = p.example AND f.name = ? "
+        "AND f.value = ?) "
+    )
+    rows = run(
+        "SELECT s.value, s.probability, p.value, p.probability FROM scores p "
+        "JOIN scores s ON s.example = p.example AND s.metric = p.metric AND s.source <> 'people' "
+        "AND s.status = 'value' WHERE p.source = 'people' AND p.metric = ? AND p.at >= ? "
+        f"AND p.at < ? AND p.status = 'value' {has}ORDER BY p.judged_at, p.number",
+        metric, since, until, *(facet or ()),
+    )  # fmt: skip
+    return [JudgedAndLabelled(*row) for row in rows]
+
+
+SUMS = "n, w, wx, ww, wwx, wwxx, most, undefined, missing, missing_w"
+
+_VALUED = "s.status = 'value'"
+_WEIGHT = "1.0 / s.probability"
+
+
+def _over(condition: str, what: str) -> str:
+    return f"coalesce(sum(CASE WHEN {condition} THEN {what} END), 0)"
+
+
+_MADE = ", ".join(
+    [
+        f"count(CASE WHEN {_VALUED} THEN 1 END)",
+        _over(_VALUED, _WEIGHT),
+        _over(_VALUED, f"{_WEIGHT} * s.value"),
+        _over(_VALUED, f"{_WEIGHT} * {_WEIGHT}"),
+        _over(_VALUED, f"{_WEIGHT} * {_WEIGHT} * s.value"),
+        _over(_VALUED, f"{_WEIGHT} * {_WEIGHT} * s.value * s.value"),
+        f"coalesce(max(CASE WHEN {_VALUED} THEN {_WEIGHT} END), 0)",
+        "count(CASE WHEN s.status = 'undefined' THEN 1 END)",
+        "count(CASE WHEN s.status = 'missing' THEN 1 END)",
+        _over("s.status = 'missing'", _WEIGHT),
+    ]
+)
+_BY_JUDGES = "s.source <> 'people'"
+_IN_SLOT = f"s.at >= ? AND s.at < ? AND {_BY_JUDGES}"
+
+
+class SlotSums(NamedTuple):
+    """The sums over the scores of one metric in one slot.
+
+    ``w`` is the weight of a score, one over the probability with which its example was drawn, and
+    ``x`` its value. ``missing_w`` is the weight of those whose judgement failed.
+    """
+
+    slot: int
+    n: int
+    w: float
+    wx: float
+    ww: float
+    wwx: float
+    wwxx: float
+    most: float
+    undefined: int
+    missing: int
+    missing_w: float
+
+
+def slot_sums(
+    run: Sql, metric: str, first: int, end: int, facet: tuple[str, str] | None = None
+) -> list[SlotSums]:
+    """The sums of each slot from ``first`` on and before ``end`` that has a score.
+
+    Args:
+        run: The store.
+        metric: Its text form.
+        first: A slot.
+        end: A later one.
+        facet: Name and value that the examples have; None: all examples.
+    """
+    name, value = facet or ("", "")
+    open_slots = [
+        slot
+        for (slot,) in run(
+            "SELECT slot FROM to_sum WHERE metric = ? AND slot >= ? AND slot < ? ORDER BY slot",
+            metric, first, end,
+        )
+    ]  # fmt: skip
+    ready = run(
+        f"SELECT slot, {SUMS} FROM score_sums r WHERE metric = ? AND name = ? AND value = ? "
+        "AND slot >= ? AND slot < ? AND NOT EXISTS "
+        "(SELECT 1 FROM to_sum t WHERE t.metric = r.metric AND t.slot = r.slot)",
+        metric, name, value, first, end,
+    )  # fmt: skip
+    made = [row for run_of in _runs(open_slots) for row in _made(run, metric, *run_of, facet)]
+    return sorted(SlotSums(*row) for row in [*ready, *made])
+
+
+def _made(
+    run: Sql, metric: str, first: int, end: int, facet: tuple[str, str] | None
+) -> list[tuple[float, ...]]:
+    has, values = "", tuple[str, ...]()
+    if facet is not None:
+        has = (
+            " AND EXISTS (SELECT 1 FROM facets f WHERE f.example = s.example AND f.name = ? "
+            "AND f.value = ?)"
+        )
+        values = facet
+    return run(
+        f"SELECT {slot_of('s.at')} AS slot, {_MADE} FROM scores s WHERE s.metric = ? "
+        f"AND {_IN_SLOT}{has} GROUP BY 1",
+        metric, first * WIDTH, end * WIDTH, *values,
+    )  # fmt: skip
+
+
+def _runs(slots: list[int]) -> list[tuple[int, int]]:
+    """Slots as stretches that follow each other without a gap: the first, and behind the last."""
+    found: list[tuple[int, int]] = []
+    for slot in slots:
+        if found and found[-1][1] == slot:
+            found[-1] = found[-1][0], slot + 1
+        else:
+            found.append((slot, slot + 1))
+    return found
+
+
+def sum_up(run: Sql, most: int = 500) -> int:
+    """Make the sums of slots whose scores changed, the oldest first; returns how many were made.
+
+    Args:
+        run: The store, in a transaction.
+        most: Slots of a metric that are summed up.
+    """
+    slots = run("SELECT metric, slot FROM to_sum ORDER BY slot, metric LIMIT ?", most)
+    for metric, slot in slots:
+        within = (metric, slot * WIDTH, (slot + 1) * WIDTH)
+        run("DELETE FROM score_sums WHERE metric = ? AND slot = ?", metric, slot)
+        run(
+            f"INSERT INTO score_sums (metric, name, value, slot, {SUMS}) "
+            f"SELECT s.metric, '', '', CAST(? AS BIGINT), {_MADE} FROM scores s "
+            f"WHERE s.metric = ? AND {_IN_SLOT} GROUP BY s.metric",
+            slot, *within,
+        )  # fmt: skip
+        run(
+            f"INSERT INTO score_sums (metric, name, value, slot, {SUMS}) "
+            f"SELECT s.metric, f.name, f.value, CAST(? AS BIGINT), {_MADE} FROM scores s "
+            f"JOIN facets f ON f.example = s.example WHERE s.metric = ? AND {_IN_SLOT} "
+            "AND f.name <> '' GROUP BY s.metric, f.name, f.value",
+            slot, *within,
+        )  # fmt: skip
+        run("DELETE FROM to_sum WHERE metric = ? AND slot = ?", metric, slot)
+    return len(slots)
+
+
+class SessionScore(NamedTuple):
+    """A score of an answer; ``session`` is its own id where it has none."""
+
+    at: float
+    value: float
+    probability: float
+    session: str
+
+
+def last_session_scores(
+    run: Sql,
+    metric: str,
+    since: float,
+    until: float,
+    facet: tuple[str, str] | None = None,
+    most: int = 2_000,
+) -> list[SessionScore]:
+    """The scores of the last answers in a stretch of time; none if no answer has a session."""
+    if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
+        return []
+    has = (
+        ""
+        if facet is None
+        else "AND EXISTS (SELECT 1 FROM facets f WHERE f.example = s.example AND f.name = ? "
+        "AND f.value = ?) "
+    )
+    rows = run(
+        "SELECT s.at, s.value, s.probability, coalesce(e.session, s.example) FROM scores s "
+        "JOIN examples e ON e.example = s.example WHERE s.metric = ? AND s.at >= ? AND s.at < ? "
+        f"AND s.status = 'value' AND s.source <> 'people' {has}ORDER BY s.at DESC LIMIT ?",
+        metric, since, until, *(facet or ()), most,
+    )  # fmt: skip
+    return [SessionScore(*row) for row in rows]
+
 
 ScoreSource = Literal["guard", "sample", "backfill", "people"]
 ScoreStatus = Literal["value", "undefined", "missing"]

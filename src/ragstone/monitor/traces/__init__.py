@@ -7,14 +7,13 @@ Corpus                                  passages by their ids, where spans carry
 FACTS                                   which attributes say what, in which convention
 """
 
-from .corpus import Corpus
-from .fold import fold
-from .folded import Content, FoldedTrace, TracedExample
-from .names import FACTS
+from .attribute_names import FACTS
 from .otlp import read_logs, read_traces
-from .received import Malformed, ReceivedBody, SpanLimits, TracePart, UnreadableBody
+from .posted_examples import Content, FoldedTrace, TracedExample, read_examples
 from .redaction import Redaction
-from .sent import read_examples
+from .retrieved_documents import Corpus
+from .spans import Malformed, ReceivedBody, SpanLimits, TracePart, UnreadableBody
+from .traces_to_examples import fold
 
 __all__ = [
     "FACTS",

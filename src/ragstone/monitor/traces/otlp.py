@@ -1,4 +1,8 @@
-"""OTLP: reads the bodies that exporters send, and sorts what is in them by trace."""
+"""OTLP: bodies that exporters send, in protobuf or JSON, read and sorted by trace.
+
+On the wire, a field that holds a message is its number, its length and its bytes, so spans that
+were read once are copied as bytes into the message of their trace.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -8,10 +12,10 @@ from google.protobuf.message import DecodeError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from .messages import change_texts
-from .names import PEOPLE, RESOURCE, SCORE_EVENT
-from .otlp_json import read_json
-from .received import (
+from .attribute_names import PEOPLE, RESOURCE, SCORE_EVENT
+from .otlp_json import change_texts, read_json
+from .redaction import Redaction, hashed_id
+from .spans import (
     CUT,
     LONGEST_ASIDE,
     Malformed,
@@ -22,8 +26,30 @@ from .received import (
     put_aside,
     received,
 )
-from .redaction import Redaction, hashed_id
-from .wire import inside, repeated
+
+
+def inside(number: int, content: bytes) -> bytes:
+    """A field that holds a message or a text.
+
+    >>> inside(1, b"abc")
+    b'\\n\\x03abc'
+    """
+    return bytes((number << 3 | 2,)) + _varint(len(content)) + content
+
+
+def repeated(number: int, contents: Iterable[bytes]) -> bytes:
+    """Several such fields, one after the other."""
+    return b"".join([inside(number, content) for content in contents])
+
+
+def _varint(size: int) -> bytes:
+    digits = bytearray()
+    while size > 127:
+        digits.append(size & 127 | 128)
+        size >>= 7
+    digits.append(size)
+    return bytes(digits)
+
 
 _YEAR_2000, _YEAR_2100 = 946_684_800 * 10**9, 4_102_444_800 * 10**9
 _MINUTE = 60 * 10**9

@@ -1,20 +1,71 @@
-"""OTLP as JSON: ids are hex, whole numbers of 64 bits are texts, unknown fields do not matter.
+"""OTLP as JSON: reads JSON bodies, and puts every text of a message through a function.
 
-Attributes, which are most of a body, are read here; the rest by protobuf's own reader.
+Ids are hexadecimal, whole numbers of 64 bits are texts, and unknown fields are ignored.
+Attributes, which are most of a body, are read here, and the rest by protobuf's own reader.
 """
 
 import json
 import re
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.json_format import ParseDict, ParseError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
-from .received import UnreadableBody
+from .spans import UnreadableBody
+
+Change = Callable[[str], str]
+"""Gives the same object where nothing changes."""
+
+
+def change_texts(message: Any, change: Change) -> None:
+    """Put ``change(text)`` in place of every text in a message, at any depth; ids are no texts."""
+    for descriptor, value in message.ListFields():
+        name = descriptor.name
+        if name == "attributes":
+            _change_attributes(value, change)
+        elif descriptor.type == FieldDescriptor.TYPE_MESSAGE:
+            for one in (value,) if hasattr(value, "ListFields") else value:
+                change_texts(one, change)
+        elif descriptor.type == FieldDescriptor.TYPE_STRING:
+            _change_strings(message, name, value, change)
+        elif name == "bytes_value":
+            _change_bytes(message, value, change)
+
+
+def _change_attributes(attributes: Iterable[Any], change: Change) -> None:
+    """The same, in less time for what most attributes are."""
+    for attribute in attributes:
+        _change_strings(attribute, "key", attribute.key, change)
+        value = attribute.value
+        kind = value.WhichOneof("value")
+        if kind == "string_value":
+            _change_strings(value, kind, value.string_value, change)
+        elif kind in ("array_value", "kvlist_value", "bytes_value"):
+            change_texts(value, change)
+
+
+def _change_strings(message: Any, name: str, given: Any, change: Change) -> None:
+    if isinstance(given, str):
+        if (changed := change(given)) is not given:
+            setattr(message, name, changed)
+        return
+    for index, one in enumerate(given):
+        given[index] = change(one)
+
+
+def _change_bytes(value: Any, raw: bytes, change: Change) -> None:
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return
+    if (changed := change(text)) is not text:
+        value.bytes_value = changed.encode()
+
 
 DEEPEST = 32
 """Levels to which a value of an attribute may be nested."""

@@ -1,25 +1,126 @@
-"""Spans: the parts of a trace as spans with plain values, each once, with what log events add."""
+"""Spans: the spans of a trace, their tree and its turns, and what a received body holds."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 from opentelemetry.proto.trace.v1.trace_pb2 import Status, TracesData
 
-from .names import (
+from ragstone.core.errors import InputError
+
+from .attribute_names import (
+    DOCUMENTS,
     ERROR,
+    INPUT,
     INPUT_MESSAGES,
     LISTS,
     MESSAGE_EVENTS,
+    OUTPUT,
     OUTPUT_MESSAGES,
     ROLE,
     ROLES,
     Role,
     TraceFact,
 )
-from .received import TracePart
+from .trace_texts import answered_in, asked_in
+
+LONGEST_ASIDE = 4096
+"""Bytes of a malformed span that are put aside."""
+
+CUT = "… [cut]"
+"""Ends a text that was longer than what is kept of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanLimits:
+    """How much of a body is taken in; what is over a limit is put aside or cut, and marked.
+
+    Attributes:
+        spans: Spans, log records or examples of one body; the others are put aside.
+        attributes: Attributes of one span or log record, with those of its events.
+        attribute_length: Characters of one text; it is cut there and marked.
+        span_length: Bytes of one span or log record.
+    """
+
+    spans: int = 50_000
+    attributes: int = 10_000
+    attribute_length: int = 1_000_000
+    span_length: int = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class TracePart:
+    """What one request says of one trace, redacted.
+
+    Attributes:
+        trace: The id of the trace: 32 hex digits, or what an example was sent under.
+        kind: What ``body`` is: TracesData or LogsData as OTLP's protobuf, or an example as JSON.
+        body: What is to be kept.
+        spans: Spans, log records or examples in it.
+    """
+
+    trace: str
+    kind: Literal["spans", "logs", "example"]
+    body: bytes
+    spans: int
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """Something that could not be taken in.
+
+    Attributes:
+        why: A reason's code with its facts.
+        body: What came, redacted, at most 4 kB of it; empty where there is too much to keep.
+    """
+
+    why: str
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class ReceivedBody:
+    """A body, read.
+
+    Attributes:
+        parts: One for each trace, in the order in which they begin.
+        malformed: What was put aside, one for each span, log record or example.
+        spans: Those in ``parts``.
+        ignored: Log records that say nothing of a model's call; they are accepted and not kept.
+    """
+
+    parts: tuple[TracePart, ...]
+    malformed: tuple[Malformed, ...]
+    spans: int
+    ignored: int = 0
+
+
+class UnreadableBody(InputError):
+    """A body that is not what it should be at all.
+
+    Attributes:
+        why: A reason's code with its facts.
+    """
+
+    def __init__(self, message: str, why: str) -> None:
+        self.why = why
+        super().__init__(message)
+
+
+def put_aside(why: str, body: bytes) -> Malformed:
+    """What could not be taken in, with as much of it as is kept."""
+    return Malformed(why, body[:LONGEST_ASIDE])
+
+
+def received(
+    parts: Iterable[TracePart], malformed: Iterable[Malformed], ignored: int = 0
+) -> ReceivedBody:
+    """A body of these parts."""
+    whole = tuple(parts)
+    return ReceivedBody(whole, tuple(malformed), sum(part.spans for part in whole), ignored)
+
 
 _SECOND = 1e9
 
@@ -232,3 +333,165 @@ def _value(value: Any) -> Any:
 def seconds(nanoseconds: int) -> float:
     """The same time in seconds."""
     return nanoseconds / _SECOND
+
+
+HIDDEN = frozenset(("tool", "retriever", "reranker", "embedding", "aside"))
+"""What is said inside such a span is not said to the user."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A span in its place.
+
+    Attributes:
+        span: The span.
+        depth: How many spans it is inside of.
+        within: What these do.
+        parent: The inmost of them.
+    """
+
+    span: TraceSpan
+    depth: int
+    within: frozenset[str]
+    parent: TraceSpan | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the user does not see what comes out of it."""
+        return bool(self.within & HIDDEN) or self.span.role in HIDDEN
+
+
+@dataclass(slots=True)
+class Tree:
+    """The spans of a trace under one root, which is made up where there is none.
+
+    Attributes:
+        root: The root.
+        rooted: Whether it is a span that was sent, and has no parent.
+        children: By the place of a span in memory, those inside it.
+    """
+
+    root: TraceSpan
+    rooted: bool
+    children: dict[int, list[TraceSpan]] = field(default_factory=dict)
+
+    def placed(self, root: TraceSpan) -> list[Placed]:
+        """A span and all inside it, by when they began."""
+        found, stack = [], [Placed(root, 0, frozenset())]
+        while stack:
+            one = stack.pop()
+            found.append(one)
+            role = one.span.role
+            within = one.within if role is None else one.within | {role}
+            inside = self.children.get(id(one.span), ())
+            stack.extend(Placed(span, one.depth + 1, within, one.span) for span in inside)
+        return sorted(found, key=lambda one: (one.span.start, one.depth, one.span.id))
+
+
+def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
+    """The tree of spans that are in order; None if there are none.
+
+    A span whose parent is not there is taken to be right under the root.
+    """
+    if not spans:
+        return None
+    by_id = {span.id: span for span in spans if span.id}
+    children: dict[int, list[TraceSpan]] = {}
+    tops = []
+    for span in spans:
+        parent = by_id.get(span.parent)
+        if parent is None or parent is span:
+            tops.append(span)
+        else:
+            children.setdefault(id(parent), []).append(span)
+    tops += _in_circles(spans, tops, children)
+    roots = [span for span in tops if span.told and not span.parent]
+    if len(roots) == 1:
+        root = roots[0]
+    elif len(tops) == 1:
+        root = tops[0]
+    else:
+        root = TraceSpan(
+            "", "", "", tops[0].start, max(one.end for one in tops), {}, {}, told=False
+        )
+    beside = [span for span in tops if span is not root]
+    if beside:
+        children[id(root)] = sorted(
+            [*children.get(id(root), ()), *beside], key=lambda one: (one.start, one.id)
+        )
+    return Tree(root, bool(roots), children)
+
+
+def _in_circles(
+    spans: Sequence[TraceSpan], tops: Sequence[TraceSpan], children: dict[int, list[TraceSpan]]
+) -> list[TraceSpan]:
+    """Of spans that are inside each other the first; it is taken out of its parent."""
+    reached: set[int] = set()
+
+    def reach(span: TraceSpan) -> None:
+        stack = [span]
+        while stack:
+            one = stack.pop()
+            if id(one) not in reached:
+                reached.add(id(one))
+                stack.extend(children.get(id(one), ()))
+
+    for span in tops:
+        reach(span)
+    if len(reached) == len(spans):
+        return []
+    found = []
+    parents = {id(child): parent for parent, inside in children.items() for child in inside}
+    for span in spans:
+        if id(span) not in reached:
+            inside = children[parents[id(span)]]
+            inside[:] = [one for one in inside if one is not span]
+            found.append(span)
+            reach(span)
+    return found
+
+
+def turns_of(tree: Tree) -> list[TraceSpan]:
+    """The roots of the answers in a trace: mostly its own root.
+
+    Where that says nothing itself, and several spans right under it each have a question, an
+    answer, and both a retrieval and a call of a model inside, each of them is one. The steps of
+    one pipeline do not look so: one retrieves, another writes.
+    """
+    if own_question(tree.root) is not None or own_answer(tree.root) is not None:
+        return [tree.root]
+    turns = [
+        span
+        for span in tree.children.get(id(tree.root), ())
+        if span.role in (None, "agent", "chain")
+        and own_question(span) is not None
+        and own_answer(span) is not None
+        and _is_whole(tree, span)
+    ]
+    return turns if len(turns) > 1 else [tree.root]
+
+
+def _is_whole(tree: Tree, span: TraceSpan) -> bool:
+    inside = tree.placed(span)
+    return any(calls_model(one.span) for one in inside) and any(
+        one.span.role == "retriever" or one.span.says(DOCUMENTS) is not None for one in inside
+    )
+
+
+def calls_model(span: TraceSpan) -> bool:
+    """Whether a span is a call of a model that writes."""
+    if span.role is None:
+        return span.says(INPUT_MESSAGES) is not None or span.says(OUTPUT_MESSAGES) is not None
+    return span.role == "call"
+
+
+def own_question(span: TraceSpan) -> str | None:
+    """What the input of a span asks."""
+    facts = (INPUT_MESSAGES, INPUT) if calls_model(span) else (INPUT, INPUT_MESSAGES)
+    return next((text for fact in facts if (text := asked_in(span.says(fact)))), None)
+
+
+def own_answer(span: TraceSpan) -> str | None:
+    """What the output of a span answers."""
+    facts = (OUTPUT_MESSAGES, OUTPUT) if calls_model(span) else (OUTPUT, OUTPUT_MESSAGES)
+    return next((text for fact in facts if (text := answered_in(span.says(fact)))), None)

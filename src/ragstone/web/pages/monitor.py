@@ -4,14 +4,14 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ragstone.monitor.following.status import MonitorStatus, monitor_status
-from ragstone.monitor.numbers.metric_over_time import Facet
-from ragstone.monitor.numbers.monitored import monitored
-from ragstone.monitor.numbers.page_facts import MetricNow, MonitorPageFacts
+from ragstone.monitor.duties.worker_status import MonitorStatus, monitor_status
+from ragstone.monitor.series.compare_windows import MetricNow, MonitorPageFacts
+from ragstone.monitor.series.metric_over_time import Facet
+from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
-from ragstone.monitor.store.counts import counted
-from ragstone.monitor.store.listed import AnswersInWindow, count_window
-from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarms, told_of
+from ragstone.monitor.store.rows import counted
+from ragstone.monitor.store.stored_alarms import RaisedAlarm, ToldOf, raised_alarms, told_of
+from ragstone.monitor.store.stored_examples import AnswersInWindow, count_window
 from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import ends, number, percent
 from ragstone.report.page import Phrase, Tone, strong

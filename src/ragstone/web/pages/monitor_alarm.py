@@ -7,12 +7,12 @@ from typing import Any
 
 from markupsafe import Markup
 
-from ragstone.monitor.alarms.words import alarm_sentence, over_sentence
-from ragstone.monitor.numbers.metric_over_time import Facet
-from ragstone.monitor.numbers.monitored import monitored
+from ragstone.monitor.alarms.lifecycle import alarm_sentence, over_sentence
+from ragstone.monitor.series.metric_over_time import Facet
+from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.listed import ListedWhere, count_listed, listed, scores_listed
-from ragstone.monitor.store.raised import RaisedAlarm, ToldOf, raised_alarm, told_of
+from ragstone.monitor.store.stored_alarms import RaisedAlarm, ToldOf, raised_alarm, told_of
+from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
 from ragstone.report.number_format import counted, number, spoken
 from ragstone.web.asked import Asked
 from ragstone.web.parts.metric_bands import band_drawn, base_of

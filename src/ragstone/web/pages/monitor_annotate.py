@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from ragstone.core.errors import InputError
-from ragstone.monitor.labelling import (
+from ragstone.monitor.send_to_people import (
     by_lot,
     can_be_labelled,
     drawn_before,
@@ -11,7 +11,7 @@ from ragstone.monitor.labelling import (
     send_to_people,
 )
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.listed import (
+from ragstone.monitor.store.stored_examples import (
     ListedExample,
     judged_probabilities,
     judgements_of,

@@ -3,8 +3,7 @@
 import time
 from dataclasses import dataclass
 
-from ragstone.monitor.numbers.drift import Drift, FeatureDrift, drift
-from ragstone.monitor.numbers.judge_drift import JudgeDrift, judge_drift
+from ragstone.monitor.series.drift import Drift, FeatureDrift, JudgeDrift, drift, judge_drift
 from ragstone.report.number_format import number, p_word, signed
 from ragstone.run import Run
 from ragstone.web.asked import Asked

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from ragstone.monitor.store.listed import (
+from ragstone.monitor.store.stored_examples import (
     ListedExample,
     ListedScore,
     assessment_listed,

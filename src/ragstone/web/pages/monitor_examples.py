@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from ragstone.monitor.store.listed import (
+from ragstone.monitor.store.stored_examples import (
     ListedWhere,
     count_listed,
     facet_values,

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from ragstone.monitor.store.log import last_lines
-from ragstone.monitor.store.received import MOST_MALFORMED, last_malformed
+from ragstone.monitor.store.incoming import MOST_MALFORMED, last_malformed
+from ragstone.monitor.store.rows import last_lines
 from ragstone.report.reason_words import words
 from ragstone.web.asked import Asked
 from ragstone.web.parts.moments import ShownMoment, shown_moment

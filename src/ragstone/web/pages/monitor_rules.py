@@ -7,13 +7,12 @@ from math import isfinite
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import on_one_line
-from ragstone.monitor.alarms.baseline import bar_of_run
-from ragstone.monitor.alarms.rules import AlarmBar, share_of, shares_of
-from ragstone.monitor.alarms.slices import settled_bar
+from ragstone.monitor.alarms.lifecycle import settled_bar
+from ragstone.monitor.alarms.slice_rules import AlarmBar, bar_of_run, share_of, shares_of
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
-from ragstone.monitor.settings.rule import OWN_RULES, metric_range
-from ragstone.monitor.store.answers_together import answers_together
-from ragstone.monitor.store.raised import raised_alarms, silence, silenced_until
+from ragstone.monitor.settings.alarm_rules import OWN_RULES, metric_range
+from ragstone.monitor.store.stored_alarms import raised_alarms, silence, silenced_until
+from ragstone.monitor.store.stored_examples import answers_together
 from ragstone.report.number_format import number, percent
 from ragstone.stats.monitoring.detection_delay import Delay
 from ragstone.web.asked import Asked

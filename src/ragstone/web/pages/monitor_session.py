@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from ragstone.monitor.store.listed import scores_listed, turns_of
+from ragstone.monitor.store.stored_examples import scores_listed, turns_of
 from ragstone.report.number_format import number
 from ragstone.web.asked import Asked, query
 from ragstone.web.parts.metric_names import GUARD, said_metric

@@ -7,9 +7,9 @@ from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
-from ragstone.monitor.numbers.metric_over_time import MeanInWindow, MetricOverTime
-from ragstone.monitor.numbers.page_facts import DeployMarker, MeanWithInterval, MetricNow
-from ragstone.monitor.store.raised import RaisedAlarm
+from ragstone.monitor.series.compare_windows import DeployMarker, MeanWithInterval, MetricNow
+from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTime
+from ragstone.monitor.store.stored_alarms import RaisedAlarm
 from ragstone.report import charts
 from ragstone.report.number_format import counted, ends, number, percent
 from ragstone.report.page import Scale, Series, SeriesPoint

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
-from ragstone.monitor.labelling import drawn_queues, labels_for, labels_of_metric
-from ragstone.monitor.numbers.page_facts import CorrectedNow, MeanWithInterval, MetricNow
+from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
+from ragstone.monitor.series.compare_windows import CorrectedNow, MeanWithInterval, MetricNow
 from ragstone.report.number_format import counted, ends, number
 from ragstone.report.sentences.judge_words import asked_in_words
 from ragstone.web.asked import queue_path

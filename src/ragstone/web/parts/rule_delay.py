@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from ragstone.core.errors import InputError
-from ragstone.monitor.alarms.rules import limit_for, share_of
+from ragstone.monitor.alarms.slice_rules import limit_for, share_of
 from ragstone.monitor.settings import AlarmPromise, AlarmRule
 from ragstone.report.number_format import number
 from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from ragstone.monitor.store.listed import ListedExample, ListedScore
+from ragstone.monitor.store.stored_examples import ListedExample, ListedScore
 from ragstone.report.number_format import number, shortened, spoken
 
 from .metric_names import GUARD, said_metric

@@ -5,10 +5,14 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.monitor.numbers.metric_over_time import Facet, MeanInWindow, MetricOverTime
-from ragstone.monitor.numbers.page_facts import DeployMarker
-from ragstone.monitor.numbers.sessions_over_time import SessionWindow, turns_in_time
-from ragstone.monitor.numbers.value_range import value_range
+from ragstone.monitor.series.compare_windows import DeployMarker
+from ragstone.monitor.series.metric_over_time import (
+    Facet,
+    MeanInWindow,
+    MetricOverTime,
+    value_range,
+)
+from ragstone.monitor.series.overview import SessionWindow, turns_in_time
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, ends, number
 from ragstone.stats.sessions import SessionEstimate

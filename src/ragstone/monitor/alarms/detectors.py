@@ -1,0 +1,349 @@
+"""Detecting: the detectors of all rules look at the scores that came, each score once: at those of
+answers, or at one a session.
+
+A detector's state, the number of the score through which it has looked, and what is done about
+what it found are written in one transaction: after a kill no score is left out or counted twice.
+"""
+
+import json
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.core.database import Sql
+from ragstone.core.messages import reason
+from ragstone.monitor.store.watched_scores import (
+    JudgedStretch,
+    KeptDetector,
+    WatchedScore,
+    forget_detectors,
+    judged_stretch,
+    keep_detectors,
+    kept_detectors,
+    last_watched,
+    watched_scores,
+)
+from ragstone.stats.monitoring.detector import DetectorState, on_a_share
+
+from .slice_rules import WatchedSlice
+
+Floats = NDArray[np.float64]
+
+MOST_SCORES = 5_000
+"""Of all slices in one transaction, about 0.1 s: whoever takes traces in waits for it."""
+
+SAME_OTHER_JUDGE = 20
+"""Scores in a row by one other judge, after which it is the judge. Fewer are those of one that
+stood in, and are not looked at: two judges' means differ without any fall."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fall:
+    """A detector says that a mean is worse than its bar.
+
+    Attributes:
+        watched: The rule at work on a slice.
+        number: Of the score at which it was found.
+        at: When that answer was given, in seconds since the epoch.
+        since: When the first answer was given from which on the scores speak for a fall.
+        answers: Judged answers since then.
+        mean: Theirs, on the metric's own scale.
+        again: The slice had fallen before, and did not recover since.
+    """
+
+    watched: WatchedSlice
+    number: int
+    at: float
+    since: float
+    answers: int
+    mean: float
+    again: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """A detector says that a mean is better than its bar again.
+
+    Attributes:
+        watched: The rule at work on a slice.
+        number: Of the score at which it was found.
+        at: When that answer was given, in seconds since the epoch.
+        since: When the first answer was given from which on the scores speak for it.
+    """
+
+    watched: WatchedSlice
+    number: int
+    at: float
+    since: float
+
+
+@dataclass(frozen=True, slots=True)
+class BegunAnew:
+    """A detector forgot what it had seen; ``why`` is a reason."""
+
+    rule: str
+    slice: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedBar:
+    """A bar of first answers that another judge had judged; ``after`` is the last such score."""
+
+    watched: WatchedSlice
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class DetectorStanding:
+    """How a detector stands.
+
+    Attributes:
+        watched: The rule at work on a slice.
+        looks: Judged answers since it began or alarmed last.
+        evidence: For a fall, as a share of what an alarm wants.
+        fallen: It found a fall, and no recovery since.
+    """
+
+    watched: WatchedSlice
+    looks: int
+    evidence: float
+    fallen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """What the detectors found in the scores that came.
+
+    Attributes:
+        found: Falls and recoveries, of each slice in their order.
+        anew: Detectors that forgot what they had seen, and why.
+        standings: One for each slice.
+        more: There are more scores: call again.
+        outdated: Bars that were counted from the scores of a judge that is another now.
+    """
+
+    found: tuple[Fall | Recovery, ...]
+    anew: tuple[BegunAnew, ...]
+    standings: tuple[DetectorStanding, ...]
+    more: bool
+    outdated: tuple[OutdatedBar, ...] = ()
+
+
+def detect(
+    run: Sql, watching: Sequence[WatchedSlice], firing: Collection[tuple[str, str]] = ()
+) -> Detection:
+    """Look at the scores that came since the last call.
+
+    A rule whose metric, direction or bar changed begins anew with the scores that come then, and
+    so does one whose judge changed; where its bar is of first answers, it is unwatched until that
+    is learnt again. While its alarm fires it keeps the old bar, for one that is learnt from answers
+    that fell would call them good. A changed promise leaves the evidence as it is, for that does
+    not depend on it.
+    The detectors of rules and slices that are gone are forgotten.
+
+    Args:
+        run: Within a transaction, in which what follows from it is written too.
+        watching: All slices of all rules.
+        firing: The rules and slices with an alarm that fires because their mean is worse.
+    """
+    kept = kept_detectors(run)
+    lasts = {unit: last_watched(run, unit) for unit in {one.rule.of for one in watching}}
+    found, anew, standings = list[Fall | Recovery](), list[BegunAnew](), list[DetectorStanding]()
+    changed, more, room = list[KeptDetector](), False, MOST_SCORES
+    outdated = list[OutdatedBar]()
+    for one in watching:
+        before = kept.pop((one.rule.name, one.slice), None)
+        unit, last = one.rule.of, lasts[one.rule.of]
+        if before is not None and before.unit != unit:
+            before = before._replace(through=one.begun)
+        through = one.begun if before is None else before.through
+        memory = _Memory.new(one)
+        if before is not None and before.identity == one.identity:
+            memory = _Memory.read(before.state)
+        elif before is not None:
+            anew.append(BegunAnew(one.rule.name, one.slice, reason("rule_changed")))
+            through = last
+        if through < last:
+            looked = through
+            scores = watched_scores(run, one.rule.metric, one.facet, looked, room, unit)
+            if len(scores) < room:
+                through = last
+            else:
+                through, more = (scores[-1].number if scores else through), True
+            room -= len(scores)
+            judge, learns, here = memory.judge, False, list[Fall | Recovery]()
+            for part in _by_judge(memory, scores):
+                if judge is not None and part.judge != judge:
+                    why = reason("judge_changed", before=judge, after=part.judge)
+                    anew.append(BegunAnew(one.rule.name, one.slice, why))
+                    memory.begin_anew(one)
+                judge = part.judge
+                fires = here or (one.rule.name, one.slice) in firing
+                learns = _is_of_another(one, judge) and not (memory.recovering and fires)
+                if learns:
+                    outdated.append(OutdatedBar(one, max(part.after, looked)))
+                    break
+                here += _look(run, one, memory, part.scores)
+            found += here
+            if learns:
+                continue
+        row = KeptDetector(one.rule.name, one.slice, one.identity, memory.written(), through, unit)
+        if row != before:
+            changed.append(row)
+        standings.append(_standing(one, memory))
+    anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in kept]
+    learning = [(one.watched.rule.name, one.watched.slice) for one in outdated]
+    forget_detectors(run, [*kept, *learning])
+    keep_detectors(run, changed)
+    return Detection(tuple(found), tuple(anew), tuple(standings), more, tuple(outdated))
+
+
+@dataclass
+class _Memory:
+    """What is kept of a slice.
+
+    Attributes:
+        falling: Evidence for a fall.
+        recovering: Evidence for a recovery; None where nothing fell.
+        judge: Whose scores are looked at; None before the first.
+        other: Another judge, who gave the last scores.
+        others: How many in a row.
+    """
+
+    falling: DetectorState
+    recovering: DetectorState | None = None
+    judge: str | None = None
+    other: str | None = None
+    others: int = 0
+
+    @classmethod
+    def new(cls, watched: WatchedSlice) -> Self:
+        return cls(watched.falling.start(), judge=watched.judge)
+
+    @classmethod
+    def read(cls, state: str) -> Self:
+        data = json.loads(state)
+        recovering = data["recovering"]
+        return cls(
+            DetectorState.from_dict(data["falling"]),
+            None if recovering is None else DetectorState.from_dict(recovering),
+            data["judge"],
+            data["other"],
+            data["others"],
+        )
+
+    def written(self) -> str:
+        data: dict[str, Any] = {
+            "falling": self.falling.to_dict(),
+            "recovering": None if self.recovering is None else self.recovering.to_dict(),
+            "judge": self.judge,
+            "other": self.other,
+            "others": self.others,
+        }
+        return json.dumps(data)
+
+    def begin_anew(self, watched: WatchedSlice) -> None:
+        """Forget all evidence; what had fallen has still to recover."""
+        self.falling = watched.falling.start()
+        if self.recovering is not None:
+            self.recovering = watched.recovering.start()
+
+
+@dataclass(frozen=True, slots=True)
+class _ByOneJudge:
+    judge: str
+    scores: list[WatchedScore]
+    after: int = 0
+    """The number of the score by which this was known to be the judge."""
+
+
+def _by_judge(memory: _Memory, scores: Sequence[WatchedScore]) -> list[_ByOneJudge]:
+    """The scores to look at, in parts by whose they are."""
+    if not scores:
+        return []
+    if memory.judge is None:
+        memory.judge = scores[0].judge
+    parts = [_ByOneJudge(memory.judge, [])]
+    for one in scores:
+        if one.judge == memory.judge:
+            memory.other, memory.others = None, 0
+            parts[-1].scores.append(one)
+            continue
+        memory.others = memory.others + 1 if one.judge == memory.other else 1
+        memory.other = one.judge
+        if memory.others == SAME_OTHER_JUDGE:
+            memory.judge, memory.other, memory.others = one.judge, None, 0
+            parts.append(_ByOneJudge(one.judge, [], one.number))
+    return parts
+
+
+def _is_of_another(watched: WatchedSlice, judge: str) -> bool:
+    """Whether a bar was counted from the scores of another judge."""
+    return watched.bar.source == "first_answers" and judge != watched.judge
+
+
+def _look(
+    run: Sql, watched: WatchedSlice, memory: _Memory, scores: Sequence[WatchedScore]
+) -> list[Fall | Recovery]:
+    """Move the detectors of a slice on by scores of one judge."""
+    if not scores:
+        return []
+    drawn = np.array([one.probability for one in scores])
+    # Answers that were drawn before the settings changed may have lower probabilities.
+    least = min(watched.least, float(drawn.min()))
+    at_work = replace(watched, least=least)
+    rule = watched.rule
+    shares = on_a_share(
+        np.clip([one.value for one in scores], rule.range.low, rule.range.high),
+        low=rule.range.low, high=rule.range.high, less_is_better=rule.better == "-",
+    )  # fmt: skip
+    numbers = np.array([one.number for one in scores])
+    memory.falling, falls = at_work.falling.step(
+        memory.falling, shares, probabilities=drawn, numbers=numbers
+    )
+    found, begin = list[Fall | Recovery](), 0
+    for fall in (*falls, None):
+        end = len(scores) if fall is None else int(np.searchsorted(numbers, fall.number)) + 1
+        if memory.recovering is not None:
+            here = slice(begin, end)
+            memory.recovering, better = at_work.recovering.step(
+                memory.recovering, 1 - shares[here], probabilities=drawn[here],
+                numbers=numbers[here],
+            )  # fmt: skip
+            if better:
+                stretch = _stretch(run, watched, better[0].since, better[0].number)
+                at = scores[int(np.searchsorted(numbers, better[0].number))].at
+                found.append(Recovery(watched, better[0].number, at, stretch.begun))
+                memory.recovering = None
+        if fall is not None:
+            stretch = _stretch(run, watched, fall.since, fall.number)
+            again = memory.recovering is not None
+            found.append(
+                Fall(
+                    watched,
+                    fall.number,
+                    scores[end - 1].at,
+                    stretch.begun,
+                    stretch.n,
+                    stretch.mean,
+                    again,
+                )
+            )
+            memory.recovering = at_work.recovering.start()
+        begin = end
+    return found
+
+
+def _stretch(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedStretch:
+    rule = watched.rule
+    return judged_stretch(run, rule.metric, watched.facet, first, last, rule.of)
+
+
+def _standing(watched: WatchedSlice, memory: _Memory) -> DetectorStanding:
+    falling = memory.falling
+    share = sum(falling.evidence) / watched.limit
+    return DetectorStanding(watched, falling.looks, share, memory.recovering is not None)

@@ -1,0 +1,436 @@
+"""Notifications: messages about alarms, queued and sent by webhook, email, file or stdout.
+
+Delivery is at least once: a message is recorded as delivered only afterwards, so a kill in
+between repeats it and never loses it. Each channel has its own thread, so a channel that hangs
+holds up no other. The end of an alarm is announced only after a while, so that an alarm that
+flaps is announced once.
+
+Webhooks are signed with HMAC-SHA256 in hexadecimal over ``t.BODY``, where t is the time in the
+header. A receiver that checks both accepts no forged body, and no old body a second time.
+"""
+
+import asyncio
+import hashlib
+import hmac
+import json
+import os
+import smtplib
+import ssl
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.message import EmailMessage
+from email.utils import formatdate
+from threading import Lock, Thread
+from typing import Any, TextIO
+
+import aiohttp
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
+from ragstone.core.escape import on_one_line
+from ragstone.monitor.settings import (
+    EmailChannel,
+    FileChannel,
+    MonitorSettings,
+    StdoutChannel,
+    TellSettings,
+    WebhookChannel,
+)
+from ragstone.monitor.settings.sections import secret
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_alarms import (
+    DONE,
+    DUE,
+    FAILED,
+    RaisedAlarm,
+    Telling,
+    channels_due,
+    end_telling,
+    firing_alarms,
+    queue_tellings,
+    queued,
+    raised_alarm,
+    resolved_after,
+    silenced_until,
+    take_telling,
+)
+
+from .lifecycle import alarm_sentence, over_sentence
+
+
+class NotTold(Exception):
+    """Says why in a few words, with no secret in them."""
+
+
+FIRED, RESOLVED = "fired", "resolved"
+
+LATE = 7 * 86_400.0
+"""Seconds after which it is no longer told that an alarm is over."""
+
+
+def queue_what_is_to_be_told(run: Sql, settings: MonitorSettings, now: float) -> None:
+    """Queue it, within a transaction; what is queued already stays as it is."""
+    channels = [one.name for one in settings.tells]
+    if not channels:
+        return
+    silenced = silenced_until(run, now)
+    firing = [one for one in firing_alarms(run) if one.rule not in silenced]
+    over = [
+        one
+        for one in resolved_after(run, now - LATE)
+        if one.rule not in silenced and _is_over(one, settings, now)
+    ]
+    there = queued(run, [one.number for one in (*firing, *over)])
+    fired = [(one.number, channel, FIRED) for one in firing for channel in channels]
+    # Whoever was not told that it fired is not told that it is over.
+    resolved = [
+        (one.number, channel, RESOLVED)
+        for one in over
+        for channel in channels
+        if (one.number, channel, FIRED) in there
+    ]
+    new = [one for one in (*fired, *resolved) if one not in there]
+    if new:
+        queue_tellings(run, now, new)
+
+
+def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
+    if alarm.resolved_at is None:
+        return False
+    by_hand = alarm.facts.get("over") == "by_hand"
+    return by_hand or now - alarm.resolved_at >= settings.debounce
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmMessage:
+    """What a channel tells.
+
+    Attributes:
+        alarm: It.
+        event: ``fired`` or ``resolved``.
+        base: The address of the app, without a slash at its end; empty: links are relative.
+    """
+
+    alarm: RaisedAlarm
+    event: str
+    base: str = ""
+
+    @property
+    def id(self) -> str:
+        """The same for each try of the same message, so that a receiver can tell it has it."""
+        return f"{self.alarm.number}-{self.event}"
+
+    @property
+    def text(self) -> str:
+        """A sentence or several, on one line."""
+        said = over_sentence(self.alarm) if self.event == RESOLVED else alarm_sentence(self.alarm)
+        return on_one_line(said)
+
+    @property
+    def subject(self) -> str:
+        """A few words, on one line."""
+        state = "over" if self.event == RESOLVED else "alarm"
+        where = f" ({self.alarm.slice})" if self.alarm.slice else ""
+        return on_one_line(f"Ragstone {state}: {self.alarm.rule}{where}")[:150]
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Where the alarm, its answers and a queue for people are."""
+        number = self.alarm.number
+        return {
+            "alarm": f"{self.base}/monitor/alarms/{number}",
+            "answers": f"{self.base}/monitor/examples?alarm={number}",
+            "annotate": f"{self.base}/monitor/annotate?alarm={number}",
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data, ready for JSON. Times are seconds since the epoch."""
+        alarm = self.alarm
+        return {
+            "id": self.id,
+            "event": self.event,
+            "alarm": alarm.number,
+            "rule": alarm.rule,
+            "slice": alarm.slice,
+            "kind": alarm.kind,
+            "text": self.text,
+            "since": alarm.since,
+            "fired_at": alarm.fired_at,
+            "resolved_at": alarm.resolved_at if self.event == RESOLVED else None,
+            "facts": alarm.facts,
+            "links": self.links,
+        }
+
+
+def tell_stdout(message: AlarmMessage, out: TextIO | None = None) -> None:
+    """Print it.
+
+    Raises:
+        NotTold: Nobody reads it any more.
+    """
+    try:
+        print(message.text, file=out or sys.stdout, flush=True)
+    except (OSError, ValueError) as error:
+        raise NotTold(f"nobody reads the output ({type(error).__name__})") from None
+
+
+def tell_file(channel: FileChannel, message: AlarmMessage) -> None:
+    """Add a line, which is on disk when this returns.
+
+    Raises:
+        NotTold: It could not be written.
+    """
+    line = json.dumps(message.to_dict()).encode() + b"\n"
+    try:
+        with channel.file.open("a+b", buffering=0) as file:
+            # What a kill or a full disk left of a line ends here.
+            if file.seek(0, os.SEEK_END) and _last(file.fileno()) != b"\n":
+                line = b"\n" + line
+            if file.write(line) != len(line):
+                raise NotTold("the disk is full")
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise NotTold(f"the file cannot be written ({error.strerror})") from None
+
+
+def _last(file: int) -> bytes:
+    return os.pread(file, 1, os.lseek(file, 0, os.SEEK_END) - 1)
+
+
+PATIENCE = 10.0
+"""Seconds for each step."""
+
+
+def tell_by_email(
+    channel: EmailChannel,
+    message: AlarmMessage,
+    now: float,
+    trusted: ssl.SSLContext | None = None,
+) -> None:
+    """Send a message.
+
+    Args:
+        channel: Where to.
+        message: What.
+        now: Seconds since the epoch, for the letter's date.
+        trusted: Which certificates are; None: those that the system trusts.
+
+    Raises:
+        NotTold: It was not taken.
+        InputError: An environment variable is not set.
+    """
+    password = secret(channel.password_from) if channel.password_from else ""
+    try:
+        with _server(channel, trusted) as server:
+            if channel.user:
+                server.login(channel.user, password)
+            server.send_message(letter(channel, message, now))
+    except smtplib.SMTPResponseException as error:
+        # What the server says may repeat what was sent.
+        raise NotTold(f"the mail server answered with code {error.smtp_code}") from None
+    except (smtplib.SMTPException, OSError, ValueError) as error:
+        raise NotTold(f"the mail server cannot be used ({type(error).__name__})") from None
+
+
+def letter(channel: EmailChannel, message: AlarmMessage, now: float) -> EmailMessage:
+    """The message as a letter. What data says stands on one line, so that it makes no header."""
+    made = EmailMessage()
+    made["Subject"] = message.subject
+    made["From"] = channel.sender
+    made["To"] = ", ".join(channel.to)
+    made["Date"] = formatdate(now)
+    made["Message-ID"] = f"<{message.id}.{int(message.alarm.fired_at)}@ragstone.invalid>"
+    made["Auto-Submitted"] = "auto-generated"
+    links = "\n".join(f"{what}: {link}" for what, link in message.links.items())
+    made.set_content(f"{message.text}\n\n{links}\n")
+    return made
+
+
+def _server(channel: EmailChannel, trusted: ssl.SSLContext | None) -> smtplib.SMTP:
+    context = trusted or ssl.create_default_context()
+    if channel.security == "ssl":
+        return smtplib.SMTP_SSL(channel.server, channel.port, timeout=PATIENCE, context=context)
+    server = smtplib.SMTP(channel.server, channel.port, timeout=PATIENCE)
+    if channel.security == "starttls":
+        try:
+            server.starttls(context=context)
+        except BaseException:
+            server.close()
+            raise
+    return server
+
+
+"""Seconds for one request, however slowly the answer drips."""
+
+SIGNATURE = "Ragstone-Signature"
+MESSAGE_ID = "Ragstone-Message"
+
+
+def tell_webhook(channel: WebhookChannel, message: AlarmMessage, now: float) -> None:
+    """Send a message.
+
+    Args:
+        channel: Where to.
+        message: What.
+        now: Seconds since the epoch, for the signature.
+
+    Raises:
+        NotTold: It was not taken. No address or header that is a secret is told.
+        InputError: An environment variable is not set.
+    """
+    url = secret(channel.url_from) if channel.url_from else channel.url
+    body = json.dumps(message.to_dict()).encode()
+    headers = {name: secret(variable) for name, variable in channel.headers_from.items()}
+    headers |= {"Content-Type": "application/json", MESSAGE_ID: message.id}
+    if channel.secret_from:
+        headers[SIGNATURE] = signature(secret(channel.secret_from), body, now)
+    try:
+        status = asyncio.run(_post(url, body, headers))
+    except TimeoutError:
+        raise NotTold(f"no answer within {PATIENCE:g} s") from None
+    except (aiohttp.ClientError, OSError, ValueError) as error:
+        raise NotTold(f"the server cannot be reached ({type(error).__name__})") from None
+    if not 200 <= status < 300:
+        raise NotTold(f"the server answered with status {status}")
+
+
+def signature(secret: str, body: bytes, now: float) -> str:
+    """The header that signs a body: ``t=TIME,v1=HMAC``.
+
+    >>> signature("s", b"{}", 1.0)[:10]
+    't=1,v1=2e2'
+    """
+    at = int(now)
+    found = hmac.new(secret.encode(), f"{at}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"t={at},v1={found}"
+
+
+async def _post(url: str, body: bytes, headers: dict[str, str]) -> int:
+    patience = aiohttp.ClientTimeout(total=PATIENCE)
+    async with (
+        aiohttp.ClientSession(timeout=patience) as session,
+        session.post(url, data=body, headers=headers, allow_redirects=False) as answer,
+    ):
+        return answer.status
+
+
+HELD = 120.0
+"""Seconds for which who took a message has it; longer than any try takes."""
+
+FIRST, LONGEST = 5.0, 3_600.0
+"""Seconds until the second try, which double from try to try, and the most of them."""
+
+MOST_TRIES = 80
+"""About three days."""
+
+Clock = Callable[[], float]
+
+_sending: dict[tuple[str, str], Thread] = {}
+_lock = Lock()
+
+
+def tell_soon(
+    store: MonitorStore,
+    settings: MonitorSettings,
+    *,
+    from_server: bool = False,
+    clock: Clock = time.time,
+) -> None:
+    """Begin to tell what is due, if anything is, and return at once.
+
+    Args:
+        store: Where it is queued.
+        settings: With the channels.
+        from_server: Whether this is the server, of whose output alone anybody sees something.
+        clock: Seconds since the epoch.
+
+    Raises:
+        StoreAway: The store cannot be used at present.
+    """
+    channels = {
+        one.name: one for one in settings.tells if from_server or not isinstance(one, StdoutChannel)
+    }
+    if not channels:
+        return
+    with store.database.reading() as run:
+        due = [name for name in channels_due(run, clock()) if name in channels]
+    with _lock:
+        for name in due:
+            key = (store.place, name)
+            if key in _sending and _sending[key].is_alive():
+                continue
+            _sending[key] = Thread(
+                target=_tell_all,
+                args=(store, settings, channels[name], clock),
+                name=f"tell {name}",
+                daemon=True,
+            )
+            _sending[key].start()
+
+
+def wait_until_told(store: MonitorStore, seconds: float) -> None:
+    """Wait until what is being told is told or failed, for so many seconds at most."""
+    with _lock:
+        threads = [one for (place, _), one in _sending.items() if place == store.place]
+    end = time.monotonic() + seconds
+    for one in threads:
+        one.join(max(0.0, end - time.monotonic()))
+
+
+def tell_next(
+    store: MonitorStore, settings: MonitorSettings, channel: TellSettings, now: float
+) -> bool:
+    """Tell the next message that a channel has to tell now; gives whether there was one.
+
+    Raises:
+        StoreAway: The store cannot be used at present.
+    """
+    with store.database.transaction() as run:
+        one = take_telling(run, channel.name, now, now + HELD)
+        alarm = None if one is None else raised_alarm(run, one.alarm)
+    if one is None:
+        return False
+    state, at, error = DONE, now, ""
+    if alarm is None:
+        state, error = FAILED, "the alarm is not kept any more"
+    else:
+        try:
+            _tell(channel, AlarmMessage(alarm, one.event, settings.url), now)
+        except (NotTold, InputError) as failed:
+            error = on_one_line(str(failed))[:500]
+            state, at = _after(one, now)
+    with store.database.transaction() as run:
+        end_telling(run, one, state, at, error)
+    return True
+
+
+def _after(one: Telling, now: float) -> tuple[str, float]:
+    """What becomes of a message that was not taken, and when it is tried again."""
+    if one.tries >= MOST_TRIES:
+        return FAILED, now
+    return DUE, now + min(LONGEST, FIRST * 2 ** min(one.tries - 1, 20))
+
+
+def _tell(channel: TellSettings, message: AlarmMessage, now: float) -> None:
+    if isinstance(channel, WebhookChannel):
+        tell_webhook(channel, message, now)
+    elif isinstance(channel, EmailChannel):
+        tell_by_email(channel, message, now)
+    elif isinstance(channel, FileChannel):
+        tell_file(channel, message)
+    else:
+        tell_stdout(message)
+
+
+def _tell_all(
+    store: MonitorStore, settings: MonitorSettings, channel: TellSettings, clock: Clock
+) -> None:
+    """Tell all that a channel has to tell now."""
+    try:
+        while tell_next(store, settings, channel, clock()):
+            pass
+    except InputError:
+        # The store is away or closed. What is due stays so, and the next look begins again.
+        return

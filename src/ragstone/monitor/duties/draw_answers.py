@@ -1,0 +1,309 @@
+"""Sampling: which answers are drawn to be judged, as they come or over a past window.
+
+The probability follows from the settings and the hourly budget. It is settled before the draw and
+stored with it, and every estimate weighs by it. An answer is drawn if its lot is less than its
+probability. The turns of a session share a lot, so all of them are drawn if it is less than the
+least of their probabilities.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from math import exp
+from secrets import token_hex
+from time import time
+from typing import Any
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
+from ragstone.judges.judge_names import check_name, is_without_model
+from ragstone.monitor.settings.sections import (
+    LEAST_RATE,
+    JudgingSettings,
+    SamplingSettings,
+    check_rate,
+)
+from ragstone.monitor.store.draws import (
+    DrawState,
+    NewDraw,
+    PassedOver,
+    PlannedExample,
+    ToDraw,
+    draw_between,
+    draws_between,
+    due_before,
+    due_of_sessions,
+    next_to_draw,
+    some_records,
+    write_draws,
+)
+from ragstone.monitor.store.rows import keep, remembered
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.run import Limits
+from ragstone.run.forecast import forecast_of
+from ragstone.run.request import Request
+
+PAGE = 200
+HOUR = 3_600.0
+MEMORY = 1_800.0
+"""Seconds in which what was wanted counts for a third (1/e) of what is wanted now."""
+
+FIRST_LOOK = 60.0
+"""Seconds of traffic that are assumed to have been seen at the beginning."""
+
+SEED, LOAD, COST = "sampling_seed", "sampling_load", "judging_cost"
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingLoad:
+    """How many examples the settings would have judged of late.
+
+    Attributes:
+        began: When the first was seen, in seconds since the epoch.
+        at: When this was counted.
+        wanted: The sum of their probabilities, each the less the longer ago it was.
+    """
+
+    began: float
+    at: float
+    wanted: float
+
+    def then(self, now: float, wanted: float) -> "SamplingLoad":
+        """The same after more was seen."""
+        at = max(now, self.at)
+        return SamplingLoad(self.began, at, self.wanted * exp((self.at - at) / MEMORY) + wanted)
+
+    def an_hour(self, now: float) -> float:
+        """How many would be judged within an hour, if traffic goes on as it does."""
+        at = max(now, self.at)
+        seen = max(at - self.began, FIRST_LOOK)
+        left = self.wanted * exp((self.at - at) / MEMORY)
+        return HOUR * left / MEMORY / (1 - exp(-seen / MEMORY))
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Draws the examples that are to be judged.
+
+    Args:
+        store: Where all of it is.
+        settings: Which answers are judged, of how many.
+        judging: How many may be judged within an hour.
+        now: Seconds since the epoch.
+    """
+
+    store: MonitorStore
+    settings: SamplingSettings = SamplingSettings()  # noqa: RUF009
+    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    now: Callable[[], float] = time
+
+    def step(self) -> int:
+        """Draw among some; returns how many waited for it."""
+        with self.store.database.reading() as run:
+            if not next_to_draw(run, 1):
+                return 0
+        with self.store.database.transaction() as run:
+            now = self.now()
+            waiting = next_to_draw(run, PAGE)
+            seed = sampling_seed(run)
+            load = _load(run, now)
+            shares = self._shares(run, load, now, [one.session for one in waiting])
+            wanted = [
+                self.settings.probability(one.facets, one.confidence)
+                if self.judging.metrics
+                else 0.0
+                for one in waiting
+            ]
+            draws = [
+                _draw(one, probability(rate, shares[one.session]), seed)
+                for one, rate in zip(waiting, wanted, strict=True)
+            ]
+            write_draws(run, now, draws, [one.example for one in waiting])
+            keep(run, LOAD, asdict(load.then(now, sum(wanted))))
+        return len(waiting)
+
+    def _shares(
+        self, run: Sql, load: SamplingLoad, now: float, sessions: Sequence[str]
+    ) -> dict[str, float]:
+        """For each session the share of what the settings want for which there is a budget.
+
+        Its own turns that are due do not count: they are there because of its lot, and what is
+        drawn next with the same lot must have a probability that does not follow from that.
+        """
+        most = affordable(self.judging, remembered(run, COST))
+        expected = load.an_hour(now)
+        if most is None or not expected:
+            return dict.fromkeys(sessions, 1.0)
+        due, own = due_before(run, now), due_of_sessions(run, now, sessions)
+        return {
+            one: min(1.0, max(0.0, most - due + own.get(one, 0)) / expected) for one in sessions
+        }
+
+
+def affordable(judging: JudgingSettings, usd_each: float | None) -> float | None:
+    """How many answers may be judged within an hour; None: as many as there are.
+
+    Args:
+        judging: The budget.
+        usd_each: What judging one answer costs, as far as it is known.
+    """
+    limits = [] if judging.answers_an_hour is None else [float(judging.answers_an_hour)]
+    if judging.usd_an_hour is not None and usd_each:
+        limits.append(judging.usd_an_hour / usd_each)
+    return min(limits, default=None)
+
+
+def probability(wanted: float, share: float) -> float:
+    """The probability with which an example is drawn.
+
+    The least bounds the largest weight, and with it what one answer can do to a mean.
+
+    >>> probability(0.5, 0.4), probability(0.1, 0.1), probability(0.0, 1.0)
+    (0.2, 0.05, 0.0)
+
+    Args:
+        wanted: By the settings.
+        share: Of all that is wanted, as much as the budget allows.
+    """
+    return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
+
+
+def lot(seed: str, session: str) -> float:
+    """A number from 0 to 1 that a session draws, or an answer without one: always the same."""
+    drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(drawn) / 2**64
+
+
+def sampling_seed(run: Sql) -> str:
+    """What all draws of a store rest on; made when it is first needed."""
+    seed = kept_seed(run)
+    if not seed:
+        seed = token_hex(16)
+        keep(run, SEED, seed)
+    return seed
+
+
+def kept_seed(run: Sql) -> str:
+    """The same, empty where nothing was drawn yet; within a reading."""
+    return str(remembered(run, SEED, ""))
+
+
+def _load(run: Sql, now: float) -> SamplingLoad:
+    found = remembered(run, LOAD)
+    return SamplingLoad(now, now, 0.0) if found is None else SamplingLoad(**found)
+
+
+def _draw(one: ToDraw, chance: float, seed: str) -> NewDraw:
+    own = lot(seed, one.session)
+    state: DrawState = "due" if own < chance else "out"
+    return NewDraw(one.example, chance, state, one.text_hash, own)
+
+
+ASKED = 50
+"""Answers whose questions to models are made and counted, to tell the price of all."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillPlan:
+    """What judging a past window comes to.
+
+    Attributes:
+        since: The window's first moment, in seconds since the epoch.
+        until: The first that is not in it.
+        rate: The probability with which each answer is drawn.
+        answers: How many there are.
+        drawn: How many of them were drawn before.
+        to_judge: How many more are judged.
+        calls: Calls of models that this takes; 0 without a model.
+        usd: What they cost, in US dollars; None where a price is not known.
+    """
+
+    since: float
+    until: float
+    rate: float
+    answers: int
+    drawn: int
+    to_judge: int
+    calls: int
+    usd: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def plan_backfill(
+    store: MonitorStore,
+    judging: JudgingSettings,
+    since: float,
+    until: float,
+    sample: float,
+) -> BackfillPlan:
+    """Say what judging a past window comes to; nothing is drawn or sent.
+
+    Args:
+        store: Where the answers are.
+        judging: The metrics and judges.
+        since: The window's first moment, in seconds since the epoch.
+        until: The first that is not in it.
+        sample: The probability with which each of its answers is drawn, from .05 to 1.
+
+    Raises:
+        InputError: The probability, a judge or the window cannot be used.
+    """
+    check_rate(sample)
+    for one in judging.judges:
+        check_name(one)
+    if until <= since:
+        raise InputError("The window ends before it begins: nothing can be in it.")
+    with store.database.reading() as run:
+        window = draws_between(run, since, until)
+        seed = kept_seed(run)
+        chosen = [one.example for one in window.others if is_drawn(seed, one, sample)]
+        some = some_records(run, chosen[:ASKED])
+    calls, usd = _price(judging, some, len(chosen))
+    answers, drawn = len(window.others) + window.drawn, window.drawn
+    return BackfillPlan(since, until, sample, answers, drawn, len(chosen), calls, usd)
+
+
+def begin_backfill(
+    store: MonitorStore, plan: BackfillPlan, *, now: Callable[[], float] = time
+) -> int:
+    """Draw as planned; what is drawn is judged within the budget. Gives how many that are.
+
+    An answer is then in the sample with probability 1 - (1 - p)(1 - q), where p is the one with
+    which it had been drawn, and q that of this draw; the scores of the window are kept with it.
+    It keeps its lot, so the turns of a session are still all drawn if that is less than the least
+    of their probabilities.
+    """
+    with store.database.transaction() as run:
+        seed = sampling_seed(run)
+        return draw_between(
+            *(run, now(), plan.since, plan.until, plan.rate),
+            lambda one: is_drawn(seed, one, plan.rate),
+        )
+
+
+def is_drawn(seed: str, one: PassedOver, rate: float) -> bool:
+    """Whether an answer that was passed over is drawn now: so many of them are.
+
+    Its lot is evenly spread above its probability p, and is below 1 - (1 - p)(1 - rate) with
+    exactly this rate.
+    """
+    own = lot(seed, one.example) if one.lot is None else one.lot
+    return own < 1 - (1 - one.probability) * (1 - rate)
+
+
+def _price(
+    judging: JudgingSettings, sample: list[PlannedExample], n: int
+) -> tuple[int, float | None]:
+    """Calls of models, and their cost, for so many answers as these."""
+    if not sample or all(map(is_without_model, judging.judges)):
+        return 0, 0.0
+    records = [json.loads(one.record) for one in sample]
+    limits = Limits(prices=judging.prices)
+    request = Request(records, metrics=judging.metrics, judge=judging.judges, limits=limits)
+    found = forecast_of(request).total
+    each = n / len(sample)
+    return round(found.calls * each), None if found.usd is None else found.usd * each

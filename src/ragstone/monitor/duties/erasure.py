@@ -1,0 +1,196 @@
+"""Erasure: removes old or surplus traces, and all that is known of a session or a user."""
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import ceil
+from pathlib import Path
+from time import time
+
+from ragstone.annotation.queue.labels_store import FILE as LABELS
+from ragstone.annotation.queue.labels_store import forget_items, open_labels
+from ragstone.core.database import POSTGRES
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
+from ragstone.monitor.settings.sections import RetentionSettings
+from ragstone.monitor.store.batches import current_batch, keep_batch
+from ragstone.monitor.store.incoming import (
+    count_traces,
+    erase_malformed,
+    erase_traces,
+    erased,
+    oldest_traces,
+    traces_of,
+    trim_before,
+    unlink_alarms,
+)
+from ragstone.monitor.store.rows import keep, remembered
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.traces.redaction import hashed_id
+
+from .fold_traces import Folding
+from .judge_answers import ANCHORS, FOLDER, REPLIES
+from .worker_status import last_sign, worker_state
+
+DAY = 86_400.0
+GIGABYTE = 1_000_000_000
+EVERY = 60.0
+PAGE = 100
+"""Traces that go in one transaction."""
+
+LEAST = 0.1
+"""The share that goes where there is too much, so that it need not be done all the time."""
+
+GROWN = 1.01
+"""How much a database grows before more of it goes: a server does not give back what was freed,
+but fills it again."""
+
+SIZE, LEFT = "retained_size", "retention_left"
+
+
+@dataclass
+class Retention:
+    """Lets go of the oldest traces.
+
+    Args:
+        store: Where all of it is.
+        settings: How long, and how much, is kept.
+        now: Seconds since the epoch.
+    """
+
+    store: MonitorStore
+    settings: RetentionSettings = RetentionSettings()  # noqa: RUF009
+    now: Callable[[], float] = time
+    _next: float = 0.0
+
+    def step(self) -> int:
+        """Let go of a page of traces, where any are to go; gives how many went."""
+        now = self.now()
+        if now < self._next:
+            return 0
+        oldest = now - self.settings.days * DAY
+        too_many = self._too_many()
+        with self.store.database.transaction() as run:
+            traces = oldest_traces(run, PAGE, before=oldest)
+            if not traces and too_many:
+                traces = oldest_traces(run, min(PAGE, too_many))
+                keep(run, LEFT, max(0, too_many - len(traces)) if traces else 0)
+            if traces:
+                erase_traces(run, traces)
+                erased(run)
+            trim_before(run, oldest)
+        if not traces:
+            self._next = now + EVERY
+        return len(traces)
+
+    def _too_many(self) -> int:
+        """How many of the oldest traces are still to go because all together are too large."""
+        with self.store.database.reading() as run:
+            left = int(remembered(run, LEFT, 0))
+            before = float(remembered(run, SIZE, 0.0))
+            traces = count_traces(run)
+        if left:
+            return left
+        size, most = self.store.database.size(), self.settings.gigabytes * GIGABYTE
+        if size <= most or size < GROWN * before:
+            return 0
+        n = ceil(max(LEAST, 1 - (1 - LEAST) * most / size) * traces)
+        with self.store.database.transaction() as run:
+            keep(run, SIZE, size)
+            keep(run, LEFT, n)
+        return n
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """What went.
+
+    Attributes:
+        traces: With all that came of them.
+        examples: With all that was said of them.
+        labelled: Items of queues that showed them, with what people said.
+        malformed: Pieces that were put aside.
+        in_work: Whether some of them are being judged at this moment: their texts go as soon as
+            that ends.
+    """
+
+    traces: int
+    examples: int
+    labelled: int
+    malformed: int
+    in_work: bool
+
+
+def forget(
+    store: MonitorStore,
+    *,
+    session: str | None = None,
+    user: str | None = None,
+    now: Callable[[], float] = time,
+) -> Forgotten:
+    """Remove all traces with an answer in a session, or to a user.
+
+    The bytes are gone from the store, its log of writes and the folders of judging. In PostgreSQL
+    they are free for the server to write over.
+
+    Args:
+        store: Where they are.
+        session: The conversation's id.
+        user: The user's id, as the traces have it.
+        now: Seconds since the epoch.
+
+    Raises:
+        InputError: Neither is named.
+    """
+    require_somebody(session, user)
+    # What is not folded yet has no session: afterwards it has.
+    Folding(store, now=now).fold_all()
+    with store.database.transaction() as run:
+        traces = traces_of(run, sessions=_kept_as(session), people=_kept_as(user))
+        examples = erase_traces(run, traces)
+        malformed = erase_malformed(run, [session or "", user or ""])
+        unlink_alarms(run, examples)
+        erased(run)
+        batch = current_batch(run)
+        at_work = worker_state(last_sign(run), now()) == "alive"
+        held = batch is not None and not batch.examples.keys().isdisjoint(examples)
+        if held and not at_work:
+            keep_batch(run, None)
+    folder = store.folder / FOLDER
+    if held and batch is not None and not at_work:
+        shutil.rmtree(folder / batch.id, ignore_errors=True)
+    for one in (folder / REPLIES, store.folder / ANCHORS):
+        shutil.rmtree(one, ignore_errors=True)
+    labelled = _labels_of(store, examples)
+    store.database.compact()
+    return Forgotten(len(traces), len(examples), labelled, malformed, held and at_work)
+
+
+def require_somebody(session: str | None, user: str | None) -> None:
+    """See that it is said who is forgotten.
+
+    Raises:
+        InputError: Neither is named.
+    """
+    if not session and not user:
+        raise InputError(f"Name {argument('session', 'ID')} or {argument('user', 'ID')}.")
+
+
+def _kept_as(id: str | None) -> tuple[str, ...]:
+    """How an id is kept: as it was sent, or as its hash where it held what is taken out."""
+    return (id, hashed_id(id)) if id else ()
+
+
+def _labels_of(store: MonitorStore, examples: list[str]) -> int:
+    """Remove the examples from people's queues, where the store has any."""
+    if not store.place.startswith(POSTGRES) and not (Path(store.place) / LABELS).is_file():
+        return 0
+    labels = open_labels(store.place)
+    try:
+        with labels.transaction() as run:
+            n = forget_items(run, examples)
+        if n:
+            labels.compact()
+    finally:
+        labels.close()
+    return n

@@ -1,0 +1,193 @@
+"""Trace folding: received parts of traces become examples, anew whenever more of a trace comes."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from time import monotonic, time
+from typing import Any, Literal, cast
+
+from ragstone.core.errors import InputError
+from ragstone.data import Example, as_record
+from ragstone.data.json_text import Problem
+from ragstone.data.records import RecordReader
+from ragstone.monitor.store.incoming import (
+    FoldedExample,
+    KeptPart,
+    StoredTrace,
+    erasures,
+    folded,
+    folded_through,
+    parts_after,
+    parts_of,
+    settle,
+    traces_to_settle,
+    write_folded,
+)
+from ragstone.monitor.store.rows import count, log
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
+
+
+def kept_example(record: str) -> Example:
+    """The example of a record in the store.
+
+    Raises:
+        InputError: It is no record of ours.
+    """
+    problems: list[Problem] = []
+    found = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
+    if found is None:
+        raise InputError(f"The example cannot be read: {problems[0]}.")
+    return found
+
+
+PAGE = 200
+"""Traces that are written in one transaction: whoever else writes waits for no more than that."""
+
+SETTLE = 10.0
+UNROOTED = 120.0
+"""Seconds after which a trace without a root is taken as it is."""
+
+LONGEST_FACET = 200
+_NO_SLICES = ("session", "user")
+FOREVER = float("inf")
+
+
+@dataclass(frozen=True)
+class Folding:
+    """Folds what came, and settles the traces of which nothing more is waited for.
+
+    A kill at any moment loses and doubles nothing: what is folded, and how far, is written at once.
+
+    Args:
+        store: Where all of it is.
+        corpus: Texts of passages whose spans carry only ids.
+        settle: Seconds of silence after which a trace with its root is taken for complete.
+        now: Seconds since the epoch.
+    """
+
+    store: MonitorStore
+    corpus: Corpus | None = None
+    settle: float = SETTLE
+    now: Callable[[], float] = time
+
+    def step(self) -> int:
+        """Fold and settle a page of traces; returns how many."""
+        return self._fold_page() + self._settle_page(self.settle, UNROOTED)
+
+    def fold_all(self, seconds: float = FOREVER) -> int:
+        """Fold and settle everything that there is, without waiting for more; returns how much.
+
+        Args:
+            seconds: After which no further page is begun; the rest is folded later.
+        """
+        until, n = monotonic() + seconds, 0
+        while page := self._fold_page() + self._settle_page(-FOREVER, -FOREVER):
+            n += page
+            if monotonic() > until:
+                break
+        return n
+
+    def _fold_page(self) -> int:
+        database = self.store.database
+        with database.reading() as run:
+            before = erasures(run), folded_through(run)
+            new = parts_after(run, before[1], PAGE)
+            if not new:
+                return 0
+            parts = parts_of(run, list(dict.fromkeys(trace for _, trace in new)))
+        through = new[-1][0]
+        traces: list[StoredTrace] = []
+        examples: list[FoldedExample] = []
+        unfoldable: list[tuple[str, str]] = []
+        for trace, kept in parts.items():
+            try:
+                found = fold([_part(one) for one in kept], self.corpus)
+                rows = [_row(one, trace) for one in found.examples]
+            except Exception as error:
+                # One strange trace must not hold up all others; it is counted and told.
+                unfoldable.append((trace, type(error).__name__))
+                found, rows = FoldedTrace(False, (), "none", 0, 0), []
+            traces.append(_stored(trace, kept, found))
+            examples += rows
+        with database.transaction() as run:
+            if (erasures(run), folded_through(run)) != before:
+                return len(parts)  # Another process did it, or some of it was erased meanwhile.
+            now = self.now()
+            write_folded(run, now, traces, examples)
+            count(run, now, {"unfoldable": len(unfoldable)})
+            for trace, fault in unfoldable:
+                log(run, now, "error", f"The trace {trace} cannot be folded ({fault}).")
+            folded(run, through)
+        return len(parts)
+
+    def _settle_page(self, rooted: float, unrooted: float) -> int:
+        now = self.now()
+        database = self.store.database
+        with database.reading() as run:
+            if not traces_to_settle(run, now - rooted, now - unrooted, 1):
+                return 0
+        with database.transaction() as run:
+            traces = traces_to_settle(run, now - rooted, now - unrooted, PAGE)
+            settle(run, now, traces)
+        return len(traces)
+
+
+def _part(kept: KeptPart) -> TracePart:
+    kind = cast(Literal["spans", "logs", "example"], kept.kind)
+    return TracePart(kept.trace, kind, kept.body, 0)
+
+
+def _stored(trace: str, parts: Sequence[KeptPart], found: FoldedTrace) -> StoredTrace:
+    times = [one.at for one in parts]
+    content = found.content if found.calls or found.examples else ""
+    return StoredTrace(trace, min(times), max(times), found.rooted, parts[-1].number, content)
+
+
+def _row(one: TracedExample, trace: str) -> FoldedExample:
+    example = replace(one.example, id=one.id)
+    record = as_record(example)
+    facts = {
+        name: value
+        for name in ("ended", "model", "input_tokens", "output_tokens", "latency", "error")
+        if (value := getattr(one, name)) is not None
+    }
+    return FoldedExample(
+        one.id,
+        trace,
+        one.span,
+        one.at,
+        one.session,
+        one.user,
+        one.version,
+        example.system,
+        json.dumps(record, ensure_ascii=False),
+        text_hash(example),
+        json.dumps(facts, ensure_ascii=False),
+        _facets(one, example),
+    )
+
+
+def _facets(one: TracedExample, example: Example) -> dict[str, str]:
+    """What the example can be sliced by: not by its session, of which there are too many."""
+    known: dict[str, Any] = {
+        **{name: example.facet(name) for name in example.slices if name not in _NO_SLICES},
+        "system": example.system,
+        "version": one.version,
+        "model": one.model,
+    }
+    return {name: value[:LONGEST_FACET] for name, value in known.items() if value}
+
+
+def text_hash(example: Example) -> str:
+    """What changes with everything that is judged of an example, and with nothing else."""
+    said = (
+        example.question,
+        example.answer,
+        None if example.contexts is None else [(one.id, one.text) for one in example.contexts],
+        [asdict(turn) for turn in example.history],
+        *(example.reference, example.policy, example.evidence),
+    )
+    written = json.dumps(said, ensure_ascii=True)
+    return blake2b(written.encode(), digest_size=16).hexdigest()

@@ -1,0 +1,150 @@
+"""People: what people's labels of drawn answers make of the metrics, as scores beside the judge's.
+
+Only labels of queues whose answers were drawn by chance count. A metric's value by people is its
+own rule over their judgements; where these do not settle it, there is none. Labels of one queue are
+taken, for each has draws of its own: the newest, once it has enough of them.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import time
+
+from ragstone.analysis.calibration.people_scores import people_scores
+from ragstone.annotation.label_table import LabelTable
+from ragstone.annotation.queue.labels_store import FILE, LabelDatabase, StoreAddress
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import labels_as_they_are
+from ragstone.annotation.queue.work_progress import queue_version
+from ragstone.annotation.read_labels import labels_in_queue
+from ragstone.core.database import POSTGRES
+from ragstone.data.record_labels import PROPOSITIONS
+from ragstone.monitor.send_to_people import drawn_queues, known_metric
+from ragstone.monitor.settings.alarm_rules import GUARD
+from ragstone.monitor.store.rows import keep, remembered
+from ragstone.monitor.store.scores import NewScore, ScoredExample, scored_metrics, write_scores
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_examples import ExampleToScore, examples_to_score
+
+from .fold_traces import kept_example
+
+EVERY = 60.0
+TAKEN = "labels_taken"
+
+ENOUGH = 30
+"""Labelled answers from which on a queue counts in place of older ones that have more."""
+
+
+@dataclass(frozen=True)
+class LabelledAnswers:
+    """What people said of the answers of one queue.
+
+    Attributes:
+        table: Their labels.
+        chances: With which probability each labelled answer was drawn and labelled.
+        units: How many claims and statements of each people were asked about.
+    """
+
+    table: LabelTable
+    chances: Mapping[str, float]
+    units: Mapping[str, Mapping[str, int]]
+
+
+class People:
+    """Takes over what people labelled.
+
+    Args:
+        store: What is monitored; people's labels lie in the same folder or database.
+        now: Seconds since the epoch.
+    """
+
+    def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
+        self._store, self._now = store, now
+        self._next = 0.0
+        on_server = store.place.startswith(POSTGRES)
+        self._labels = StoreAddress(store.place if on_server else str(store.folder / FILE))
+
+    def step(self) -> int:
+        """Score what people labelled, where they said more; gives how many answers that were."""
+        now = self._now()
+        if now < self._next:
+            return 0
+        self._next = now + EVERY
+        if self._labels.is_file and not Path(self._labels.place).is_file():
+            return 0
+        with self._store.database.reading() as run:
+            metrics = [one for one in scored_metrics(run) if not GUARD.fullmatch(one)]
+            taken = remembered(run, TAKEN)
+        with labels_as_they_are(self._labels) as database:
+            names = [] if database is None else [one.name for one in drawn_queues(database)]
+            if database is None or not names or not metrics:
+                return 0
+            with database.reading() as run:
+                known = [[list(queue_version(run, name)) for name in names], metrics]
+            if known == taken:
+                return 0
+            queues = [labelled_answers(database, name) for name in names]
+        ids = sorted({id for one in queues for id in one.chances})
+        if not ids:
+            with self._store.database.transaction() as run:
+                keep(run, TAKEN, known)
+            return 0
+        labelled = that_counts(queues)
+        with self._store.database.reading() as run:
+            examples = examples_to_score(run, sorted(labelled.chances))
+        scores = scores_by_people(examples, labelled, metrics)
+        with self._store.database.transaction() as run:
+            of = {
+                one.example: ScoredExample(
+                    one.at, one.version, labelled.chances.get(one.example, 1.0)
+                )
+                for one in examples_to_score(run, ids)
+            }
+            there = [one for one in scores if one.example in of]
+            write_scores(run, now, "people", there, of, ("people",))
+            keep(run, TAKEN, known)
+        return len({one.example for one in there})
+
+
+def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
+    """What people said of the answers of a queue so far."""
+    queue, table = Queue(database, name), labels_in_queue(database, name)
+    chances = dict(
+        table.counted.drop_nulls("inclusion_probability")
+        .select("example_id", "inclusion_probability")
+        .iter_rows()
+    )
+    units: dict[str, dict[str, int]] = {unit: {} for unit in PROPOSITIONS}
+    for id, parts in queue.places().values():
+        for unit, _ in parts:
+            if unit in units:
+                units[unit][id] = units[unit].get(id, 0) + 1
+    return LabelledAnswers(table, chances, units)
+
+
+def that_counts(queues: Sequence[LabelledAnswers]) -> LabelledAnswers:
+    """The queue whose labels count, of those given from the oldest on."""
+    _, _, found = max((min(len(one.chances), ENOUGH), at, one) for at, one in enumerate(queues))
+    return found
+
+
+def scores_by_people(
+    examples: Sequence[ExampleToScore], labelled: LabelledAnswers, metrics: Sequence[str]
+) -> list[NewScore]:
+    """The scores that people's judgements settle.
+
+    Args:
+        examples: That were labelled.
+        labelled: What was said of these, and perhaps of others.
+        metrics: Their text forms.
+    """
+    # Labels that came with an answer were the judge's to read, and are no draw of ours.
+    there = [replace(kept_example(one.record), labels={}) for one in examples]
+    found = people_scores(
+        there, labelled.table, [known_metric(one) or one for one in metrics], labelled.units
+    )
+    return [
+        NewScore(id, metric, value, "value", "", None, "people")
+        for id, metric, value in found.iter_rows()
+        if id in labelled.chances
+    ]

@@ -1,0 +1,482 @@
+"""Judging: drawn answers judged in batches as by ``ragstone evaluate``, and anchors re-judged.
+
+A batch has a folder with its run and the run's journal. After a kill it goes on as the same batch
+and pays for nothing twice; its results are written together with the fact that it is done.
+
+Anchors are a fixed set of examples that is judged in rounds, from which the drift of the judge is
+measured.
+"""
+
+import json
+import shutil
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from math import ceil
+from pathlib import Path
+from threading import Event
+from time import time
+from typing import Any
+from uuid import uuid4
+
+import polars as pl
+
+from ragstone.core.database import Sql
+from ragstone.core.errors import DataError, RagstoneError
+from ragstone.core.files import private_folder
+from ragstone.core.messages import reason
+from ragstone.data import as_record, read
+from ragstone.judgements import KINDS
+from ragstone.monitor.settings.sections import JudgingSettings
+from ragstone.monitor.store.batches import (
+    JudgedExample,
+    JudgingBatch,
+    Spent,
+    anchors,
+    current_batch,
+    draw_anchors,
+    is_due_before,
+    keep_batch,
+    last_round,
+    next_due,
+    put_anchors,
+    records_of,
+    shed,
+    spent,
+    tried_before,
+    write_judged,
+    write_round,
+)
+from ragstone.monitor.store.rows import Level, keep, log, remembered
+from ragstone.monitor.store.scores import NewScore
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.run import Limits, Run
+from ragstone.run.evaluate import Cancellation, evaluated
+from ragstone.run.folder.finished_run import UNANSWERED
+from ragstone.run.judging.named_models import Named
+from ragstone.run.request import Request
+
+from .draw_answers import COST, lot, sampling_seed
+from .periodic_steps import told
+
+OF_THE_BATCH = ("data:", "cluster:")
+"""Parts of a run's signature that do not say how it was judged."""
+
+FAILED = (
+    pl.col("status").is_in(["failed", "truncated"]) & (pl.col("requests").list.len() > 0)
+) | UNANSWERED
+"""Rows of the ledger where a model may answer if it is asked again."""
+
+
+def judge_signature(run: Run) -> str:
+    """Who judged, with versions; the same for all batches that are judged alike."""
+    parts = run.signature.split("|")
+    return "|".join(part for part in parts if not part.startswith(OF_THE_BATCH))
+
+
+def judged_examples(
+    run: Run, examples: Iterable[str], metrics: Sequence[str]
+) -> list[JudgedExample]:
+    """What came of each example.
+
+    Args:
+        run: Over the batch.
+        examples: Their ids; one that the run could not read has missing scores.
+        metrics: That were asked for.
+    """
+    judge = judge_signature(run)
+    scores: defaultdict[str, list[NewScore]] = defaultdict(list)
+    for row in run.scores().iter_rows(named=True):
+        example = row["example_id"]
+        scores[example].append(
+            NewScore(
+                *(example, row["metric"], row["value"], row["status"], row["reason"] or ""),
+                *(row["label"], judge),
+            )
+        )
+    rows = _judgements(run)
+    failed = set(run.ledger().filter(FAILED)["example_id"])
+    found = []
+    for example in examples:
+        given = scores.get(example) or [
+            NewScore(example, metric, None, "missing", "example_not_readable", None, judge)
+            for metric in metrics
+        ]
+        lacks = any(one.status == "missing" for one in given)
+        found.append(
+            JudgedExample(
+                example,
+                given,
+                json.dumps(rows.get(example, {}), default=str),
+                lacks and example in failed,
+            )
+        )
+    return found
+
+
+def _judgements(run: Run) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The rows about each example, by kind."""
+    found: defaultdict[str, dict[str, list[dict[str, Any]]]] = defaultdict(dict)
+    for kind in KINDS:
+        if run.folder.has(kind):
+            for row in run.judgements(kind).iter_rows(named=True):
+                example = row.pop("example_id")
+                found[example].setdefault(kind, []).append(row)
+    return found
+
+
+FOLDER = "judging"
+EXAMPLES, RUN = "examples.jsonl", "run"
+REPLIES = "replies"
+
+MOST = 100
+"""Examples of a batch."""
+
+MOST_NOW = "judging_most"
+"""Kept: examples of a batch, which are fewer after one that could not be judged."""
+
+MOST_BEGUN = 3
+"""How often a batch is begun; then it is divided, or its example set aside."""
+
+WAIT, LONGEST_WAIT = 30.0, 600.0
+"""Seconds until the judges are asked again after all of a batch failed: at first, and at most."""
+
+GIVEN_UP = 86_400.0
+"""Seconds after which what is due is given up: an alarm about a day ago helps nobody."""
+
+MEMORY = 0.8
+"""How much of what judging cost before counts, beside the last batch."""
+
+
+@dataclass
+class Judging:
+    """Judges what is due, within the budget.
+
+    Args:
+        store: Where all of it is.
+        settings: What is judged, by whom, for how much.
+        now: Seconds since the epoch.
+        judge: Judges in the place of those that the settings name; for tests.
+    """
+
+    store: MonitorStore
+    settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    now: Callable[[], float] = time
+    judge: Named | None = None
+    _failures: int = 0
+    _waits_until: float = 0.0
+    _stopping: Event = field(default_factory=Event)
+    _cancellation: Cancellation = field(default_factory=Cancellation)
+
+    def step(self) -> int:
+        """Judge a batch, the unfinished one first; gives how many examples it had."""
+        self._give_up()
+        if self.now() < self._waits_until or self._stopping.is_set():
+            return 0
+        batch = self._begun() or self._chosen()
+        if batch is None:
+            return 0
+        if batch.tries > MOST_BEGUN:
+            self._divide(batch, reason("judging_died"), died=True)
+            return len(batch.examples)
+        try:
+            run = self._judged(batch)
+            if run is None:
+                return 0
+        except Exception as error:
+            if self._stopping.is_set():
+                return 0
+            if isinstance(error, RagstoneError) and not isinstance(error, DataError):
+                # No judge can be had, or not with these settings: no example is at fault.
+                self._keep(replace(batch, tries=batch.tries - 1))
+                pause = self._wait()
+                self._say("error", f"Nothing can be judged; tried again in {pause:g} s. {error}")
+                return 0
+            self._say("error", f"Judging failed ({told(error)}).")
+            self._divide(batch, reason("judging_failed", error=type(error).__name__))
+        else:
+            self._write(batch, run)
+        return len(batch.examples)
+
+    def stop(self) -> None:
+        """Put no further question; the batch goes on with the next process."""
+        self._stopping.set()
+        self._cancellation.cancel()
+
+    def _give_up(self) -> None:
+        """Give up what has been due for too long, also while no judge can be had.
+
+        Where nothing is to be judged any more, that is all that is due.
+        """
+        now = self.now()
+        before = now - GIVEN_UP if self.settings.metrics else now + 1
+        with self.store.database.reading() as run:
+            late = is_due_before(run, before)
+        while late and not self._stopping.is_set():
+            with self.store.database.transaction() as run:
+                # A batch with an answer that is late is divided anew; its replies are kept.
+                keep_batch(run, None)
+                why = reason("judging_shed", hours=round(GIVEN_UP / 3600))
+                late = shed(run, now, before, self.settings.metrics, why, MOST) == MOST
+
+    def excuse(self) -> None:
+        """Count a batch that is cut short as not begun: the process does not end by its fault."""
+        with self.store.database.transaction() as run:
+            batch = current_batch(run)
+            if batch is not None and batch.tries:
+                keep_batch(run, replace(batch, tries=batch.tries - 1))
+
+    def _begun(self) -> JudgingBatch | None:
+        """The unfinished batch, if there is one."""
+        with self.store.database.reading() as run:
+            batch = current_batch(run)
+        self._sweep(batch)
+        if batch is None:
+            return None
+        if batch.how != self._how:
+            self._say("info", "Metrics or judges changed: what was half judged is begun anew.")
+            shutil.rmtree(self._folder(batch), ignore_errors=True)
+            batch = replace(batch, how=self._how, tries=0)
+        batch = replace(batch, tries=batch.tries + 1)
+        self._keep(batch)
+        return batch
+
+    def _chosen(self) -> JudgingBatch | None:
+        """A new batch of what is due, as far as the budget goes."""
+        now = self.now()
+        with self.store.database.transaction() as run:
+            most, usd = self._affordable(run, now)
+            examples = next_due(run, now, most) if most else {}
+            if not examples:
+                return None
+            batch = JudgingBatch(uuid4().hex, examples, 1, usd, self._how)
+            keep_batch(run, batch)
+        return batch
+
+    def _affordable(self, run: Sql, now: float) -> tuple[int, float | None]:
+        """How many examples there is a budget for, and how much money."""
+        gone: Spent = spent(run, now)
+        most = remembered(run, MOST_NOW, MOST)
+        if self.settings.answers_an_hour is not None:
+            most = min(most, max(0, self.settings.answers_an_hour - gone.answers))
+        if self.settings.usd_an_hour is None:
+            return most, None
+        left = self.settings.usd_an_hour - gone.usd
+        each = remembered(run, COST)
+        if left <= 0:
+            return 0, None
+        return (min(most, ceil(left / each)) if each else most), left
+
+    def _judged(self, batch: JudgingBatch) -> Run | None:
+        """The run over a batch, begun or resumed; None if it cannot be finished now."""
+        folder = self._folder(batch)
+        file = folder / EXAMPLES
+        if not file.exists():
+            with self.store.database.reading() as sql:
+                records = records_of(sql, batch.examples)
+            if not records:
+                self._put_back(batch)
+                return None
+            private_folder(folder)
+            unfinished = file.with_suffix(".unfinished")
+            unfinished.write_text("".join(f"{one}\n" for one in records), "utf-8")
+            unfinished.replace(file)
+        limits = Limits(
+            budget=batch.usd,
+            prices=self.settings.prices,
+            cache=self.store.folder / FOLDER / REPLIES,
+        )
+        run = judged_run(file, folder / RUN, self.settings, limits, self._cancellation, self.judge)
+        if self._stopping.is_set():
+            # What was cut short is asked when it goes on; it did not fail.
+            self._keep(replace(batch, tries=batch.tries - 1))
+            return None
+        return run
+
+    def _put_back(self, batch: JudgingBatch) -> None:
+        """Let go of a batch of which nothing is left."""
+        self._keep(None)
+        self._drop(batch)
+
+    def _keep(self, batch: JudgingBatch | None) -> None:
+        with self.store.database.transaction() as run:
+            keep_batch(run, batch)
+
+    def _write(self, batch: JudgingBatch, run: Run) -> None:
+        judged = judged_examples(run, batch.examples, self.settings.metrics)
+        if judged and all(one.again for one in judged):
+            pause = self._wait()
+            if len(judged) > 1 and batch.tries < MOST_BEGUN:
+                self._say("warning", f"No judge answered; they are asked again in {pause:g} s.")
+                return
+        else:
+            self._failures = 0
+        calls = run.form.calls
+        usd = None if calls is None else calls.usd
+        with self.store.database.transaction() as sql:
+            write_judged(sql, self.now(), batch, judged, judge_signature(run), usd)
+            if not self._failures:
+                _widen(sql)
+            self._learn_cost(sql, judged, usd)
+        self._drop(batch)
+
+    def _learn_cost(self, run: Sql, judged: list[JudgedExample], usd: float | None) -> None:
+        if usd is not None and judged:
+            each = usd / len(judged)
+            known = remembered(run, COST)
+            keep(run, COST, each if known is None else MEMORY * known + (1 - MEMORY) * each)
+
+    def _divide(self, batch: JudgingBatch, why: str, *, died: bool = False) -> None:
+        """After a fault that left no result: smaller batches; one example alone is at fault.
+
+        Where the process died of it, so did all that it was doing besides: it gets no other try.
+        """
+        self._wait()
+        n = len(batch.examples)
+        with self.store.database.transaction() as run:
+            # Kept, for this process may end before it takes the next batch.
+            keep(run, MOST_NOW, max(1, n // 4))
+            if n == 1:
+                (example,) = batch.examples
+                scores = [
+                    NewScore(example, metric, None, "missing", why, None, "")
+                    for metric in self.settings.metrics
+                ]
+                one = JudgedExample(example, scores, None, again=True)
+                write_judged(run, self.now(), batch, [one], "", None, last=died)
+            else:
+                keep_batch(run, None)
+        self._drop(batch)
+
+    def _wait(self) -> float:
+        """Ask nobody for a while, which gets longer each time; gives the seconds."""
+        pause = min(WAIT * 2.0**self._failures, LONGEST_WAIT)
+        self._waits_until = self.now() + pause
+        self._failures += 1
+        return pause
+
+    @property
+    def _how(self) -> str:
+        return json.dumps([self.settings.metrics, self.settings.judges])
+
+    def _folder(self, batch: JudgingBatch) -> Path:
+        return self.store.folder / FOLDER / batch.id
+
+    def _drop(self, batch: JudgingBatch) -> None:
+        """Remove what a batch wrote; replies are kept while something may be tried again."""
+        shutil.rmtree(self._folder(batch), ignore_errors=True)
+        with self.store.database.reading() as run:
+            kept = tried_before(run)
+        if not kept:
+            shutil.rmtree(self.store.folder / FOLDER / REPLIES, ignore_errors=True)
+
+    def _sweep(self, batch: JudgingBatch | None) -> None:
+        """Remove the folders of batches that are done: a kill may have left one."""
+        kept = {REPLIES, *({batch.id} if batch else ())}
+        folder = self.store.folder / FOLDER
+        for one in folder.iterdir() if folder.is_dir() else ():
+            if one.name not in kept:
+                shutil.rmtree(one, ignore_errors=True)
+
+    def _say(self, level: Level, text: str) -> None:
+        with self.store.database.transaction() as run:
+            log(run, self.now(), level, text)
+
+
+def _widen(run: Sql) -> None:
+    """Batches may be larger again, after one that was judged."""
+    most = remembered(run, MOST_NOW, MOST)
+    if most < MOST:
+        keep(run, MOST_NOW, min(MOST, 2 * most))
+
+
+def judged_run(
+    data: object,
+    out: Path,
+    settings: JudgingSettings,
+    limits: Limits,
+    cancellation: Cancellation | None = None,
+    judge: Named | None = None,
+) -> Run:
+    """A run over examples by what the settings say.
+
+    Raises:
+        RagstoneError: As ``ragstone.evaluate``.
+    """
+    judges = judge if judge is not None else settings.judges
+    return evaluated(
+        Request(
+            data, metrics=settings.metrics, judge=judges, out=out, limits=limits, skip_bad=True
+        ),
+        cancellation,
+    )
+
+
+ANCHORS = "anchors"
+ANCHORING_MOST = 50
+"""Examples of the set."""
+
+LEAST_JUDGED = 200
+"""Judged examples from which the set is drawn."""
+
+EVERY = 86_400.0
+"""Seconds between two rounds."""
+
+
+@dataclass(frozen=True)
+class Anchoring:
+    """Judges the set anew from time to time.
+
+    Args:
+        store: Where all of it is.
+        settings: What is judged, by whom.
+        every: Seconds between two rounds.
+        now: Seconds since the epoch.
+        judge: Judges in the place of those that the settings name.
+    """
+
+    store: MonitorStore
+    settings: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    every: float = EVERY
+    now: Callable[[], float] = time
+    judge: Named | None = None
+
+    def step(self) -> int:
+        """Draw the set once there is enough to draw from, or judge it where it is time."""
+        now = self.now()
+        with self.store.database.reading() as run:
+            at, known = last_round(run), anchors(run)
+        if at is not None and now - at < self.every:
+            return 0
+        if not known:
+            with self.store.database.transaction() as run:
+                seed = sampling_seed(run)
+                draw = partial(lot, f"anchors {seed}")
+                return draw_anchors(run, LEAST_JUDGED, ANCHORING_MOST, draw)
+        folder = self.store.folder / ANCHORS
+        private_folder(folder)
+        file = folder / "examples.jsonl"
+        file.write_text("".join(f"{record}\n" for record in known.values()), "utf-8")
+        limits = Limits(budget=self.settings.usd_an_hour, prices=self.settings.prices, cached=False)
+        found = judged_run(file, folder / "run", self.settings, limits, judge=self.judge)
+        values = [
+            (row["example_id"], row["metric"], row["value"])
+            for row in found.scores().iter_rows(named=True)
+        ]
+        with self.store.database.transaction() as run:
+            write_round(run, now, values, judge_signature(found))
+        shutil.rmtree(folder, ignore_errors=True)
+        return len(known)
+
+
+def read_anchors(store: MonitorStore, file: Path) -> int:
+    """Take the examples of a file for the set, in the place of an earlier one; gives how many.
+
+    Raises:
+        DataError: It cannot be read.
+    """
+    records = {one.id: json.dumps(as_record(one), ensure_ascii=False) for one in read(file)}
+    with store.database.transaction() as run:
+        put_anchors(run, records)
+    return len(records)

@@ -1,0 +1,256 @@
+"""Periodic duties: guard checks, score sums and write-back of scores, retried after a fault.
+
+Scores are summed up by time so that figures over time are read in milliseconds.
+"""
+
+import json
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import time
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.messages import reason
+from ragstone.guard import Assessment, Checks, Guard
+from ragstone.guard.guard import unjudged
+from ragstone.monitor.export import WindowMean, begin_write_back, write_back
+from ragstone.monitor.series.metric_over_time import over_time
+from ragstone.monitor.settings import WriteBackSettings
+from ragstone.monitor.store.incoming import erasures
+from ragstone.monitor.store.rows import log
+from ragstone.monitor.store.scores import NewScore, sum_up
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_examples import (
+    NewAssessment,
+    ToAssess,
+    next_to_assess,
+    write_assessed,
+)
+
+from .fold_traces import kept_example
+
+FIRST, LONGEST = 1.0, 60.0
+"""Seconds until a step that failed is tried again: at first, and at most."""
+
+
+@dataclass
+class Retried:
+    """A step that never raises: a fault is logged, and the step waits the longer the more often.
+
+    Args:
+        name: What it does, for the log.
+        do: Does some of it; gives how much.
+        store: Where the log is.
+        now: Seconds since the epoch.
+    """
+
+    name: str
+    do: Callable[[], int]
+    store: MonitorStore
+    now: Callable[[], float]
+    faults: int = 0
+    waits_until: float = 0.0
+
+    def step(self) -> int:
+        """Do some; gives how much, which is 0 while it waits."""
+        if self.now() < self.waits_until:
+            return 0
+        try:
+            n = self.do()
+        except Exception as error:
+            self.faults += 1
+            wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
+            self.waits_until = self.now() + wait
+            said = f"{self.name} failed ({told(error)}); it is tried again in {wait:g} s."
+            # Where the store itself is gone, nothing can be written; the server tells of that.
+            with suppress(Exception), self.store.database.transaction() as run:
+                log(run, self.now(), "error", said)
+            return 0
+        self.faults = 0
+        return n
+
+
+def told(error: Exception) -> str:
+    """A fault without any text of a trace: our own words, or where it was raised."""
+    if isinstance(error, RagstoneError):
+        return str(error)
+    last = traceback.extract_tb(error.__traceback__)[-1:]
+    place = f" at {Path(last[0].filename).name}:{last[0].lineno}" if last else ""
+    return f"{type(error).__name__}{place}"
+
+
+PAGE = 200
+EVERY = 10.0
+"""Seconds: the sums of the last two minutes change with every score, and need not be made as often;
+what is not summed up yet is counted from the scores themselves."""
+
+
+class Summing:
+    """Makes the sums whose scores changed, a page at a time.
+
+    Args:
+        store: What is monitored.
+        now: Seconds since the epoch.
+    """
+
+    def __init__(self, store: MonitorStore, now: Callable[[], float] = time) -> None:
+        self._store, self._now = store, now
+        self._next = 0.0
+
+    def step(self) -> int:
+        """Make a page of sums; gives how many were made where more are to be made."""
+        now = self._now()
+        if now < self._next:
+            return 0
+        with self._store.database.transaction() as run:
+            made = sum_up(run, PAGE)
+        if made == PAGE:
+            return made
+        self._next = now + EVERY
+        return 0
+
+
+WRITING_BACK_EVERY = 15.0
+"""Seconds between two times."""
+
+HOURS = 24.0
+"""The window whose mean is told beside each score."""
+
+
+class WritingBack:
+    """Sends the scores that were not sent yet, now and then.
+
+    Args:
+        store: Where they are.
+        settings: Where they go; None for nowhere.
+        now: Seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        store: MonitorStore,
+        settings: WriteBackSettings | None,
+        now: Callable[[], float] = time,
+    ) -> None:
+        self._store, self._settings, self._now = store, settings, now
+        self._last = float("-inf")
+        if settings is not None:
+            begin_write_back(store)
+
+    def step(self) -> int:
+        """Send what there is, if it is time; gives how many scores that were.
+
+        Raises:
+            InputError: A header's environment variable is not set.
+            NotTaken: The receiver refused them or is away.
+        """
+        now = self._now()
+        if self._settings is None or now - self._last < WRITING_BACK_EVERY:
+            return 0
+        sent = write_back(
+            self._store, self._settings.open(), lambda metric: self._mean(metric, now)
+        )
+        self._last = now
+        return sent
+
+    def _mean(self, metric: str, now: float) -> WindowMean | None:
+        found = over_time(
+            self._store, metric, since=now - HOURS * 3600, until=now, window=HOURS * 3600,
+        ).now  # fmt: skip
+        if found is None or found.value is None:
+            return None
+        return WindowMean(found.value, found.low, found.high, found.n, HOURS)
+
+
+ASSESSING_PAGE = 50
+"""Examples that are written in one transaction."""
+
+UNHURRIED = 30.0
+"""Seconds for one answer: nobody waits for it, and only absurd texts need more than one."""
+
+STATUS = {"passed": "value", "failed": "value", "not_applicable": "undefined"}
+
+
+def usual_guard() -> Guard:
+    """The guard that looks at production: not every system is asked to cite."""
+    return Guard(Checks(citations=False), deadline=UNHURRIED)
+
+
+@dataclass(frozen=True)
+class GuardChecking:
+    """Assesses what is settled, the longest waiting first.
+
+    Args:
+        store: Where all of it is.
+        guard: What is checked.
+        now: Seconds since the epoch.
+    """
+
+    store: MonitorStore
+    guard: Guard = field(default_factory=usual_guard)
+    now: Callable[[], float] = time
+
+    def step(self, most: int = ASSESSING_PAGE) -> int:
+        """Assess some; returns how many."""
+        with self.store.database.reading() as run:
+            before = erasures(run)
+            waiting = next_to_assess(run, most)
+        if not waiting:
+            return 0
+        assessments = [self._assessed(one) for one in waiting]
+        with self.store.database.transaction() as run:
+            if erasures(run) == before:
+                write_assessed(run, self.now(), assessments)
+        return len(waiting)
+
+    def _assessed(self, one: ToAssess) -> NewAssessment:
+        try:
+            example = kept_example(one.record)
+        except InputError:
+            found = unjudged(reason("example_not_readable"), one.example)
+        else:
+            found = self.guard.assess(
+                example.question,
+                example.answer,
+                example.contexts,
+                retrieval_scores=example.meta.get("retrieval_scores"),
+                run_id=one.example,
+            )
+        return NewAssessment(
+            one.example,
+            one.text_hash,
+            found.ok,
+            found.confidence,
+            json.dumps(found.to_dict()),
+            tuple(guard_scores(one.example, found)),
+        )
+
+
+def guard_scores(example: str, found: Assessment) -> Iterator[NewScore]:
+    """The scores that an assessment gives.
+
+    ``guard_ok`` and ``guard_CHECK`` are 1 where it passed and 0 where not, undefined where a check
+    does not apply, and missing where it could not be judged. ``guard_confidence`` is undefined
+    where nothing is claimed.
+    """
+    unjudged = next((one.reason for one in found.checks if one.status == "not_judged"), "")
+
+    def score(name: str, value: float | None, status: str, why: str) -> NewScore:
+        return NewScore(example, f"guard_{name}", value, status, why, None, found.judge)
+
+    if found.ok is None:
+        yield score("ok", None, "missing", unjudged)
+    else:
+        yield score("ok", float(found.ok), "value", "")
+    if found.confidence is not None:
+        yield score("confidence", found.confidence, "value", "")
+    elif unjudged:
+        yield score("confidence", None, "missing", unjudged)
+    else:
+        yield score("confidence", None, "undefined", reason("no_claims_made"))
+    for check in found.checks:
+        status = STATUS.get(check.status, "missing")
+        value = float(check.status == "passed") if status == "value" else None
+        yield score(check.check, value, status, "" if status == "value" else check.reason)

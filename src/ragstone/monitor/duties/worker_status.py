@@ -1,0 +1,171 @@
+"""Worker status: whether the monitor's worker is alive, and how much of its work is done."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ragstone.core.database import Sql
+from ragstone.monitor.store.incoming import unfolded
+from ragstone.monitor.store.rows import ASSESS, counted, remembered, waiting_for
+from ragstone.monitor.store.stored_examples import (
+    alarms_firing,
+    answers_together,
+    last_judged,
+    trace_times,
+    waiting_to_be_judged,
+)
+
+HEARTBEAT = "worker_alive"
+
+SILENT = 60.0
+"""Seconds without a sign of life after which the worker is silent; it gives one every few, but a
+machine that is busy may hold it up."""
+
+DEAD = 300.0
+"""Seconds without one after which it is dead, which is an alarm."""
+
+WorkerState = Literal["not_begun", "alive", "silent", "dead"]
+
+
+def last_sign(run: Sql) -> float | None:
+    """When the worker gave its last sign of life, in seconds since the epoch; None: never."""
+    beat = remembered(run, HEARTBEAT)
+    return None if beat is None else float(beat["at"])
+
+
+def worker_state(last: float | None, now: float) -> WorkerState:
+    """How the worker is.
+
+    >>> worker_state(None, 0), worker_state(0, 59), worker_state(0, 60), worker_state(0, 300)
+    ('not_begun', 'alive', 'silent', 'dead')
+
+    Args:
+        last: When it gave its last sign of life.
+        now: Seconds since the epoch.
+    """
+    if last is None:
+        return "not_begun"
+    if now - last >= DEAD:
+        return "dead"
+    return "silent" if now - last >= SILENT else "alive"
+
+
+HOUR, DAY = 3_600, 86_400
+
+CONTENTS = ("there", "ids_only", "none")
+CONTENT_VARIABLE = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT=SPAN_AND_EVENT"
+"""What to set where the answers come from where traces come without their texts."""
+
+MOSTLY = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorStatus:
+    """How far everything is. Times are seconds since the epoch, counts are of the last 24 hours
+    unless a name says otherwise.
+
+    Attributes:
+        received: Spans, log records and examples that came.
+        kept: Of these, those that were taken in.
+        malformed: Of these, those that could not be read; they are kept aside.
+        folded: Traces that were put together; one counts again when more of it comes.
+        answers: Examples that were found in them.
+        assessed: Examples that the guard's checks looked at.
+        due: Examples that came to be judged.
+        judged: Examples that were judged.
+        shed: Examples that waited too long to be judged, and were given up.
+        set_aside: Examples at which judges failed several times.
+        due_last_hour: Examples that came to be judged within the last hour.
+        judged_last_hour: Examples that were judged within it.
+        waiting_to_fold: Parts of traces that are not folded yet.
+        waiting_to_assess: Examples that the guard's checks have not looked at yet.
+        waiting_to_be_judged: Examples that are due.
+        lag: Seconds for which the first of those to fold or to assess has waited; 0 for none.
+        last_trace_at: When something last came; None: never.
+        usual_gap: Seconds between two traces, in the mean of the last day; None if not known.
+        last_judged_at: When something was last judged; None: never.
+        worker_at: The worker's last sign of life; None: there never was one.
+        worker: By that, ``alive``, ``silent`` for a minute, ``dead`` for five, or ``not_begun``.
+        alarms: Those that are firing now.
+        content: Of the traces of answers, the share whose texts are there, that have only ids of
+            passages, and that have no texts; empty where none came.
+        answers_together: The rules that look at answers which come in conversations, whose promise
+            is broken by that: by name, with how many judged answers a conversation has.
+        set_variable: The environment variable that brings the texts, where most traces have none;
+            empty otherwise.
+    """
+
+    received: int
+    kept: int
+    malformed: int
+    folded: int
+    answers: int
+    assessed: int
+    due: int
+    judged: int
+    shed: int
+    set_aside: int
+    due_last_hour: int
+    judged_last_hour: int
+    waiting_to_fold: int
+    waiting_to_assess: int
+    waiting_to_be_judged: int
+    lag: float
+    last_trace_at: float | None
+    usual_gap: float | None
+    last_judged_at: float | None
+    worker_at: float | None
+    worker: WorkerState
+    alarms: int
+    content: Mapping[str, float]
+    answers_together: Mapping[str, float]
+    set_variable: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return asdict(self)
+
+
+def monitor_status(run: Sql, now: float) -> MonitorStatus:
+    """How far everything is.
+
+    Args:
+        run: Within a reading of the store.
+        now: Seconds since the epoch.
+    """
+    day, hour = counted(run, now - DAY), counted(run, now - HOUR)
+    parts, first_part = unfolded(run)
+    assess = waiting_for(run, ASSESS)
+    waiting = [at for at in (first_part, assess.since) if at is not None]
+    times = trace_times(run)
+    sign = last_sign(run)
+    content = _shares({one: day.get(f"content_{one}", 0) for one in CONTENTS})
+    return MonitorStatus(
+        **{
+            name: day.get(name, 0)
+            for name in (
+                *("received", "kept", "malformed", "folded", "answers", "assessed", "due"),
+                *("judged", "shed", "set_aside"),
+            )
+        },
+        due_last_hour=hour.get("due", 0),
+        judged_last_hour=hour.get("judged", 0),
+        waiting_to_fold=parts,
+        waiting_to_assess=assess.n,
+        waiting_to_be_judged=waiting_to_be_judged(run),
+        lag=max(0.0, now - min(waiting)) if waiting else 0.0,
+        last_trace_at=times.last,
+        usual_gap=times.gap,
+        last_judged_at=last_judged(run),
+        worker_at=sign,
+        worker=worker_state(sign, now),
+        alarms=alarms_firing(run),
+        content=content,
+        answers_together=answers_together(run),
+        set_variable=CONTENT_VARIABLE if content.get("none", 0.0) >= MOSTLY else "",
+    )
+
+
+def _shares(counts: Mapping[str, int]) -> dict[str, float]:
+    total = sum(counts.values())
+    return {name: n / total for name, n in counts.items()} if total else {}

@@ -1,0 +1,248 @@
+"""Export: a window of production answers as a data set, and scores sent out as OTLP logs.
+
+Each score is sent as an event ``gen_ai.evaluation.result`` with the ids of the span that gave the
+answer, as the OpenTelemetry semantic conventions for generative AI define it. Attributes that the
+conventions do not name begin with ``ragstone.``.
+"""
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http.client import HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.files import result_lines
+from ragstone.core.messages import worded
+
+from .settings.settings_table import LAST
+from .store.incoming import StoredExample, stored_between
+from .store.rows import keep, remembered
+from .store.scores import WRITTEN_BACK, ScoredAnswer, last_score, scored_after
+from .store.store import MonitorStore
+
+if TYPE_CHECKING:
+    from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+
+
+NAMES = (".jsonl", ".ndjson")
+
+
+def export(store: MonitorStore, out: Path, *, since: float = 0.0, until: float = LAST) -> int:
+    """Write the examples of a window to a file that ``ragstone.evaluate`` reads.
+
+    Each has what it can be sliced by in ``slices``, its conversation in ``session``, and when and
+    in which trace it was in ``meta``.
+
+    Args:
+        store: Where they are.
+        out: JSON Lines, written in full or not at all.
+        since: Seconds since the epoch, the first that is in.
+        until: The first that is not.
+
+    Returns:
+        How many were written.
+
+    Raises:
+        InputError: The file cannot be written, or the window ends before it begins.
+    """
+    if out.suffix not in NAMES:
+        raise InputError(f"{out}: a window is written as JSON Lines. Name a file {out.stem}.jsonl.")
+    if until <= since:
+        raise InputError("The window ends before it begins: nothing can be in it.")
+    n = 0
+    with result_lines(out) as write:
+        for one in stored_between(store.database, since, until):
+            write(json.dumps(exported_record(one), ensure_ascii=False))
+            n += 1
+    return n
+
+
+def exported_record(one: StoredExample) -> dict[str, Any]:
+    """An example as a record of a data set."""
+    record = dict(one.record)
+    record["id"] = one.id
+    record["slices"] = {**one.facets, **(record.get("slices") or {})}
+    told = {
+        "at": datetime.fromtimestamp(one.at, UTC).isoformat(),
+        "trace": one.trace,
+        "span": one.span,
+    }
+    record["meta"] = {**(record.get("meta") or {}), **told}
+    if one.session is not None:
+        record["session"] = one.session
+    return record
+
+
+EVENT = "gen_ai.evaluation.result"
+BATCH = 500
+PATIENCE = 10.0
+"""Seconds for one request."""
+SCOPE = "ragstone.monitor"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowMean:
+    """A metric's mean over the window that ends now, with its interval."""
+
+    value: float
+    low: float | None
+    high: float | None
+    n: int
+    hours: float
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBack:
+    """Where scores are written back to.
+
+    Args:
+        url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
+        headers: Sent with each request; a value may be a secret.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"WriteBack({self.url!r}, {sorted(self.headers)})"
+
+
+class NotTaken(RagstoneError):
+    """The receiver did not take a batch; it is sent again later."""
+
+
+def begin_write_back(store: MonitorStore) -> None:
+    """Write back what is scored from now on, where nothing was written back yet."""
+    with store.database.transaction() as run:
+        if remembered(run, WRITTEN_BACK) is None:
+            keep(run, WRITTEN_BACK, last_score(run))
+
+
+def write_back(
+    store: MonitorStore,
+    to: WriteBack,
+    means: Callable[[str], WindowMean | None] = lambda _: None,
+    send: Callable[[WriteBack, bytes], None] | None = None,
+) -> int:
+    """Send the scores that were not sent yet; returns how many were.
+
+    A batch counts as sent once the receiver says so: after a kill it may be sent twice, and none is
+    left out.
+
+    Args:
+        store: Where they are.
+        to: Where they go.
+        means: By metric, the mean of its window, told beside each score.
+        send: Sends one body; by default by HTTP.
+
+    Raises:
+        NotTaken: The receiver refused a batch or is away.
+    """
+    sent = 0
+    while True:
+        with store.database.reading() as run:
+            rows = scored_after(run, int(remembered(run, WRITTEN_BACK, 0)), BATCH)
+        if not rows:
+            return sent
+        (send or post)(to, logs_of(rows, means).SerializeToString())
+        with store.database.transaction() as run:
+            keep(run, WRITTEN_BACK, rows[-1].number)
+        sent += len(rows)
+
+
+def logs_of(
+    scores: Iterable[ScoredAnswer], means: Callable[[str], WindowMean | None]
+) -> "LogsData":
+    """The scores as log records."""
+    from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
+
+    logs = LogsData()
+    resource = logs.resource_logs.add()
+    _attribute(resource.resource.attributes, "service.name", "ragstone")
+    scope = resource.scope_logs.add()
+    scope.scope.name = SCOPE
+    known: dict[str, WindowMean | None] = {}
+    for one in scores:
+        if one.metric not in known:
+            known[one.metric] = means(one.metric)
+        _record(scope.log_records.add(), one, known[one.metric])
+    return logs
+
+
+def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
+    record.time_unix_nano = record.observed_time_unix_nano = round(one.judged_at * 1e9)
+    record.event_name = EVENT
+    record.trace_id, record.span_id = _bytes(one.trace, 16), _bytes(one.span, 8)
+    told: dict[str, str | float | int | None] = {
+        "gen_ai.evaluation.name": one.metric,
+        "gen_ai.evaluation.score.value": one.value,
+        "gen_ai.evaluation.score.label": one.label,
+        "gen_ai.evaluation.explanation": worded(one.reason) if one.reason else None,
+        "error.type": "missing" if one.status == "missing" else None,
+        "ragstone.example": one.example,
+        "ragstone.status": one.status,
+        "ragstone.evaluator.version": one.judge,
+        "ragstone.core.user_code": one.source,
+        "ragstone.probability": one.probability,
+    }
+    if mean is not None:
+        told |= {
+            "ragstone.window.mean": mean.value,
+            "ragstone.window.low": mean.low,
+            "ragstone.window.high": mean.high,
+            "ragstone.window.n": mean.n,
+            "ragstone.window.hours": mean.hours,
+        }
+    for name, value in told.items():
+        if value is not None:
+            _attribute(record.attributes, name, value)
+
+
+def _attribute(attributes: Any, name: str, value: str | float) -> None:
+    one = attributes.add()
+    one.key = name
+    if isinstance(value, str):
+        one.value.string_value = value
+    elif isinstance(value, int):
+        one.value.int_value = value
+    else:
+        one.value.double_value = value
+
+
+def _bytes(id: str, size: int) -> bytes:
+    """An id of OpenTelemetry's; nothing for a name of another kind."""
+    try:
+        found = bytes.fromhex(id)
+    except ValueError:
+        return b""
+    return found if len(found) == size else b""
+
+
+class _NoRedirect(urllib.request.HTTPRedirectHandler):
+    """What is sent goes where the user said, and nowhere else."""
+
+    def redirect_request(self, *_: Any, **__: Any) -> None:
+        return None
+
+
+def post(to: WriteBack, body: bytes) -> None:
+    """Send a body by HTTP.
+
+    Raises:
+        NotTaken: It was not taken; no header's value is told.
+    """
+    headers = {**to.headers, "content-type": "application/x-protobuf"}
+    try:
+        request = urllib.request.Request(to.url, body, headers, method="POST")
+        with urllib.request.build_opener(_NoRedirect).open(request, timeout=PATIENCE) as answer:
+            answer.read(65_536)
+    except urllib.error.HTTPError as error:
+        with error:
+            raise NotTaken(f"the receiver answered with status {error.code}") from None
+    except (OSError, HTTPException, ValueError) as error:
+        raise NotTaken(f"the receiver cannot be reached ({type(error).__name__})") from None

@@ -1,0 +1,271 @@
+"""HTTP requests: headers and bodies, read within limits on size, time and waiting requests.
+
+Gzip and deflate are unpacked piece by piece, so that a bomb is recognised before it is unpacked.
+"""
+
+import asyncio
+import hmac
+import zlib
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from .group_commit import IntakeSettings
+from .otlp_http import JSON, PROTOBUF, Reply, refusal
+
+_PIECE = 1 << 16
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+
+ENCODINGS = ("gzip", "x-gzip", "deflate", "identity", "")
+"""The values of Content-Encoding that are understood."""
+
+
+class TooLarge(Exception):
+    """A body is larger than is allowed."""
+
+
+class NotPacked(Exception):
+    """A body is not packed as it says."""
+
+
+def unpacked(body: bytes, encoding: str, most: int) -> bytes:
+    """A body as it was before it was packed.
+
+    Args:
+        body: As it came.
+        encoding: One of ``ENCODINGS``.
+        most: Bytes of the result.
+
+    Raises:
+        TooLarge: It would be more.
+        NotPacked: It is not packed so, or its end is missing.
+    """
+    match encoding:
+        case "gzip" | "x-gzip":
+            return _members(body, most)
+        case "deflate":
+            # Deflate means zlib's format; some send it bare.
+            bare = len(body) < 2 or body[0] & 15 != 8 or (body[0] << 8 | body[1]) % 31
+            return _inflated(body, _RAW if bare else _ZLIB, most)[0]
+    if len(body) > most:
+        raise TooLarge
+    return body
+
+
+def _members(body: bytes, most: int) -> bytes:
+    """Of gzip, whose packed parts may follow each other."""
+    found = bytearray()
+    while True:
+        part, body = _inflated(body, _GZIP, most - len(found))
+        if not body and not found:
+            return part
+        found += part
+        if not body:
+            return bytes(found)
+
+
+def _inflated(body: bytes, form: int, most: int) -> tuple[bytes, bytes]:
+    """What is packed, and what stands behind it."""
+    unpacker = zlib.decompressobj(form)
+    pieces = []
+    size = 0
+    left = body
+    try:
+        while not unpacker.eof:
+            piece = unpacker.decompress(left, min(_PIECE, most - size + 1))
+            left = unpacker.unconsumed_tail
+            size += len(piece)
+            if size > most:
+                raise TooLarge
+            pieces.append(piece)
+            if not piece and not left and not unpacker.eof:
+                raise NotPacked
+    except zlib.error:
+        raise NotPacked from None
+    return b"".join(pieces), unpacker.unused_data
+
+
+LINES = (
+    "application/x-ndjson",
+    "application/ndjson",
+    "application/jsonl",
+    "application/x-jsonlines",
+)
+"""How JSON lines are called."""
+
+_JSONS = (JSON, *LINES)
+_PROTOBUFS = (PROTOBUF, "application/protobuf")
+
+
+@dataclass(frozen=True, slots=True)
+class SentForm:
+    """How a body is written.
+
+    Attributes:
+        json: JSON, and not protobuf.
+        encoding: How it is packed.
+    """
+
+    json: bool
+    encoding: str
+
+
+class SentHeaders:
+    """The headers of a request; of several with one name, the first."""
+
+    def __init__(self, raw: Iterable[tuple[bytes, bytes]]) -> None:
+        self._known: dict[bytes, bytes] = {}
+        for name, value in raw:
+            self._known.setdefault(name.lower(), value)
+
+    def get(self, name: str) -> str:
+        """The value; empty if there is none."""
+        return self._known.get(name.encode(), b"").decode("latin-1").strip()
+
+    def shows(self, token: str) -> bool:
+        """Whether the sender knows the token; always, if none is asked for."""
+        scheme, _, bearer = self.get("authorization").partition(" ")
+        given = bearer.strip() if scheme.lower() == "bearer" else self.get("x-ragstone-token")
+        # Compared in constant time, so that it cannot be guessed letter by letter.
+        return not token or hmac.compare_digest(
+            token.encode("utf-8", "surrogatepass"), given.encode("latin-1")
+        )
+
+    @property
+    def is_json(self) -> bool:
+        """Whether a reply is to be JSON."""
+        return self._kind not in _PROTOBUFS
+
+    @property
+    def _kind(self) -> str:
+        return self.get("content-type").partition(";")[0].strip().lower()
+
+    def form(self, *, protobuf: bool, most: int) -> SentForm | Reply:
+        """How the body is written, or why it is not read.
+
+        Args:
+            protobuf: Whether it may be that, and not only JSON.
+            most: Bytes of a body.
+        """
+        encoding = self.get("content-encoding").lower()
+        length = self.get("content-length")
+        known = (*_PROTOBUFS, JSON) if protobuf else _JSONS
+        # A page of another site can send a form or plain text from a browser here, but not these.
+        if self._kind not in known:
+            expected = " or ".join((PROTOBUF, JSON) if protobuf else (JSON, LINES[0]))
+            return refusal(415, f"Content-Type is {expected}.", json=self.is_json)
+        if encoding not in ENCODINGS:
+            return refusal(415, "Content-Encoding is gzip, deflate or identity.", json=self.is_json)
+        if length.isdecimal() and len(length) < 20 and int(length) > most:
+            return too_large(most, json=self.is_json)
+        return SentForm(self.is_json, encoding)
+
+
+def too_large(most: int, *, json: bool) -> Reply:
+    """That a body is larger than is allowed."""
+    return refusal(413, f"A body has at most {most:,} bytes. Send smaller batches.", json=json)
+
+
+class WaitingRoom:
+    """Counts the requests that are being taken in, and the bytes that they hold.
+
+    Args:
+        most: Requests.
+        most_bytes: Of all of them.
+    """
+
+    def __init__(self, most: int, most_bytes: int) -> None:
+        self._most, self._most_bytes = most, most_bytes
+        self._lock = Lock()
+        self.requests = self.bytes = 0
+
+    def enter(self) -> "WaitingPlace | None":
+        """A place for one request; None where all are taken."""
+        with self._lock:
+            if self.is_full:
+                return None
+            self.requests += 1
+            return WaitingPlace(self)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether nobody else finds a place."""
+        return self.requests >= self._most or self.bytes >= self._most_bytes
+
+    def fits(self, more: int) -> bool:
+        """Take so many bytes, or less if negative; False, with nothing taken, if it is too much."""
+        with self._lock:
+            if more > 0 and self.bytes + more > self._most_bytes:
+                return False
+            self.bytes += more
+            return True
+
+    def leave(self) -> None:
+        """One request less."""
+        with self._lock:
+            self.requests -= 1
+
+
+class WaitingPlace:
+    """The place of one request, until it is left."""
+
+    def __init__(self, room: WaitingRoom) -> None:
+        self._room = room
+        self._bytes = 0
+
+    def grow(self, size: int) -> bool:
+        """Hold so many bytes more; False where there is no room for them."""
+        if not self._room.fits(size):
+            return False
+        self._bytes += size
+        return True
+
+    def leave(self) -> None:
+        """Make room for another."""
+        self._room.fits(-self._bytes)
+        self._room.leave()
+
+
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+
+FULL = "Too much is waiting to be written. Send it again later."
+
+
+class SenderGone(Exception):
+    """Nobody waits for a reply any more."""
+
+
+async def whole_body(
+    receive: Receive, place: WaitingPlace, settings: IntakeSettings, *, json: bool
+) -> bytes | Reply:
+    """The body of a request, or why it is not read.
+
+    Raises:
+        SenderGone: The connection ended before the body did.
+    """
+    try:
+        async with asyncio.timeout(settings.seconds):
+            return await _whole(receive, place, settings, json)
+    except TimeoutError:
+        return refusal(408, f"The body was not there within {settings.seconds:g} s.", json=json)
+
+
+async def _whole(
+    receive: Receive, place: WaitingPlace, settings: IntakeSettings, json: bool
+) -> bytes | Reply:
+    pieces: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise SenderGone
+        piece = message.get("body", b"")
+        size += len(piece)
+        if size > settings.body:
+            return too_large(settings.body, json=json)
+        if not place.grow(len(piece)):
+            return refusal(429, FULL, json=json)
+        pieces.append(piece)
+        if not message.get("more_body"):
+            return b"".join(pieces)

@@ -1,0 +1,271 @@
+"""Labelling: answers of production that people are to label.
+
+Two sorts of queues, for what their labels tell differs. ``production`` has answers that were drawn
+by chance from those that were judged, each with the probability of that: their labels stand for all
+traffic, and correct the judge's means. ``production-chosen`` has those that somebody picked: their
+labels tell what is wrong there, and nothing of a mean.
+
+People are asked what settles the metrics that are judged, of the claims and statements that the
+judge found. Where a queue lacks a question, by metrics that are judged since, the next one of its
+sort is begun: ``production-2``.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ragstone.analysis.label_sampling.asked_labels import (
+    instructions_of,
+    labels_settling,
+    task_labels,
+    with_choices,
+)
+from ragstone.analysis.label_sampling.make_queue import make_queue, placed
+from ragstone.analysis.label_sampling.queue_items import Propositions, data_items
+from ragstone.annotation.queue.form import AskedLabel, QueueForm, QueueItem
+from ragstone.annotation.queue.labels_store import LabelDatabase
+from ragstone.annotation.queue.queue import Queue, queues
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.data.record_labels import FIELDS, PROPOSITIONS
+from ragstone.judgements import Grounding, languages
+from ragstone.metrics import Metric, parse_metric
+
+from .duties.draw_answers import lot
+from .duties.fold_traces import kept_example
+from .store.stored_examples import ListedExample
+
+DRAWN, PICKED = "production", "production-chosen"
+
+OF_PEOPLE = "people"
+"""Makes the lots of this draw others than those by which it is drawn what is judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentToPeople:
+    """What was sent.
+
+    Attributes:
+        queue: Its name.
+        added: Answers that it did not have yet.
+        of: Answers that were sent.
+    """
+
+    queue: str
+    added: int
+    of: int
+
+
+def labels_for(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    """What people are asked, so that their labels settle these metrics, as far as labels can.
+
+    Args:
+        metrics: Their text forms.
+
+    Returns:
+        Nothing where people's labels settle none of them.
+    """
+    found = [label for name in metrics for label in labels_of_metric(name)]
+    return with_choices(tuple(dict.fromkeys(found)))
+
+
+def labels_of_metric(metric: str) -> list[AskedLabel]:
+    """What people must say for a metric; nothing where their labels do not settle it."""
+    known = known_metric(metric)
+    return [] if known is None else labels_settling(known)
+
+
+def known_metric(name: str) -> Metric | None:
+    """The metric of a text form; None where it is not loaded, such as one of a user's file."""
+    try:
+        return parse_metric(name)
+    except (InputError, UnknownName):
+        return None
+
+
+def drawn_queues(database: LabelDatabase) -> list[QueueForm]:
+    """The queues whose answers were drawn by chance, the oldest first."""
+    return [one for one in _of_sort(database, DRAWN) if not one.chosen]
+
+
+def drawn_before(database: LabelDatabase, metrics: Sequence[str]) -> frozenset[str]:
+    """The answers that are in the queue to which drawn ones are sent.
+
+    Args:
+        database: The store of labels.
+        metrics: That are judged.
+    """
+    form, is_new = _form(database, DRAWN, labels_for(metrics), "")
+    if is_new:
+        return frozenset()
+    return frozenset(id for id, _ in Queue(database, form.name).places().values())
+
+
+def send_to_people(
+    labels: LabelDatabase,
+    examples: Sequence[ListedExample],
+    *,
+    source: str,
+    metrics: Sequence[str],
+    judgements: Mapping[str, Any],
+    probabilities: Mapping[str, float] | None = None,
+    chosen: str = "",
+    by: str = "",
+) -> SentToPeople:
+    """Put answers of production into a queue; it is made where it is missing.
+
+    Args:
+        labels: The store of labels.
+        examples: The answers.
+        source: What the store of the monitor is called.
+        metrics: That are judged, of which follows what is asked.
+        judgements: What the judge said of each answer, as rows by kind.
+        probabilities: With which each was drawn from all traffic, also of those that are in the
+            queue since an earlier draw; None: somebody picked them.
+        chosen: By what they were picked, in words.
+        by: Who sends them.
+
+    Raises:
+        InputError: There is no answer with a text, nothing that people can say, or the queue
+            cannot be made.
+    """
+    texts = [one for one in examples if one.record.get("answer")]
+    if not texts:
+        raise InputError(
+            "None of these answers came with its text, so nobody can label them. "
+            "`ragstone monitor doctor` says how texts are sent."
+        )
+    asked = _picked_asked(metrics) if probabilities is None else _drawn_asked(metrics)
+    sort = PICKED if probabilities is None else DRAWN
+    form, is_new = _form(labels, sort, asked, source)
+    if probabilities is None:
+        how = chosen or "somebody picked them in the monitor"
+        form = replace(form, chosen=form.chosen or how)
+    items = _items(texts, form.asked, judgements, probabilities)
+    if is_new:
+        make_queue(labels, form, items)
+        return SentToPeople(form.name, len(items), len(examples))
+    queue = Queue(labels, form.name)
+    added = queue.extend(placed(queue.form, items), by)
+    queue.drawn_again(probabilities or {})
+    return SentToPeople(form.name, added, len(examples))
+
+
+def by_lot(ids: Iterable[str]) -> list[str]:
+    """Answers in the order in which they are drawn for people."""
+    return sorted(ids, key=lambda id: lot(OF_PEOPLE, id))
+
+
+def can_be_labelled(
+    labels: LabelDatabase,
+    examples: Sequence[ListedExample],
+    metrics: Sequence[str],
+    judgements: Mapping[str, Any],
+) -> frozenset[str]:
+    """The answers of which people are asked anything: they have a text, and parts to label.
+
+    Args:
+        labels: The store of labels.
+        examples: The answers.
+        metrics: That are judged.
+        judgements: What the judge said of each answer, as rows by kind.
+
+    Raises:
+        InputError: People's labels settle none of the metrics.
+    """
+    form, _ = _form(labels, DRAWN, _drawn_asked(metrics), "")
+    texts = [one for one in examples if one.record.get("answer")]
+    return frozenset(item.id for item in _items(texts, form.asked, judgements, None))
+
+
+def _drawn_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    asked = labels_for(metrics)
+    if not asked:
+        raise InputError(
+            f"People's labels settle none of the metrics that are judged: {', '.join(metrics)}. "
+            "Judge one that they do, such as faithfulness, or choose the answers yourself."
+        )
+    return asked
+
+
+def _picked_asked(metrics: Sequence[str]) -> tuple[AskedLabel, ...]:
+    return labels_for(metrics) or with_choices(task_labels([Grounding.name]))
+
+
+def _items(
+    texts: Sequence[ListedExample],
+    asked: Sequence[AskedLabel],
+    judgements: Mapping[str, Any],
+    probabilities: Mapping[str, float] | None,
+) -> list[QueueItem]:
+    examples = [kept_example(json.dumps(one.record)) for one in texts]
+    items = data_items(examples, asked, probabilities, _propositions(judgements))
+    return [one for one in items if one.parts]
+
+
+def drawn_for_people(
+    judged: Mapping[str, float], n: int, there: Collection[str] = ()
+) -> dict[str, float]:
+    """Answers drawn by chance from those that were judged.
+
+    Each answer has a number of its own, evenly spread over 0 to 1, for ever: those with the
+    smallest are drawn. So who draws again reaches further, and the farthest reach alone says how
+    likely an answer was to be among all that were drawn.
+
+    Args:
+        judged: The answers, each with the probability with which it was drawn to be judged.
+        n: How many are wanted that are not there.
+        there: Those that earlier draws brought.
+
+    Returns:
+        For each within reach, also of those there, the probability that it is drawn, of all
+        traffic.
+
+    Source: Ohlsson (1995), "Coordination of samples using permanent random numbers"; the
+    probability is that of priority sampling, Duffield, Lund & Thorup (2007).
+    """
+    numbers = {id: lot(OF_PEOPLE, id) for id in judged}
+    left = sorted(number for id, number in numbers.items() if id not in there)
+    reach = left[n] if n < len(left) else 1.0
+    return {id: judged[id] * reach for id in sorted(judged) if numbers[id] < reach}
+
+
+def _form(
+    labels: LabelDatabase, sort: str, asked: tuple[AskedLabel, ...], source: str
+) -> tuple[QueueForm, bool]:
+    """The form of the newest queue of a sort, or of a new one where that lacks a question."""
+    there = _of_sort(labels, sort)
+    if there and _questions(asked) <= _questions(there[-1].asked):
+        return there[-1], False
+    name = f"{sort}-{len(there) + 1}" if there else sort
+    guidelines = {one: instructions_of(asked, one)[0] for one in languages()}
+    return QueueForm(name, asked, source, together=True, guidelines=guidelines), True
+
+
+def _questions(asked: Sequence[AskedLabel]) -> set[tuple[str, str]]:
+    return {(one.label, one.unit) for one in asked}
+
+
+def _of_sort(database: LabelDatabase, sort: str) -> list[QueueForm]:
+    return [
+        one
+        for one in queues(database)
+        if one.name == sort
+        or (one.name.startswith(f"{sort}-") and one.name.removeprefix(f"{sort}-").isdecimal())
+    ]
+
+
+def _propositions(judgements: Mapping[str, Any]) -> Propositions:
+    """Number and text of the claims and statements of each answer, of the judge who spoke first."""
+    return {
+        unit: {id: _listed(said.get(FIELDS[unit], ())) for id, said in judgements.items()}
+        for unit in PROPOSITIONS
+    }
+
+
+def _listed(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    found: dict[int, str] = {}
+    for row in rows:
+        if not row.get("reference"):
+            found.setdefault(row["index"], row["text"])
+    return [(str(at + 1), text) for at, text in sorted(found.items())]

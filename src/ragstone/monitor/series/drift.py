@@ -1,0 +1,262 @@
+"""Drift: whether questions, contexts, answers or a judge's scores of its anchors have changed."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from ragstone.core.database import Sql
+from ragstone.data import Example
+from ragstone.data.write import from_frame
+from ragstone.monitor.duties.fold_traces import kept_example
+from ragstone.monitor.store.batches import anchor_pairs
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_examples import first_example_at, sampled_examples
+from ragstone.run import Run
+from ragstone.stats.comparison.differences import holm
+from ragstone.stats.comparison.paired import paired_difference
+from ragstone.stats.risk_control import two_samples
+
+from .metric_over_time import value_range
+
+
+def _top_score(example: Example) -> float | None:
+    scores = [one.score for one in example.contexts or () if one.score is not None]
+    return max(scores) if scores else None
+
+
+def _foreign(example: Example) -> float | None:
+    """Share of the question's letters that are no plain Latin ones: a sign of its language."""
+    letters = [one for one in example.question or "" if one.isalpha()]
+    return sum(not one.isascii() for one in letters) / len(letters) if letters else None
+
+
+def _length(text: str | None) -> float | None:
+    return None if text is None else float(len(text))
+
+
+CONFIDENCE = "guard_confidence"
+
+FEATURES: Mapping[str, Callable[[Example], float | None]] = {
+    "question_length": lambda one: _length(one.question),
+    "question_non_ascii": _foreign,
+    "contexts": lambda one: None if one.contexts is None else float(len(one.contexts)),
+    "without_contexts": lambda one: float(not one.contexts),
+    "top_retrieval_score": _top_score,
+    "answer_length": lambda one: _length(one.answer),
+}
+"""By name; None where an example has no such thing. Lengths are in characters."""
+
+
+DAY = 86_400.0
+BEFORE = 7
+"""So many stretches are what one is compared with, where there is no run."""
+
+MOST = 1_000
+"""Answers that are looked at on each side."""
+
+ALPHA = 0.05
+
+Values = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureDrift:
+    """One feature then and now.
+
+    Attributes:
+        feature: Its name.
+        before: The mean then.
+        now: The mean now.
+        distance: The largest difference of the two cumulative shares, from 0 to 1.
+        p: Of Kolmogorov and Smirnov's test.
+        p_adjusted: For all features and all looks since the monitor began.
+        n_before: Answers compared.
+        n_now: The same.
+        moved: Whether that is at most .05.
+    """
+
+    feature: str
+    before: float
+    now: float
+    distance: float
+    p: float
+    p_adjusted: float
+    n_before: int
+    n_now: int
+    moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """What moved in the last whole stretch of time.
+
+    Attributes:
+        since: Where it begins, in seconds since the epoch.
+        until: Where it ends.
+        looks: The how many-th stretch it is since the first answer that is kept.
+        of: The name of the run's folder that it is compared with; None: the seven stretches before.
+        features: Those that both sides have.
+    """
+
+    since: float
+    until: float
+    looks: int
+    of: str | None
+    features: tuple[FeatureDrift, ...]
+
+
+def drift(
+    store: MonitorStore, now: float, *, span: float = DAY, baseline: Run | None = None
+) -> Drift:
+    """How inputs and outputs of the last whole stretch differ from a run or from those before.
+
+    Stretches begin at whole multiples of their length since the epoch, so that however often one
+    looks within one, the result is the same. Of the promise that nothing is said to have moved
+    although nothing did, 5 % for ever, the k-th stretch has 1 / (k (k + 1)); p-values are adjusted
+    for the features by Holm, and for the stretches by that.
+
+    Args:
+        store: What is monitored.
+        now: In seconds since the epoch.
+        span: Length of a stretch, in seconds.
+        baseline: A finished run; None: the seven stretches before.
+
+    Source: as ``two_samples``; Holm (1979).
+    """
+    until = now // span * span
+    since = until - span
+    with store.database.reading() as run:
+        first = first_example_at(run)
+        looks = max(1, int((until - (until if first is None else first)) // span))
+        new = _of_store(run, since, until)
+        old = _of_store(run, since - BEFORE * span, since) if baseline is None else None
+    if old is None:
+        assert baseline is not None
+        old = _of_run(baseline)
+    found = compared(old, new, looks)
+    return Drift(since, until, looks, None if baseline is None else baseline.path.name, found)
+
+
+def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
+    """Feature by feature, with p-values adjusted for them and for the ``looks``-th look."""
+    tests = [
+        (name, found)
+        for name in old
+        if name in new and (found := two_samples(old[name], new[name])) is not None
+    ]
+    adjusted = holm([found.p for _, found in tests])
+    drifts = []
+    for (name, found), p in zip(tests, adjusted, strict=True):
+        ever = min(1.0, (p or 0.0) * looks * (looks + 1))
+        drifts.append(
+            FeatureDrift(
+                name,
+                float(np.mean(old[name])),
+                float(np.mean(new[name])),
+                found.distance,
+                found.p,
+                ever,
+                len(old[name]),
+                len(new[name]),
+                ever <= ALPHA,
+            )
+        )
+    return tuple(drifts)
+
+
+def _of_store(run: Sql, since: float, until: float) -> Values:
+    rows = sampled_examples(run, since, until, MOST)
+    values = _values(kept_example(row.record) for row in rows)
+    confidences = [row.confidence for row in rows if row.confidence is not None]
+    return {**values, CONFIDENCE: confidences} if confidences else values
+
+
+def _of_run(run: Run) -> Values:
+    """One answer of each question."""
+    frame = run.examples().unique("question_id", keep="first", maintain_order=True)
+    return _values(from_frame(frame.sample(min(MOST, frame.height), shuffle=True, seed=0)))
+
+
+def _values(examples: Iterable[Example]) -> dict[str, list[float]]:
+    found: dict[str, list[float]] = {name: [] for name in FEATURES}
+    for one in examples:
+        for name, feature in FEATURES.items():
+            value = feature(one)
+            if value is not None:
+                found[name].append(value)
+    return {name: values for name, values in found.items() if values}
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeDrift:
+    """What a judge says of the anchors of one metric, last and first.
+
+    Attributes:
+        metric: Its text form.
+        n: Anchors that were judged at least twice.
+        rounds: How often.
+        first: Their mean at first.
+        last: Their mean in the last round.
+        change: ``last`` less ``first``.
+        low: Low end of its interval, at 95 % over all metrics and rounds; None where there is none.
+        high: Its high end.
+        moved: Whether that leaves out 0.
+    """
+
+    metric: str
+    n: int
+    rounds: int
+    first: float
+    last: float
+    change: float
+    low: float | None
+    high: float | None
+    moved: bool
+
+
+def judge_drift(store: MonitorStore) -> tuple[JudgeDrift, ...]:
+    """How the judge's scores of the anchors changed, by metric.
+
+    The k-th round after the first has 1 / (k (k + 1)) of the 5 %, divided by the metrics, so that
+    all rounds for ever together hold with 95 %.
+
+    Args:
+        store: What is monitored.
+
+    Source: as ``paired_difference``.
+    """
+    with store.database.reading() as run:
+        pairs = anchor_pairs(run)
+    by_metric = [(name, list(rows)) for name, rows in groupby(pairs, key=lambda one: one.metric)]
+    found = []
+    for metric, rows in by_metric:
+        scale = value_range(metric)
+        again = max(row.rounds for row in rows) - 1
+        first = np.array([row.first for row in rows])
+        last = np.array([row.last for row in rows])
+        interval = paired_difference(
+            last,
+            first,
+            np.ones(len(rows)),
+            rate=scale.rate,
+            low=scale.low,
+            high=scale.high,
+            level=1 - ALPHA / (len(by_metric) * again * (again + 1)),
+        ).interval
+        low, high = (None, None) if interval is None else (interval.low, interval.high)
+        found.append(
+            JudgeDrift(
+                metric,
+                len(rows),
+                again + 1,
+                float(first.mean()),
+                float(last.mean()),
+                float((last - first).mean()),
+                low,
+                high,
+                interval is not None and not interval.low <= 0 <= interval.high,
+            )
+        )
+    return tuple(found)

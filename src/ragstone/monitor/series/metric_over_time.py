@@ -1,0 +1,466 @@
+"""Metric over time: means in windows, with intervals and a confidence sequence."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from math import ceil, floor, isnan
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ragstone.analysis.scored_run import ValueRange
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.messages import argument, reason
+from ragstone.monitor.settings.alarm_rules import GUARD, metric_range
+from ragstone.monitor.store.scores import last_session_scores, slot_sums
+from ragstone.monitor.store.store import WIDTH, MonitorStore
+from ragstone.stats.distributions import Interval, Method, clamp
+from ragstone.stats.monitoring.windows import (
+    WeightedSums,
+    session_effect,
+    window_intervals,
+    window_sequences,
+)
+from ragstone.stats.rate_bounds import worst_best
+
+MOST_WINDOWS = 240
+WINDOWS_ABREAST = 24
+"""So many windows that do not overlap, by default, make up what is shown: of a day an hour each."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimeGrid:
+    """Steps that begin at whole multiples of their length since the epoch.
+
+    It is the same however often a page is made within a step, so that its windows are too.
+
+    Attributes:
+        slots: Of the store, that make up a step.
+        first: The number of the first step with which a window ends.
+        last: The number behind the last one.
+        abreast: How many steps a window is wide.
+    """
+
+    slots: int
+    first: int
+    last: int
+    abreast: int
+
+    @classmethod
+    def of(
+        cls, since: float, until: float, *, buckets: int = MOST_WINDOWS, window: float | None = None
+    ) -> Self:
+        """The grid for a stretch of time.
+
+        Args:
+            since: In seconds since the epoch.
+            until: Later than that.
+            buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
+                fewer.
+            window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
+
+        Raises:
+            InputError: An argument is out of its range.
+        """
+        if not since < until:
+            raise InputError(
+                f"{argument('since', since)} must be before {argument('until', until)}."
+            )
+        if not 1 <= buckets <= MOST_WINDOWS:
+            raise InputError(f"There are 1 to {MOST_WINDOWS} windows, got {buckets}.")
+        slots = max(1, ceil((until - since) / (buckets * WIDTH)))
+        step = slots * WIDTH
+        wide = (until - since) / WINDOWS_ABREAST if window is None else window
+        last = ceil(until / step)
+        first = last - ceil((until - since) / step)
+        return cls(slots, first, last, max(1, floor(wide / step + 0.5)))
+
+    @property
+    def step(self) -> float:
+        """Seconds of a step."""
+        return float(self.slots * WIDTH)
+
+    @property
+    def begin(self) -> int:
+        """The number of the step with which the first window begins."""
+        return self.first - self.abreast + 1
+
+    @property
+    def since(self) -> float:
+        """Where the first step with which a window ends begins, in seconds since the epoch."""
+        return self.first * self.step
+
+    @property
+    def until(self) -> float:
+        """Where the last one ends."""
+        return self.last * self.step
+
+
+class Facet(NamedTuple):
+    """What traffic can be sliced by, such as ``version`` ``v42``."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class MeanInWindow:
+    """The mean score of the answers that were given within a window.
+
+    Each judged answer is weighted by one over the probability with which it was drawn.
+
+    Attributes:
+        start: When the window begins, in seconds since the epoch.
+        end: When it ends; the last one may still be filling.
+        value: None if no answer in it was judged.
+        low: Low end of the interval, which is for one look at one window; None where there is none.
+        high: Its high end.
+        band_low: Low end of the confidence sequence, which holds in all windows that are drawn
+            and at every look, together; None where there is none.
+        band_high: Its high end.
+        n: Answers with a score.
+        n_undefined: Answers for which the metric is undefined.
+        n_missing: Answers whose judgement failed.
+        worst: The mean if all missing scores were the worst possible; None without bounds.
+        best: The same for the best possible.
+    """
+
+    start: float
+    end: float
+    value: float | None
+    low: float | None
+    high: float | None
+    band_low: float | None
+    band_high: float | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOverTime:
+    """A metric in windows of one width, the end of each one step after the last.
+
+    Attributes:
+        metric: Its text form.
+        slice: Of which traffic; None: of all.
+        range: Of its values, and which end is better.
+        since: Where the first step begins, in seconds since the epoch.
+        until: Where the last one ends.
+        step: Between the ends of two windows, in seconds.
+        window: How wide each is, in seconds.
+        level: Of the intervals, and of the confidence sequence of all windows together.
+        windows: One a step, at most 240.
+        no_band: Why there is no confidence sequence, as a reason; None if there is one.
+        design_effect: How much larger the variance is because answers of one session are alike;
+            1 if they are not.
+    """
+
+    metric: str
+    slice: Facet | None
+    range: ValueRange
+    since: float
+    until: float
+    step: float
+    window: float
+    level: float
+    windows: tuple[MeanInWindow, ...]
+    no_band: str | None
+    design_effect: float
+
+    @property
+    def now(self) -> MeanInWindow | None:
+        """The last window in which an answer was judged."""
+        return next((one for one in reversed(self.windows) if one.n), None)
+
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepSums:
+    """Sums over the scores of each step, shape (K,).
+
+    Attributes:
+        first: The number of the first step.
+        scores: Of the scores that have a value.
+        undefined: How many are undefined.
+        missing: How many are missing.
+        missing_w: The weight of the missing ones.
+    """
+
+    first: int
+    scores: WeightedSums
+    undefined: Floats
+    missing: Floats
+    missing_w: Floats
+
+    def over(self, steps: int) -> Self:
+        """Of windows of so many steps each, the first of which ends with the step ``steps - 1``."""
+
+        def total(values: Floats) -> Floats:
+            return np.asarray(np.lib.stride_tricks.sliding_window_view(values, steps).sum(axis=1))
+
+        others = (self.undefined, self.missing, self.missing_w)
+        return type(self)(
+            self.first + steps - 1, self.scores.over(steps), *(total(one) for one in others)
+        )
+
+    def since(self, first: int) -> Self:
+        """Without the steps before one."""
+        k = first - self.first
+        others = (one[k:] for one in (self.undefined, self.missing, self.missing_w))
+        return type(self)(first, self.scores.since(k), *others)
+
+    @property
+    def together(self) -> WeightedSums:
+        """Of all steps, as of one window."""
+        return self.scores.over(len(self.undefined))
+
+
+def read_steps(
+    run: Sql, metric: str, first: int, end: int, slots: int, slice: Facet | None
+) -> StepSums:
+    """The sums of the steps from ``first`` on and before ``end``.
+
+    Args:
+        run: A reading of the store.
+        metric: Its text form.
+        first: The number of a step, from the epoch on.
+        end: Of a later one.
+        slots: Of the store, that make up a step.
+        slice: Of which traffic; None: of all.
+    """
+    table = np.zeros((end - first, 10))
+    for one in slot_sums(run, metric, first * slots, end * slots, slice):
+        row = table[one.slot // slots - first]
+        most = max(row[6], one.most)
+        row += one[1:]
+        row[6] = most
+    columns = table.T
+    return StepSums(first, WeightedSums(*columns[:7]), *columns[7:])
+
+
+CONFIDENCE = "guard_confidence"
+
+
+@lru_cache(maxsize=1024)
+def value_range(metric: str) -> ValueRange:
+    """The range of a metric's values, and which end is better; nothing is known of a strange one.
+
+    All that the guard says of an answer is 0 or 1, but for its confidence. Kept, for a name that is
+    no metric is looked for among all packages that are installed.
+    """
+    try:
+        found = metric_range(metric)
+    except RagstoneError:
+        return ValueRange(None, None, "0", rate=False)
+    rate = found.rate or (GUARD.fullmatch(metric) is not None and metric != CONFIDENCE)
+    return ValueRange(*found.ends, found.better, rate)
+
+
+def over_time(
+    store: MonitorStore,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    slice: Facet | None = None,
+    buckets: int = MOST_WINDOWS,
+    window: float | None = None,
+    level: float = 0.95,
+) -> MetricOverTime:
+    """A metric in windows, the end of each one step after the last.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        slice: Of which traffic; None: of all.
+        buckets: Number of steps, at most 240. None is shorter than two minutes, so there may be
+            fewer.
+        window: Width of a window in seconds, rounded to whole steps; by default the 24th part.
+        level: Of the intervals, and of the sequence of all windows together, in (0, 1).
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    grid = TimeGrid.of(since, until, buckets=buckets, window=window)
+    with store.database.reading() as run:
+        steps, effect = read_grid(run, metric, grid, slice)
+    return in_windows(metric, slice, grid, steps, effect, level=level)
+
+
+def read_grid(run: Sql, metric: str, grid: TimeGrid, slice: Facet | None) -> tuple[StepSums, float]:
+    """The sums of all steps that windows of a grid have, and the design effect of sessions."""
+    steps = read_steps(run, metric, grid.begin, grid.last, grid.slots, slice)
+    return steps, sessions_effect(run, metric, grid.begin * grid.step, grid.until, slice)
+
+
+def in_windows(
+    metric: str,
+    slice: Facet | None,
+    grid: TimeGrid,
+    steps: StepSums,
+    effect: float,
+    *,
+    level: float = 0.95,
+) -> MetricOverTime:
+    """As ``over_time``, of sums that were read."""
+    scale = value_range(metric)
+    width = grid.abreast * grid.step
+    return MetricOverTime(
+        metric,
+        slice,
+        scale,
+        grid.since,
+        grid.until,
+        grid.step,
+        width,
+        level,
+        _windows(steps.over(grid.abreast), scale, grid.step, width, effect, level),
+        None if scale.low is not None and scale.high is not None else reason("no_bounds"),
+        effect,
+    )
+
+
+def _windows(
+    sums: StepSums, scale: ValueRange, step: float, width: float, effect: float, level: float
+) -> tuple[MeanInWindow, ...]:
+    """What is drawn of each window.
+
+    Args:
+        sums: Of each window; ``first`` is the number of the step with which the first one ends.
+        scale: Of the metric.
+        step: In seconds.
+        width: Of a window, in seconds.
+        effect: Of sessions.
+        level: Of the intervals.
+    """
+    scores, (low, high) = sums.scores, (scale.low, scale.high)
+    windows = len(scores.n)
+    means = scores.mean
+    lows, highs = window_intervals(scores, low=low, high=high, design_effect=effect, level=level)
+    band_lows, band_highs = np.full(windows, np.nan), np.full(windows, np.nan)
+    if low is not None and high is not None:
+        inner = window_sequences(
+            scores.stretched(low, high), windows=windows, design_effect=effect, level=level
+        )
+        band_lows, band_highs = (low + one * (high - low) for one in inner)
+        means = np.clip(means, low, high)
+    found = []
+    for k in range(windows):
+        n = int(scores.n[k])
+        end = (sums.first + k + 1) * step
+        ends = worst_best(
+            float(scores.wx[k]), float(scores.w[k]), float(sums.missing_w[k]), low, high,
+            scale.better,
+        )  # fmt: skip
+        worst, best = ends or (None, None)
+        numbers = (means[k], lows[k], highs[k], band_lows[k], band_highs[k])
+        known = (None if not n or isnan(one) else float(one) for one in numbers)
+        value, least, greatest, band_low, band_high = known
+        found.append(
+            MeanInWindow(
+                end - width, end, value, least, greatest, band_low, band_high, n,
+                int(sums.undefined[k]), int(sums.missing[k]), worst, best,
+            )
+        )  # fmt: skip
+    return tuple(found)
+
+
+def sessions_effect(
+    run: Sql, metric: str, since: float, until: float, slice: Facet | None
+) -> float:
+    """The design effect of sessions, by the last answers of all that is drawn.
+
+    Of each window alone it could not be told from chance.
+    """
+    rows = last_session_scores(run, metric, since, until, slice)
+    if not rows:
+        return 1.0
+    weights = [1 / row.probability for row in rows]
+    return session_effect([row.value for row in rows], weights, [row.session for row in rows])
+
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """The weighted mean of a metric over a stretch of time.
+
+    Attributes:
+        scale: Of the metric.
+        sums: Over its scores.
+        effect: The design effect of sessions.
+    """
+
+    scale: ValueRange
+    sums: WeightedSums
+    effect: float
+
+    @property
+    def n(self) -> int:
+        """Number of scores."""
+        return int(self.sums.n[0])
+
+    @property
+    def value(self) -> float | None:
+        """The mean; None without a score."""
+        return clamp(float(self.sums.mean[0]), self.scale.low, self.scale.high) if self.n else None
+
+    def once(self, level: float = LEVEL) -> Interval | None:
+        """Its interval for one look; None where there is none."""
+        low, high = window_intervals(
+            self.sums, low=self.scale.low, high=self.scale.high, design_effect=self.effect,
+            level=level,
+        )  # fmt: skip
+        if isnan(low[0]):
+            return None
+        bounded = self.scale.low is not None and self.scale.high is not None
+        method: Method = "linearised_wilson" if bounded else "t"
+        return Interval(float(low[0]), float(high[0]), level, method)
+
+    def always(self, level: float = LEVEL) -> Interval | None:
+        """Its interval that holds at every look; None without a score or without bounds."""
+        low, high = self.scale.low, self.scale.high
+        if low is None or high is None or not self.n:
+            return None
+        ends = window_sequences(
+            self.sums.stretched(low, high), windows=1, design_effect=self.effect, level=level
+        )
+        least, most = (low + float(one[0]) * (high - low) for one in ends)
+        return Interval(least, most, level, "betting_sequence")
+
+
+def read_stretch(
+    run: Sql,
+    metric: str,
+    since: float,
+    until: float,
+    slice: Facet | None,
+    *,
+    effect: float | None = None,
+) -> Stretch:
+    """A metric from the slot of ``since`` on and before that of ``until``.
+
+    Args:
+        run: A reading of the store.
+        metric: Its text form.
+        since: In seconds since the epoch; a slot of the store has two minutes.
+        until: The same.
+        slice: Of which traffic; None: of all.
+        effect: The design effect of sessions; None: by the answers of this stretch.
+    """
+    first, end = int(since // WIDTH), int(until // WIDTH)
+    if end <= first:
+        return Stretch(value_range(metric), WeightedSums.of([]), 1.0)
+    steps = read_steps(run, metric, first, end, 1, slice)
+    if effect is None:
+        effect = sessions_effect(run, metric, first * WIDTH, end * WIDTH, slice)
+    return Stretch(value_range(metric), steps.together, effect)

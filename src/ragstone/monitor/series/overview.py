@@ -1,0 +1,418 @@
+"""Monitor overview: the facts of its first screen, and figures of whole sessions over time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import ceil
+
+import numpy as np
+
+from ragstone.analysis.scored_run import ValueRange
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
+from ragstone.core.messages import argument
+from ragstone.monitor.alarms.lifecycle import WORSE, settled_bar
+from ragstone.monitor.settings import AlarmRule, MonitorSettings
+from ragstone.monitor.settings.alarm_rules import GUARD
+from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
+from ragstone.monitor.store.incoming import deployed
+from ragstone.monitor.store.scores import facet_values, scored_metrics
+from ragstone.monitor.store.store import WIDTH, MonitorStore
+from ragstone.monitor.store.stored_alarms import RaisedAlarm, alarms_firing_after
+from ragstone.monitor.store.stored_examples import ScoredTurn, session_turns
+from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionValues, TurnScores
+
+from .compare_windows import (
+    DeployMarker,
+    MetricNow,
+    MetricState,
+    MonitorPageFacts,
+    SettledMean,
+    SideBySide,
+    SliceValues,
+    baseline_mean,
+    corrected_now,
+    side_by_side,
+)
+from .metric_over_time import (
+    Facet,
+    MeanInWindow,
+    MetricOverTime,
+    Stretch,
+    TimeGrid,
+    in_windows,
+    read_grid,
+    read_stretch,
+    value_range,
+)
+
+DAY = 86_400.0
+HOUR = 3_600.0
+MOST_VALUES = 50
+"""Values of a facet that can be chosen."""
+
+MARGIN = 0.05
+"""Of the range, up to which a difference does not matter where no rule on the metric says more."""
+
+
+def monitored(
+    store: MonitorStore,
+    settings: MonitorSettings,
+    now: float,
+    *,
+    last: float = DAY,
+    slice: Facet | None = None,
+    metrics: Sequence[str] | None = None,
+) -> MonitorPageFacts:
+    """All that the first screen shows of the last hours.
+
+    Args:
+        store: What is monitored.
+        settings: With the rules and the baseline.
+        now: In seconds since the epoch.
+        last: How far back it looks, in seconds.
+        slice: Of which traffic; None: of all.
+        metrics: Their text forms; None: those of rules, then all others that have a score.
+
+    Raises:
+        InputError: The baseline run cannot be read.
+    """
+    grid = TimeGrid.of(now - last, now)
+    with store.database.reading() as run:
+        shown = _metrics(run, settings) if metrics is None else list(metrics)
+        alarms = tuple(alarms_firing_after(run, grid.since))
+        return MonitorPageFacts(
+            now=now,
+            since=grid.since,
+            slice=slice,
+            baseline=None if settings.baseline.run is None else settings.baseline.run.name,
+            metrics=tuple(
+                _metric_now(run, settings, metric, grid, now, slice, alarms, len(shown))
+                for metric in shown
+            ),
+            deploys=tuple(DeployMarker(*one) for one in deployed(run, grid.since, now)),
+            alarms=alarms,
+            slices=tuple(
+                SliceValues(name, tuple(values))
+                for name, values in facet_values(run, grid.since, MOST_VALUES).items()
+            ),
+        )
+
+
+def _metrics(run: Sql, settings: MonitorSettings) -> list[str]:
+    there = scored_metrics(run)
+    return list(dict.fromkeys([*(rule.metric for rule in settings.rules), *there]))
+
+
+def _metric_now(
+    run: Sql,
+    settings: MonitorSettings,
+    metric: str,
+    grid: TimeGrid,
+    now: float,
+    slice: Facet | None,
+    alarms: tuple[RaisedAlarm, ...],
+    family: int,
+) -> MetricNow:
+    steps, effect = read_grid(run, metric, grid, slice)
+    series = in_windows(metric, slice, grid, steps, effect)
+    stretch = Stretch(series.range, steps.since(grid.first).together, effect)
+    rule = _shown_rule(settings, metric, slice, alarms)
+    before, of = _before(run, settings, metric, grid, slice, effect)
+    beside = side_by_side(stretch, before, of=of, margin=_margin(rule, metric), family=family)
+    bar = None if rule is None else _bar(run, settings, rule, _written(slice))
+    rules = {one.name for one in settings.rules if one.metric == metric}
+    own = tuple(one for one in alarms if one.rule in rules)
+    fires = any(one.firing and one.kind == WORSE and one.slice == _written(slice) for one in own)
+    return MetricNow(
+        metric=metric,
+        state=_state(series, bar, beside, fires=fires),
+        window=series.now,
+        judged_last_hour=read_stretch(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
+        bar=bar,
+        series=series,
+        before=beside,
+        corrected=corrected_now(run, metric, grid.since, grid.until, slice, stretch),
+        alarms=own,
+    )
+
+
+def _before(
+    run: Sql,
+    settings: MonitorSettings,
+    metric: str,
+    grid: TimeGrid,
+    slice: Facet | None,
+    effect: float,
+) -> tuple[SettledMean, str | None]:
+    """What the metric is compared with, and the name of the run it is of."""
+    baseline = settings.baseline
+    if baseline.run is not None:
+        found = baseline_mean(baseline.run, baseline.system, metric)
+        if found is not None:
+            return found, baseline.run.name
+    since = grid.since - (grid.until - grid.since)
+    return read_stretch(run, metric, since, grid.since, slice, effect=effect), None
+
+
+def _shown_rule(
+    settings: MonitorSettings, metric: str, slice: Facet | None, alarms: tuple[RaisedAlarm, ...]
+) -> AlarmRule | None:
+    """The rule whose bar is drawn: one that fires, else the first that watches this slice."""
+    here = _written(slice)
+    firing = {one.rule for one in alarms if one.firing and one.slice == here}
+    watched = {here, "" if slice is None else slice.name}
+    rules = [one for one in settings.rules if one.metric == metric and one.slice in watched]
+    return next((one for one in rules if one.name in firing), rules[0] if rules else None)
+
+
+def _margin(rule: AlarmRule | None, metric: str) -> float | None:
+    if rule is not None and rule.margin is not None:
+        return rule.margin
+    scale = value_range(metric)
+    return None if scale.low is None or scale.high is None else MARGIN * (scale.high - scale.low)
+
+
+def _bar(run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str) -> float | None:
+    """The bar of a rule; None where it is not settled yet."""
+    try:
+        bar = settled_bar(run, settings, rule, slice)
+    except InputError:
+        return None
+    return None if bar is None else bar.value
+
+
+def _written(slice: Facet | None) -> str:
+    """A slice as rules write it."""
+    return "" if slice is None else f"{slice.name}={slice.value}"
+
+
+def _state(
+    series: MetricOverTime, bar: float | None, beside: SideBySide, *, fires: bool
+) -> MetricState:
+    window = series.windows[-1]
+    if fires:
+        return "below_bar"
+    if not window.n:
+        return "no_data"
+    side = None if bar is None else _side_of(bar, window, series.range.better == "-")
+    if side is not None:
+        return side
+    match beside.verdict:
+        case "equivalent" | "same":
+            return "as_before"
+        case "better" | "worse" | "cannot_tell" as verdict:
+            return verdict
+
+
+def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricState | None:
+    """On which side of the bar the whole band lies; None on neither."""
+    if window.band_low is None or window.band_high is None:
+        return None
+    if window.band_high < bar:
+        return "above_bar" if less_is_better else "below_bar"
+    if window.band_low > bar:
+        return "below_bar" if less_is_better else "above_bar"
+    return None
+
+
+ABSTENTION = "abstention"
+"""The metric that says whether a turn is answered: 0 if it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionWindow:
+    """The sessions whose last turn was within a window.
+
+    Attributes:
+        start: In seconds since the epoch.
+        end: The same; of the last window, sessions may still go on.
+        sessions: How many are counted, those of one turn among them, which have no figures.
+        left_out: Those with a turn that was not drawn to be judged. The others weigh the more.
+        worst_turn: The mean of their worst turns; None where the metric has no better end.
+        mean_of_turns: The mean of the means of their turns.
+        resolved: The share whose last turn is answered, and reaches the bar if there is one; of the
+            sessions whose last turn was drawn.
+    """
+
+    start: float
+    end: float
+    sessions: int
+    left_out: int
+    worst_turn: SessionEstimate | None
+    mean_of_turns: SessionEstimate
+    resolved: SessionEstimate
+
+
+@dataclass(frozen=True, slots=True)
+class TurnsInTime:
+    """All turns of the sessions of a stretch of time, which windows of it are counted from.
+
+    Attributes:
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        turns: With the scores of the metric.
+        answers: The same turns, with whether they are answered.
+    """
+
+    metric: str
+    since: float
+    until: float
+    turns: Sequence[ScoredTurn]
+    answers: Sequence[ScoredTurn]
+
+    def windows(self, n: int, bar: float | None = None) -> tuple[SessionWindow, ...]:
+        """The figures of ``n`` windows, at least 1; ``bar`` as in ``sessions_over_time``."""
+        width = ceil((self.until - self.since) / n)
+        last = {turn.session: turn.at for turn in self.turns}
+        place = {session: int((at - self.since) // width) for session, at in last.items()}
+        turns: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        answers: list[list[ScoredTurn]] = [[] for _ in range(n)]
+        for turn, answer in zip(self.turns, self.answers, strict=True):
+            if 0 <= (k := place[turn.session]) < n:
+                turns[k].append(turn)
+                answers[k].append(answer)
+        return tuple(
+            _window(self.metric, self.since + k * width, width, turns[k], answers[k], bar)
+            for k in range(n)
+        )
+
+
+def turns_in_time(
+    store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
+) -> TurnsInTime:
+    """Read the turns of the sessions of a stretch of time.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        slice: That a turn of each session has; None: all.
+    """
+    with store.database.reading() as run:
+        turns = session_turns(run, metric, since, until, slice)
+        answers = session_turns(run, ABSTENTION, since, until, slice)
+    return TurnsInTime(metric, since, until, turns, answers)
+
+
+def sessions_over_time(
+    store: MonitorStore,
+    metric: str,
+    *,
+    since: float,
+    until: float,
+    windows: int = 24,
+    slice: Facet | None = None,
+    bar: float | None = None,
+) -> tuple[SessionWindow, ...]:
+    """Figures of the sessions of a stretch of time, by when their last turn was.
+
+    A session counts where all its turns were drawn to be judged, with a weight of one over the
+    probability of that; the guard checks every turn. What is not judged yet,
+    or failed, is missing, and bounds the figures. Sessions are independent.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: Later than that.
+        windows: How many, at least 1.
+        slice: That a turn of each session has; None: all.
+        bar: The score of the last turn with which a session is resolved; None: an answer will do.
+
+    Raises:
+        InputError: An argument is out of its range.
+    """
+    if not since < until or windows < 1:
+        raise InputError(
+            f"{argument('since', since)} must be before {argument('until', until)}, with at least "
+            "one window between them."
+        )
+    read = turns_in_time(store, metric, since=since, until=until, slice=slice)
+    return read.windows(windows, bar)
+
+
+def _window(
+    metric: str,
+    start: float,
+    width: float,
+    turns: Sequence[ScoredTurn],
+    answers: Sequence[ScoredTurn],
+    bar: float | None,
+) -> SessionWindow:
+    drawn = _weights(turns, every=GUARD.fullmatch(metric) is not None)
+    scale = value_range(metric)
+    own, sessions = _of(turns, drawn, scale.low, scale.high, scale.better)
+
+    def estimate(figure: SessionValues, *, rate: bool) -> SessionEstimate:
+        return sessions.estimate(
+            figure, rate=rate, low=scale.low, high=scale.high, better=scale.better
+        )
+
+    return SessionWindow(
+        start,
+        start + width,
+        len(drawn),
+        len({turn.session for turn in turns}) - len(drawn),
+        None if scale.better == "0" else estimate(sessions.worst(own), rate=scale.rate),
+        estimate(sessions.mean(own), rate=False),
+        _resolved(turns, answers, scale, bar),
+    )
+
+
+def _resolved(
+    turns: Sequence[ScoredTurn],
+    answers: Sequence[ScoredTurn],
+    scale: ValueRange,
+    bar: float | None,
+) -> SessionEstimate:
+    """The share of resolved sessions, for which their last turns alone have to be drawn."""
+    last = {turn.session: turn for turn in answers}
+    drawn = _weights(list(last.values()), every=False)
+    abstains, sessions = _of(answers, drawn, 0, 1, "-")
+    answered = TurnScores(1 - abstains.values, abstains.missing, 0, 1, "+")
+    if bar is None:
+        found = sessions.resolved(answered)
+    else:
+        own, _ = _of(turns, drawn, scale.low, scale.high, scale.better)
+        found = sessions.resolved(answered, own, bar)
+    return sessions.estimate(found, rate=True, low=0, high=1, better="+")
+
+
+def _of(
+    turns: Sequence[ScoredTurn],
+    drawn: Mapping[str, float],
+    low: float | None,
+    high: float | None,
+    better: Better,
+) -> tuple[TurnScores, Sessions]:
+    """The scores of the turns of drawn sessions, and these sessions with their weights."""
+    rows = [turn for turn in turns if turn.session in drawn]
+    values = np.array([np.nan if turn.value is None else turn.value for turn in rows], dtype=float)
+    missing = np.array([turn.status in (None, "missing") for turn in rows], dtype=bool)
+    sessions = Sessions(
+        np.array([turn.session for turn in rows], dtype=str),
+        [turn.at for turn in rows],
+        [drawn[turn.session] for turn in rows],
+    )
+    return TurnScores(values, missing, low, high, better), sessions
+
+
+def _weights(turns: Sequence[ScoredTurn], *, every: bool) -> dict[str, float]:
+    """The weight of each session all of whose turns were drawn."""
+    if every:
+        return {turn.session: 1.0 for turn in turns}
+    found: dict[str, list[DrawnTurn]] = {}
+    out = set()
+    for turn in turns:
+        if turn.state == "out" or turn.probability is None:
+            out.add(turn.session)
+        else:
+            drawn = DrawnTurn(turn.example, turn.probability, turn.lot)
+            found.setdefault(turn.session, []).append(drawn)
+    return {
+        session: 1 / probability_of_all(drawn)
+        for session, drawn in found.items()
+        if session not in out
+    }

@@ -1,0 +1,274 @@
+"""Monitor settings: the TOML file as a whole, its defaults, and checks before a monitor starts."""
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.data.sources import on_disk, read_toml
+from ragstone.judges.judge_names import check_name, is_without_model, panel_models
+from ragstone.models.chat.chat_names import ADAPTERS, is_chat, open_chat
+
+from .alarm_rules import (
+    AlarmPromise,
+    AlarmRule,
+    BaselineSettings,
+    NoDataSettings,
+    read_baseline,
+    read_no_data,
+    read_promise,
+    read_rules,
+)
+from .sections import (
+    EmailChannel,
+    JudgingSettings,
+    RedactionSettings,
+    RetentionSettings,
+    SamplingSettings,
+    TellSettings,
+    WebhookChannel,
+    WriteBackSettings,
+    read_judging,
+    read_redaction,
+    read_retention,
+    read_sampling,
+    read_tells,
+    read_url,
+    read_write_back,
+)
+from .settings_table import FaultySettings, SettingsFault, SettingsTable, places
+
+DEFAULT_RULES = (
+    AlarmRule("guard_ok", "guard_ok", margin=0.05, drop=0.15),
+    AlarmRule("faithfulness", "faithfulness", margin=0.05, drop=0.15),
+)
+"""Without a baseline run no bar is right for everybody, so these are counted from the first judged
+answers of the system itself."""
+
+DEBOUNCE = 900.0
+
+
+@dataclass(frozen=True)
+class MonitorSettings:
+    """How a monitor judges, keeps and alarms.
+
+    Attributes:
+        judging: What is judged, by whom, for how much.
+        sampling: Which answers are drawn to be judged.
+        redaction: What is taken out of texts before they are stored or judged.
+        retention: How long what was seen is kept.
+        corpus: Passages by their ids, for traces that have no texts; None for none.
+        tail: Files of JSON lines that are read as they grow.
+        write_back: Where scores are sent to over OTLP; None for nowhere.
+        baseline: What margins are counted from.
+        promise: On the false alarms of all rules together that have no promise of their own.
+        no_data: When silence is an alarm.
+        debounce: Seconds for which an alarm has to stay resolved until that is told; one that
+            fires again before is the same alarm.
+        url: The address at which people open the app, for links in messages; empty: links are
+            relative.
+        rules: What alarms are raised for.
+        tells: Who is told.
+        file: Where all this was read; None where nothing was.
+    """
+
+    judging: JudgingSettings = JudgingSettings()  # noqa: RUF009
+    sampling: SamplingSettings = SamplingSettings()  # noqa: RUF009
+    redaction: RedactionSettings = RedactionSettings()  # noqa: RUF009
+    retention: RetentionSettings = RetentionSettings()  # noqa: RUF009
+    corpus: Path | None = None
+    tail: tuple[Path, ...] = ()
+    write_back: WriteBackSettings | None = None
+    baseline: BaselineSettings = BaselineSettings()  # noqa: RUF009
+    promise: AlarmPromise = AlarmPromise()  # noqa: RUF009
+    no_data: NoDataSettings = NoDataSettings()  # noqa: RUF009
+    debounce: float = DEBOUNCE
+    url: str = ""
+    rules: tuple[AlarmRule, ...] = DEFAULT_RULES
+    tells: tuple[TellSettings, ...] = ()
+    file: Path | None = None
+
+    @cached_property
+    def sharing(self) -> int:
+        """How many rules share the promise of the file."""
+        return sum(rule.promise is None for rule in self.rules)
+
+    def with_options(
+        self, *, judges: tuple[str, ...] = (), rate: float | None = None
+    ) -> "MonitorSettings":
+        """The same with what a command line says in place of the file.
+
+        Args:
+            judges: Their names; none: as the file says.
+            rate: Of every answer, the probability to be drawn; None: as the file says.
+        """
+        judging = replace(self.judging, judges=judges) if judges else self.judging
+        sampling = self.sampling if rate is None else replace(self.sampling, rate=rate)
+        return replace(self, judging=judging, sampling=sampling)
+
+
+DEFAULTS = MonitorSettings()
+"""What holds without a file."""
+
+
+def read_settings(path: str | PathLike[str]) -> MonitorSettings:
+    """The settings in a TOML file. Paths in it are counted from where it lies.
+
+    Args:
+        path: The file.
+
+    Raises:
+        InputError: It cannot be read or is no TOML.
+        FaultySettings: It has faults: all of them, each with its line and what to write instead.
+    """
+    file = Path(path)
+    values = read_toml(file, str(file))
+    lines = places(on_disk(file).read_text(encoding="utf-8-sig"))
+    faults = list[SettingsFault]()
+    table = SettingsTable(values, (), lines, faults)
+    found = _settings(table, file)
+    if faults:
+        raise FaultySettings(file, faults)
+    return found
+
+
+def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
+    folder = file.parent
+    judging = read_judging(table.table("judging"), folder)
+    corpus, tail, alarms = table.table("corpus"), table.table("tail"), table.table("alarms")
+    passages = corpus.text("file")
+    tailed = tail.texts("files")
+    debounce = alarms.seconds("debounce", DEBOUNCE)
+    url = read_url(alarms, "url", such_as="https://ragstone.example.org") if "url" in alarms else ""
+    alarms.text("url")
+    rules = table.tables("rule")
+    found = MonitorSettings(
+        judging,
+        read_sampling(table.table("sampling")),
+        read_redaction(table.table("redaction")),
+        read_retention(table.table("retention")),
+        folder / passages if passages else None,
+        tuple(folder / one for one in tailed),
+        read_write_back(table.table("write_back")),
+        read_baseline(table.table("baseline"), folder),
+        read_promise(table.table("promise")),
+        read_no_data(table.table("no_data")),
+        debounce,
+        url.rstrip("/"),
+        tuple(read_rules(rules, judging.metrics)) if rules else _usual_rules(judging),
+        tuple(read_tells(table.tables("tell"), folder)),
+        file,
+    )
+    for one in (corpus, tail, alarms, table):
+        one.end()
+    prices = judging.prices
+    if prices is not None and not prices.is_file():
+        table.table("judging").fault(
+            "prices", f"{prices} is not there; name the file that has the prices of the models."
+        )
+    if found.corpus is not None and not found.corpus.is_file():
+        corpus.fault("file", f"{found.corpus} is not there; name the file that has the passages.")
+    for number, followed in enumerate(found.tail):
+        if followed.is_dir():
+            tail.fault("files", f"{followed} is a folder; name a file in it.", number)
+    run = found.baseline.run
+    if run is not None and not (run / "run.json").is_file():
+        table.table("baseline").fault(
+            "run", f"{run} is no run; name the folder that `ragstone evaluate` wrote."
+        )
+    return found
+
+
+def _usual_rules(judging: JudgingSettings) -> tuple[AlarmRule, ...]:
+    """The rules that hold where the file has none: of those, the ones whose metric is judged."""
+    return tuple(
+        rule
+        for rule in DEFAULT_RULES
+        if rule.metric.startswith("guard_") or rule.metric in judging.metrics
+    )
+
+
+def unset_variables(settings: MonitorSettings) -> tuple[str, ...]:
+    """The environment variables with secrets that the settings name and that are not set."""
+    back = settings.write_back
+    named = list(back.headers_from.values()) if back else []
+    for one in settings.tells:
+        if isinstance(one, WebhookChannel):
+            named += [one.url_from or "", one.secret_from or "", *one.headers_from.values()]
+        elif isinstance(one, EmailChannel):
+            named.append(one.password_from or "")
+    return tuple(dict.fromkeys(one for one in named if one and not os.environ.get(one)))
+
+
+def unpriced_models(settings: MonitorSettings) -> tuple[str, ...]:
+    """The models whose price is not known, where the settings say what an hour may cost.
+
+    Raises:
+        InputError: The file of prices cannot be read.
+    """
+    judging = settings.judging
+    if judging.usd_an_hour is None:
+        return ()
+    from ragstone.run.calls.budget import load_prices
+
+    prices = load_prices(judging.prices)
+    models = dict.fromkeys(
+        model
+        for one in judging.judges
+        for model in map(str.strip, one.split(","))
+        if is_chat(model)
+    )
+    return tuple(model for model in models if prices.of(model) is None)
+
+
+def lacking(settings: MonitorSettings) -> Iterator[str]:
+    """What keeps a monitor from starting here, each with what to do."""
+    unset = unset_variables(settings)
+    if unset:
+        yield (
+            f"Not set in the environment: {', '.join(unset)}. Set each before the monitor starts "
+            f"(export {unset[0]}=…), or leave out the key ending in _from that names it."
+        )
+    try:
+        unpriced = unpriced_models(settings)
+    except InputError as error:
+        yield error.text
+        return
+    if unpriced:
+        yield (
+            f"usd_an_hour in [judging] limits nothing while it is not known what "
+            f'{", ".join(unpriced)} costs. Write prices = "prices.toml" beside it, a file with '
+            f"the US dollars per million tokens:\n"
+            f'  ["{unpriced[0].split("?")[0]}"]\n  input = 0.25\n  output = 2.0\n'
+            "or install those of many models: pip install 'ragstone[prices]'. answers_an_hour "
+            "needs no prices."
+        )
+
+
+def closed_judges(settings: MonitorSettings) -> Iterator[str]:
+    """What keeps judges from being asked, such as a key that is not set; nothing is sent."""
+    for name in settings.judging.judges:
+        try:
+            check_name(name)
+            if not is_without_model(name):
+                for model in panel_models(name):
+                    # To see whether those of an extra can be had takes seconds and much memory.
+                    if not model.startswith(tuple(f"{one}:" for one in ADAPTERS)):
+                        open_chat(model)
+        except RagstoneError as error:
+            yield error.text
+
+
+def check_start(settings: MonitorSettings) -> None:
+    """Refuse settings by which nothing could be judged, alarms not told, or money not counted.
+
+    Raises:
+        InputError: Something is lacking; says all of it.
+    """
+    where = "" if settings.file is None else f"{settings.file}: "
+    faults = [*closed_judges(settings), *(f"{where}{one}" for one in lacking(settings))]
+    if faults:
+        raise InputError("\n".join(faults))

@@ -1,0 +1,481 @@
+"""Incoming traces: received parts, folded examples, first uses of versions, export and erasure."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ragstone.core.database import Database, Sql
+
+from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, to_do
+from .scores import WRITTEN_BACK, last_score
+from .watched_scores import forget_open, take_again_after
+
+
+def arrivals(run: Sql, most: int) -> list[float]:
+    """When the last requests came that brought something, the latest first, each time once."""
+    rows = run("SELECT DISTINCT last_at FROM traces ORDER BY last_at DESC LIMIT ?", most)
+    times = {float(at) for (at,) in rows}
+    # What was not folded yet came, too.
+    newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
+    times.update(float(at) for (at,) in newest)
+    return sorted(times, reverse=True)
+
+
+def oldest_due(run: Sql) -> tuple[float | None, int]:
+    """Since when the answer is due that waits longest to be judged, and how many wait."""
+    ((at, n),) = run("SELECT min(due_at), count(*) FROM draws WHERE state = 'due'")
+    return at, int(n)
+
+
+def last_judged_at(run: Sql) -> float | None:
+    """When an answer that was drawn was judged last; None: none ever was."""
+    rows = run("SELECT judged_at FROM scores WHERE source = 'sample' ORDER BY number DESC LIMIT 1")
+    return float(rows[0][0]) if rows else None
+
+
+def missing_since(run: Sql, metric: str, since: float) -> tuple[int, str]:
+    """How many scores of a metric are missing of answers since then, and the last reason."""
+    rows = run(
+        "SELECT reason FROM scores WHERE metric = ? AND at >= ? AND status = 'missing' "
+        "ORDER BY number DESC LIMIT 1000",
+        metric, since,
+    )  # fmt: skip
+    return len(rows), rows[0][0] if rows else ""
+
+
+def deploys_before(run: Sql, until: float, since: float) -> list[tuple[str, float]]:
+    """Versions that were first seen in between, the latest first."""
+    rows = run(
+        "SELECT version, first_at FROM versions WHERE first_at <= ? AND first_at >= ? "
+        "ORDER BY first_at DESC, version",
+        until, since,
+    )  # fmt: skip
+    return [(version, float(at)) for version, at in rows]
+
+
+MOST_MALFORMED = 1_000
+"""Malformed spans that are kept aside; the oldest go first. All are counted."""
+
+
+class KeptAside(NamedTuple):
+    """Something that could not be taken in: when it came, why, and the beginning of it."""
+
+    at: float
+    why: str
+    body: bytes
+
+
+def insert_received(run: Sql, now: float, parts: Iterable[tuple[str, str, bytes]]) -> None:
+    """Add what came of traces: for each the trace, the kind and the body."""
+    run.many(
+        "INSERT INTO received (trace, kind, at, body) VALUES (?, ?, ?, ?)",
+        [(trace, kind, now, body) for trace, kind, body in parts],
+    )
+
+
+def insert_malformed(run: Sql, now: float, faults: Iterable[tuple[str, bytes]]) -> None:
+    """Keep aside what could not be taken in: for each why, and the body."""
+    rows = [(now, why, body) for why, body in faults][-MOST_MALFORMED:]
+    if rows:
+        run.many("INSERT INTO malformed (at, why, body) VALUES (?, ?, ?)", rows)
+        run(
+            "DELETE FROM malformed WHERE number <= (SELECT max(number) FROM malformed) - ?",
+            MOST_MALFORMED,
+        )
+
+
+def last_malformed(run: Sql, n: int = 100) -> list[KeptAside]:
+    """The last that was kept aside, the newest first."""
+    rows = run("SELECT at, why, body FROM malformed ORDER BY number DESC LIMIT ?", n)
+    return [KeptAside(at, why, bytes(body)) for at, why, body in rows]
+
+
+CURSOR = "folded_through"
+
+
+class KeptPart(NamedTuple):
+    """What one request said of one trace."""
+
+    number: int
+    trace: str
+    kind: str
+    at: float
+    body: bytes
+
+
+def folded_through(run: Sql) -> int:
+    """The number of the last part that was folded; 0 if none was."""
+    return int(remembered(run, CURSOR, 0))
+
+
+def folded(run: Sql, through: int) -> None:
+    """Remember that all parts are folded up to this one."""
+    keep(run, CURSOR, through)
+
+
+def parts_after(run: Sql, number: int, most: int) -> list[tuple[int, str]]:
+    """Number and trace of the parts behind one, in the order in which they came."""
+    rows = run(
+        "SELECT number, trace FROM received WHERE number > ? ORDER BY number LIMIT ?", number, most
+    )
+    return [(int(one), trace) for one, trace in rows]
+
+
+def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[KeptPart]]:
+    """All parts of some traces, in the order in which they came."""
+    rows = run(
+        f"SELECT number, trace, kind, at, body FROM received WHERE trace IN ({marks(traces)}) "
+        "ORDER BY trace, number",
+        *traces,
+    )
+    found: dict[str, list[KeptPart]] = {}
+    for number, trace, kind, at, body in rows:
+        found.setdefault(trace, []).append(KeptPart(int(number), trace, kind, at, bytes(body)))
+    return found
+
+
+def unfolded(run: Sql) -> tuple[int, float | None]:
+    """How many parts are not folded, and when the first of them came."""
+    ((n, at),) = run("SELECT count(*), min(at) FROM received WHERE number > ?", folded_through(run))
+    return int(n), at
+
+
+HANGS_ON_AN_EXAMPLE = (
+    *("facets", "to_do", "assessed", "draws", "scores", "judged", "anchors", "anchor_scores"),
+    *("watched_sessions", "examples"),
+)
+ERASURES = "erasures"
+
+
+def erase_examples(run: Sql, examples: Sequence[str]) -> None:
+    """Remove examples from every table."""
+    for page in in_pages(examples):
+        of_them = run(
+            "SELECT DISTINCT coalesce(session, example) FROM examples "
+            f"WHERE example IN ({marks(page)})",
+            *page,
+        )
+        for table in HANGS_ON_AN_EXAMPLE:
+            run(f"DELETE FROM {table} WHERE example IN ({marks(page)})", *page)
+        forget_open(run, [session for (session,) in of_them])
+    if examples:
+        last = last_score(run)
+        # SQLite gives the numbers of last rows again: who read them must not pass over new ones.
+        run("UPDATE detectors SET through = ? WHERE through > ? AND unit = 'answers'", last, last)
+        take_again_after(run, last)
+        if int(remembered(run, WRITTEN_BACK, 0)) > last:
+            keep(run, WRITTEN_BACK, last)
+
+
+def erase_traces(run: Sql, traces: Sequence[str]) -> list[str]:
+    """Remove traces with what came of them and their examples; gives the ids of these."""
+    examples: list[str] = []
+    for page in in_pages(traces):
+        examples += [
+            example
+            for (example,) in run(
+                f"SELECT example FROM examples WHERE trace IN ({marks(page)}) ORDER BY example",
+                *page,
+            )
+        ]
+        for table in ("received", "traces"):
+            run(f"DELETE FROM {table} WHERE trace IN ({marks(page)})", *page)
+    erase_examples(run, examples)
+    ((last,),) = run("SELECT coalesce(max(number), 0) FROM received")
+    folded(run, min(folded_through(run), int(last)))
+    return examples
+
+
+def oldest_traces(run: Sql, most: int, *, before: float = float("inf")) -> list[str]:
+    """The traces that are silent for longest, of those silent since before a time."""
+    rows = run(
+        "SELECT trace FROM traces WHERE last_at < ? ORDER BY last_at, trace LIMIT ?", before, most
+    )
+    return [trace for (trace,) in rows]
+
+
+def count_traces(run: Sql) -> int:
+    """How many traces there are."""
+    ((n,),) = run("SELECT count(*) FROM traces")
+    return int(n)
+
+
+def trim_before(run: Sql, at: float) -> None:
+    """Let go of counts and of what was put aside before a time."""
+    run("DELETE FROM counts WHERE minute < ?", int(at // MINUTE))
+    run("DELETE FROM malformed WHERE at < ?", at)
+
+
+def traces_of(run: Sql, *, sessions: Collection[str], people: Collection[str]) -> list[str]:
+    """The traces with an answer in one of the sessions, or to one of the people."""
+    found = set[str]()
+    for column, names in (("session", sessions), ("person", people)):
+        for name in names:
+            rows = run(f"SELECT DISTINCT trace FROM examples WHERE {column} = ?", name)
+            found.update(trace for (trace,) in rows)
+    return sorted(found)
+
+
+def erase_malformed(run: Sql, names: Iterable[str]) -> int:
+    """Remove what was put aside and has one of these names in it; gives how much."""
+    wanted = [name.encode() for name in names if name]
+    rows = run("SELECT number, body FROM malformed ORDER BY number")
+    gone = [(number,) for number, body in rows if any(name in bytes(body) for name in wanted)]
+    run.many("DELETE FROM malformed WHERE number = ?", gone)
+    return len(gone)
+
+
+def unlink_alarms(run: Sql, examples: Collection[str]) -> None:
+    """Take examples out of what alarms link to."""
+    names = set(examples)
+    for number, facts in run("SELECT number, facts FROM alarms ORDER BY number"):
+        told = json.loads(facts)
+        left = _without(told, names)
+        if left != told:
+            run("UPDATE alarms SET facts = ? WHERE number = ?", json.dumps(left), number)
+
+
+def _without(told: Any, names: set[str]) -> Any:
+    if isinstance(told, list):
+        return [_without(one, names) for one in told if not _is_of(one, names)]
+    if isinstance(told, dict):
+        return {
+            name: _without(one, names)
+            for name, one in told.items()
+            if name not in names and not (isinstance(one, str) and one in names)
+        }
+    return told
+
+
+def _is_of(one: Any, names: set[str]) -> bool:
+    if isinstance(one, dict):
+        one = one.get("example", one.get("id"))
+    return isinstance(one, str) and one in names
+
+
+def erasures(run: Sql) -> int:
+    """How often something was erased: who read texts before must not write them after."""
+    return int(remembered(run, ERASURES, 0))
+
+
+def erased(run: Sql) -> None:
+    """Say that something was erased."""
+    keep(run, ERASURES, erasures(run) + 1)
+
+
+class StoredTrace(NamedTuple):
+    """How far a trace is. ``content`` is empty for one that is not about answers."""
+
+    trace: str
+    first_at: float
+    last_at: float
+    rooted: bool
+    through: int
+    content: str
+
+
+class FoldedExample(NamedTuple):
+    """An example as a row; ``record``, ``facts`` are JSON."""
+
+    example: str
+    trace: str
+    span: str
+    at: float
+    session: str | None
+    person: str | None
+    version: str | None
+    system: str
+    record: str
+    text_hash: str
+    facts: str
+    facets: Mapping[str, str]
+
+
+def write_folded(
+    run: Sql, now: float, traces: Sequence[StoredTrace], examples: Sequence[FoldedExample]
+) -> None:
+    """Put traces and their examples in the place of what was known of them before.
+
+    An example whose text is as it was stays settled. One that its trace no longer has is gone with
+    all that hangs on it.
+    """
+    known = _known(run, [one.trace for one in traces])
+    new = {one.example for one in examples}
+    erase_examples(run, sorted(known.keys() - new))
+    run.many(
+        "INSERT INTO traces VALUES (?, ?, ?, ?, 1, ?, ?) ON CONFLICT (trace) DO UPDATE SET "
+        "first_at = excluded.first_at, last_at = excluded.last_at, rooted = excluded.rooted, "
+        "waiting = 1, through = excluded.through, content = excluded.content",
+        [
+            (one.trace, one.first_at, one.last_at, int(one.rooted), one.through, one.content)
+            for one in traces
+        ],
+    )
+    run.many(
+        "INSERT INTO examples VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (example) DO UPDATE SET trace = excluded.trace, span = excluded.span, "
+        "at = excluded.at, folded_at = excluded.folded_at, settled = CASE WHEN "
+        "examples.text_hash = excluded.text_hash THEN examples.settled ELSE 0 END, "
+        "session = excluded.session, person = excluded.person, version = excluded.version, "
+        "system = excluded.system, record = excluded.record, text_hash = excluded.text_hash, "
+        "facts = excluded.facts",
+        [
+            (
+                *(one.example, one.trace, one.span, one.at, now, one.session, one.person),
+                *(one.version, one.system, one.record, one.text_hash, one.facts),
+            )
+            for one in examples
+        ],
+    )
+    _write_facets(run, examples, [one.example for one in examples if one.example in known])
+    _write_versions(run, examples)
+    run.many(
+        "UPDATE scores SET at = ?, version = ? WHERE example = ?",
+        [
+            (one.at, one.version, one.example)
+            for one in examples
+            if one.example in known and known[one.example] != (one.at, one.version)
+        ],
+    )
+    count(run, now, {"folded": len(traces), "answers": len(new - known.keys())})
+
+
+def _known(run: Sql, traces: Collection[str]) -> dict[str, tuple[float, str | None]]:
+    """When the examples of these traces were given, and by which version."""
+    rows = run(
+        f"SELECT example, at, version FROM examples WHERE trace IN ({marks(traces)})", *traces
+    )
+    return {example: (at, version) for example, at, version in rows}
+
+
+def _write_facets(run: Sql, examples: Sequence[FoldedExample], known: Sequence[str]) -> None:
+    run.many("DELETE FROM facets WHERE example = ?", [(one,) for one in known])
+    run.many(
+        "INSERT INTO facets VALUES (?, ?, ?)",
+        [(one.example, name, value) for one in examples for name, value in one.facets.items()],
+    )
+
+
+def _write_versions(run: Sql, examples: Sequence[FoldedExample]) -> None:
+    first: dict[str, float] = {}
+    for one in examples:
+        if one.version is not None:
+            first[one.version] = min(one.at, first.get(one.version, one.at))
+    run.many(
+        "INSERT INTO versions VALUES (?, ?) ON CONFLICT (version) DO UPDATE SET first_at = "
+        "CASE WHEN excluded.first_at < versions.first_at THEN excluded.first_at "
+        "ELSE versions.first_at END",
+        sorted(first.items()),
+    )
+
+
+def traces_to_settle(run: Sql, rooted: float, unrooted: float, most: int) -> list[str]:
+    """The traces of which nothing more is waited for, the longest silent first.
+
+    Args:
+        run: The store.
+        rooted: Those with a root are silent since then.
+        unrooted: Those without one began before.
+        most: How many at most.
+    """
+    rows = run(
+        "SELECT trace FROM traces t WHERE waiting = 1 AND last_at <= ? AND "
+        "(rooted = 1 OR first_at <= ?) AND NOT EXISTS "
+        "(SELECT 1 FROM received r WHERE r.trace = t.trace AND r.number > t.through) "
+        "ORDER BY last_at, trace LIMIT ?",
+        rooted, unrooted, most,
+    )  # fmt: skip
+    return [trace for (trace,) in rows]
+
+
+def settle(run: Sql, now: float, traces: Collection[str]) -> None:
+    """Take these traces for complete: their examples are assessed next."""
+    listed = marks(traces)
+    contents = run(
+        f"SELECT content, count(*) FROM traces WHERE waiting = 1 AND trace IN ({listed}) "
+        "GROUP BY content ORDER BY content",
+        *traces,
+    )
+    run(f"UPDATE traces SET waiting = 0 WHERE trace IN ({listed})", *traces)
+    rows = run(
+        f"UPDATE examples SET settled = 1 WHERE settled = 0 AND trace IN ({listed}) "
+        "RETURNING example",
+        *traces,
+    )
+    to_do(run, now, ASSESS, sorted(example for (example,) in rows))
+    told = {f"content_{content}": int(n) for content, n in contents if content}
+    count(run, now, {"settled": len(rows), **told})
+
+
+def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
+    """The versions that were first seen in a stretch of time, the oldest first, each with when."""
+    rows = run(
+        "SELECT version, first_at FROM versions WHERE first_at >= ? AND first_at < ? "
+        "ORDER BY first_at, version",
+        since, until,
+    )  # fmt: skip
+    return [(version, float(at)) for version, at in rows]
+
+
+def first_seen(run: Sql, version: str) -> float | None:
+    """When answers of a version were first seen; None if none was."""
+    rows = run("SELECT first_at FROM versions WHERE version = ?", version)
+    return float(rows[0][0]) if rows else None
+
+
+PAGE = 500
+"""Examples that are read at a time, so that memory is flat."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredExample:
+    """An example as it is kept.
+
+    Attributes:
+        record: As JSON, in Ragstone's own field names.
+        facets: What it can be sliced by.
+    """
+
+    id: str
+    at: float
+    trace: str
+    span: str
+    session: str | None
+    version: str | None
+    record: dict[str, Any]
+    facets: dict[str, str]
+
+
+def stored_between(database: Database, since: float, until: float) -> Iterator[StoredExample]:
+    """The examples of a window, the oldest first."""
+    at, last = since, ""
+    while True:
+        with database.reading() as run:
+            rows = run(
+                "SELECT example, at, trace, span, session, version, record FROM examples "
+                "WHERE at < ? AND (at > ? OR (at = ? AND example > ?)) "
+                "ORDER BY at, example LIMIT ?",
+                until, at, at, last, PAGE,
+            )  # fmt: skip
+            facets = _facets(run, [row[0] for row in rows])
+        for id, when, trace, span, session, version, record in rows:
+            yield StoredExample(
+                id, when, trace, span, session, version, json.loads(record), facets.get(id, {})
+            )
+            at, last = when, id
+        if len(rows) < PAGE:
+            return
+
+
+def _facets(run: Sql, examples: list[str]) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    if examples:
+        marks = ", ".join("?" * len(examples))
+        for id, name, value in run(
+            f"SELECT example, name, value FROM facets WHERE example IN ({marks}) "
+            "ORDER BY example, name",
+            *examples,
+        ):
+            found.setdefault(id, {})[name] = value
+    return found

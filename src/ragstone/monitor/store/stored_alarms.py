@@ -1,0 +1,263 @@
+"""Stored alarms: alarms, silenced rules, and the notifications due to each channel.
+
+A rule never has two alarms of the same kind firing on the same slice.
+
+A notification is ``due`` (waits for its time), ``done`` (delivered) or ``failed`` (tried for the
+last time). A sender first claims the row for a while, so that the two processes do not both
+deliver it. After a kill it is due again, so it may be delivered twice but is not lost.
+"""
+
+import json
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ragstone.core.database import Sql
+
+COLUMNS = "number, rule, slice, kind, state, since, fired_at, resolved_at, facts"
+
+
+class RaisedAlarm(NamedTuple):
+    """An alarm. ``slice`` is ``facet=value``, or empty for all traffic."""
+
+    number: int
+    rule: str
+    slice: str
+    kind: str
+    state: str
+    since: float
+    fired_at: float
+    resolved_at: float | None
+    facts: dict[str, Any]
+
+    @property
+    def firing(self) -> bool:
+        """Whether it is still raised."""
+        return self.resolved_at is None
+
+
+class ToldOf(NamedTuple):
+    """That a channel was told, or is to be."""
+
+    alarm: int
+    channel: str
+    event: str
+    at: float
+    tries: int
+    state: str
+    error: str
+
+
+def raised_alarms(run: Sql, most: int, start: int = 0) -> list[RaisedAlarm]:
+    """The alarms, those that are firing first, then the newest."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM alarms ORDER BY CASE WHEN resolved_at IS NULL THEN 0 ELSE 1 END, "
+        "fired_at DESC, number DESC LIMIT ? OFFSET ?",
+        most, start,
+    )  # fmt: skip
+    return [_raised(row) for row in rows]
+
+
+def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
+    """The alarm of a number."""
+    rows = run(f"SELECT {COLUMNS} FROM alarms WHERE number = ?", number)
+    return _raised(rows[0]) if rows else None
+
+
+def told_of(run: Sql, alarms: list[int]) -> list[ToldOf]:
+    """Who was told of these alarms."""
+    if not alarms:
+        return []
+    marks = ", ".join("?" * len(alarms))
+    rows = run(
+        "SELECT alarm, channel, event, at, tries, state, error FROM told "
+        f"WHERE alarm IN ({marks}) ORDER BY at, channel",
+        *alarms,
+    )
+    return [ToldOf(*row) for row in rows]
+
+
+def firing_alarms(run: Sql) -> list[RaisedAlarm]:
+    """The alarms that are firing, the oldest first."""
+    rows = run(f"SELECT {COLUMNS} FROM alarms WHERE state = 'firing' ORDER BY number")
+    return [_raised(row) for row in rows]
+
+
+def last_alarm(run: Sql, rule: str, slice: str, kind: str) -> RaisedAlarm | None:
+    """The last alarm of its kind of a rule and slice."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM alarms WHERE rule = ? AND slice = ? AND kind = ? "
+        "ORDER BY number DESC LIMIT 1",
+        rule, slice, kind,
+    )  # fmt: skip
+    return _raised(rows[0]) if rows else None
+
+
+def any_alarm_of(run: Sql, rule: str) -> bool:
+    """Whether a rule of this name ever raised one."""
+    return bool(run("SELECT 1 FROM alarms WHERE rule = ? LIMIT 1", rule))
+
+
+def add_alarm(
+    run: Sql,
+    rule: str,
+    slice: str,
+    kind: str,
+    *,
+    since: float,
+    fired_at: float,
+    facts: Mapping[str, Any],
+) -> RaisedAlarm:
+    """A new alarm, which is firing; its rule and slice must have none that is."""
+    ((number,),) = run(
+        "INSERT INTO alarms (rule, slice, kind, state, since, fired_at, resolved_at, facts) "
+        "VALUES (?, ?, ?, 'firing', ?, ?, NULL, ?) RETURNING number",
+        rule, slice, kind, since, fired_at, json.dumps(facts),
+    )  # fmt: skip
+    return RaisedAlarm(int(number), rule, slice, kind, "firing", since, fired_at, None, dict(facts))
+
+
+def write_alarm(run: Sql, alarm: RaisedAlarm) -> None:
+    """Write the state, the times and the facts of an alarm anew."""
+    run(
+        "UPDATE alarms SET kind = ?, state = ?, since = ?, fired_at = ?, resolved_at = ?, "
+        "facts = ? WHERE number = ?",
+        alarm.kind, alarm.state, alarm.since, alarm.fired_at, alarm.resolved_at,
+        json.dumps(alarm.facts), alarm.number,
+    )  # fmt: skip
+
+
+def resolved_after(run: Sql, after: float) -> list[RaisedAlarm]:
+    """The alarms that were resolved later than this, the oldest first."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM alarms WHERE resolved_at > ? ORDER BY number",
+        after,
+    )
+    return [_raised(row) for row in rows]
+
+
+def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
+    """The rules that are silenced: until when, and by whom."""
+    rows = run("SELECT rule, until, person FROM silences WHERE until > ?", now)
+    return {rule: (float(until), person) for rule, until, person in rows}
+
+
+def silence(run: Sql, rule: str, until: float, person: str) -> None:
+    """Tell nobody of a rule until then; at a time that is past, tell them again."""
+    run(
+        "INSERT INTO silences VALUES (?, ?, ?) ON CONFLICT (rule) "
+        "DO UPDATE SET until = excluded.until, person = excluded.person",
+        rule, until, person,
+    )  # fmt: skip
+
+
+def _raised(row: tuple[Any, ...]) -> RaisedAlarm:
+    number, rule, slice, kind, state, since, fired_at, resolved_at, facts = row
+    return RaisedAlarm(
+        number, rule, slice, kind, state, since, fired_at, resolved_at, json.loads(facts)
+    )
+
+
+DUE, DONE, FAILED = "due", "done", "failed"
+
+
+class Telling(NamedTuple):
+    """An event of an alarm that a channel is to be told."""
+
+    alarm: int
+    channel: str
+    event: str
+    tries: int
+
+
+class ChannelStanding(NamedTuple):
+    """How far a channel is: ``error`` is why the last try of what is not done failed."""
+
+    channel: str
+    done: int
+    waiting: int
+    failed: int
+    last_told_at: float | None
+    error: str
+
+
+def queue_tellings(run: Sql, now: float, tellings: Iterable[tuple[int, str, str]]) -> None:
+    """Let these be told from now on: alarm, channel and event. What is there stays."""
+    run.many(
+        "INSERT INTO told VALUES (?, ?, ?, ?, 0, 'due', '') ON CONFLICT DO NOTHING",
+        [(alarm, channel, event, now) for alarm, channel, event in tellings],
+    )
+
+
+def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
+    """What of these alarms was told or is to be: alarm, channel and event."""
+    if not alarms:
+        return set()
+    marks = ", ".join("?" * len(alarms))
+    rows = run(f"SELECT alarm, channel, event FROM told WHERE alarm IN ({marks})", *alarms)
+    return {(int(alarm), channel, event) for alarm, channel, event in rows}
+
+
+def channels_due(run: Sql, now: float) -> list[str]:
+    """The channels that have something to tell now."""
+    rows = run("SELECT DISTINCT channel FROM told WHERE state = 'due' AND at <= ?", now)
+    return [channel for (channel,) in rows]
+
+
+def take_telling(run: Sql, channel: str, now: float, until: float) -> Telling | None:
+    """Take the next that a channel is to tell; nobody else does until then.
+
+    Of an alarm the earlier event comes first, and the later one waits until it is done or failed.
+    """
+    rows = run(
+        "SELECT t.alarm, t.channel, t.event, t.tries FROM told t "
+        "WHERE t.channel = ? AND t.state = 'due' AND t.at <= ? AND (t.event = 'fired' OR "
+        "NOT EXISTS (SELECT 1 FROM told f WHERE f.alarm = t.alarm AND f.channel = t.channel "
+        "AND f.event = 'fired' AND f.state = 'due')) ORDER BY t.alarm, t.event LIMIT 1",
+        channel, now,
+    )  # fmt: skip
+    if not rows:
+        return None
+    found = Telling(*rows[0])
+    run(
+        "UPDATE told SET at = ?, tries = tries + 1 WHERE alarm = ? AND channel = ? AND event = ?",
+        until, found.alarm, found.channel, found.event,
+    )  # fmt: skip
+    return found._replace(tries=found.tries + 1)
+
+
+def end_telling(run: Sql, one: Telling, state: str, at: float, error: str = "") -> None:
+    """Write down how a try ended, and when: of one that is still due, when to try again."""
+    run(
+        "UPDATE told SET state = ?, at = ?, error = ? WHERE alarm = ? AND channel = ? "
+        "AND event = ?",
+        state, at, error, one.alarm, one.channel, one.event,
+    )  # fmt: skip
+
+
+def channel_standings(run: Sql) -> list[ChannelStanding]:
+    """How far each channel is that was ever to tell something."""
+    rows = run(
+        "SELECT channel, sum(CASE WHEN state = 'done' THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN state = 'due' THEN 1 ELSE 0 END), "
+        "sum(CASE WHEN state = 'failed' THEN 1 ELSE 0 END), "
+        "max(CASE WHEN state = 'done' THEN at END), "
+        "max(CASE WHEN state <> 'done' THEN error ELSE '' END) "
+        "FROM told GROUP BY channel ORDER BY channel"
+    )
+    return [
+        ChannelStanding(name, int(done), int(waiting), int(failed), at, error)
+        for name, done, waiting, failed, at, error in rows
+    ]
+
+
+def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
+    """The alarms that were firing at this time or later, the first that fired first."""
+    rows = run(
+        "SELECT number, rule, slice, kind, state, since, fired_at, resolved_at, facts FROM alarms "
+        "WHERE resolved_at IS NULL OR resolved_at >= ? ORDER BY fired_at, number",
+        since,
+    )
+    return [
+        RaisedAlarm(number, rule, slice, kind, state, began, fired, resolved, json.loads(facts))
+        for number, rule, slice, kind, state, began, fired, resolved, facts in rows
+    ]

@@ -1,0 +1,511 @@
+"""Stored examples: lists, sessions and samples of examples, with their scores and judgements."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ragstone.core.database import Sql
+
+from .rows import ASSESS, DRAW, count, done, in_pages, keep, marks, remembered, to_do
+from .scores import NewScore, ScoredExample, last_session_scores, write_scores
+from .watched_scores import Facet
+
+
+class ToAssess(NamedTuple):
+    """An example to be assessed; ``record`` is JSON."""
+
+    example: str
+    record: str
+    text_hash: str
+
+
+class NewAssessment(NamedTuple):
+    """What came of it; ``assessment`` is JSON."""
+
+    example: str
+    text_hash: str
+    ok: bool | None
+    confidence: float | None
+    assessment: str
+    scores: Sequence[NewScore]
+
+
+def next_to_assess(run: Sql, most: int) -> list[ToAssess]:
+    """The examples that wait longest."""
+    rows = run(
+        "SELECT e.example, e.record, e.text_hash FROM to_do t JOIN examples e "
+        "ON e.example = t.example WHERE t.step = ? ORDER BY t.at, t.example LIMIT ?",
+        ASSESS, most,
+    )  # fmt: skip
+    return [ToAssess(*row) for row in rows]
+
+
+def write_assessed(run: Sql, now: float, assessments: Sequence[NewAssessment]) -> None:
+    """Keep assessments of examples that are as they were; whether they are drawn comes next.
+
+    An example whose text changed meanwhile waits until it is settled again, or goes on waiting.
+    """
+    ids = [one.example for one in assessments]
+    stored = {
+        example: (text_hash, ScoredExample(at, version, 1.0))
+        for example, text_hash, at, version in run(
+            "SELECT example, text_hash, at, version FROM examples WHERE settled = 1 "
+            f"AND example IN ({marks(ids)})",
+            *ids,
+        )
+    }
+    kept = [one for one in assessments if stored.get(one.example, ("",))[0] == one.text_hash]
+    run.many(
+        "INSERT INTO assessed VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (example) DO UPDATE SET "
+        "at = excluded.at, text_hash = excluded.text_hash, ok = excluded.ok, "
+        "confidence = excluded.confidence, assessment = excluded.assessment",
+        [
+            (
+                *(one.example, now, one.text_hash, None if one.ok is None else int(one.ok)),
+                *(one.confidence, one.assessment),
+            )
+            for one in kept
+        ],
+    )
+    examples = {one.example: stored[one.example][1] for one in kept}
+    scores = [score for one in kept for score in one.scores]
+    write_scores(run, now, "guard", scores, examples, ("guard",))
+    changed = {id for id in ids if id in stored} - examples.keys()
+    done(run, ASSESS, [id for id in ids if id not in changed])
+    to_do(run, now, DRAW, sorted(examples))
+    count(run, now, {"assessed": len(kept)})
+
+
+COLUMNS = "e.example, e.trace, e.span, e.at, e.session, e.version, e.system, e.record, e.facts"
+
+
+class ListedExample(NamedTuple):
+    """An example.
+
+    ``record`` has Ragstone's own field names; ``facts`` are those of its trace.
+    """
+
+    id: str
+    trace: str
+    span: str
+    at: float
+    session: str | None
+    version: str | None
+    system: str
+    record: dict[str, Any]
+    facts: dict[str, Any]
+
+
+class ListedScore(NamedTuple):
+    """A score of an example; ``probability`` is that of its having been drawn."""
+
+    metric: str
+    value: float | None
+    status: str
+    reason: str
+    label: str | None
+    judge: str
+    probability: float
+    source: str
+    judged_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class ListedWhere:
+    """Which examples are listed.
+
+    Attributes:
+        since: The first moment.
+        until: The first that is not.
+        metric: The examples that have a score of it, the lowest first; empty: the newest first.
+        low: The lowest value.
+        high: The highest value.
+        facets: Names with their values.
+        version: Of the deploy.
+        session: Of the conversation.
+        downwards: Whether the highest value comes first.
+    """
+
+    since: float | None = None
+    until: float | None = None
+    metric: str = ""
+    low: float | None = None
+    high: float | None = None
+    facets: tuple[tuple[str, str], ...] = ()
+    version: str = ""
+    session: str = ""
+    downwards: bool = False
+
+    def sql(self) -> tuple[str, list[object]]:
+        """What stands behind SELECT."""
+        values: list[object] = []
+        joined = ""
+        wanted = []
+        if self.metric:
+            joined = " JOIN scores s ON s.example = e.example AND s.metric = ? AND s.number = ("
+            joined += "SELECT max(number) FROM scores WHERE example = e.example AND metric = ?)"
+            values += [self.metric, self.metric]
+        for at, (name, value) in enumerate(self.facets):
+            joined += f" JOIN facets f{at} ON f{at}.example = e.example AND f{at}.name = ? "
+            joined += f"AND f{at}.value = ?"
+            values += [name, value]
+        for condition, given in (
+            ("e.at >= ?", self.since),
+            ("e.at < ?", self.until),
+            ("e.version = ?", self.version or None),
+            ("e.session = ?", self.session or None),
+            ("s.value >= ?", self.low if self.metric else None),
+            ("s.value <= ?", self.high if self.metric else None),
+        ):
+            if given is not None:
+                wanted.append(condition)
+                values.append(given)
+        if self.metric and self.low is None and self.high is None:
+            wanted.append("s.value IS NOT NULL")
+        where = f" WHERE {' AND '.join(wanted)}" if wanted else ""
+        return f" FROM examples e{joined}{where}", values
+
+    @property
+    def order(self) -> str:
+        """How they are sorted."""
+        way = "DESC" if self.downwards else "ASC"
+        first = f"s.value {way}, " if self.metric else ""
+        return f" ORDER BY {first}e.at DESC, e.example"
+
+
+def count_listed(run: Sql, where: ListedWhere) -> int:
+    """How many examples there are."""
+    behind, values = where.sql()
+    ((found,),) = run(f"SELECT count(*){behind}", *values)
+    return int(found)
+
+
+def listed(run: Sql, where: ListedWhere, most: int, start: int = 0) -> list[ListedExample]:
+    """The examples, from one place on."""
+    behind, values = where.sql()
+    rows = run(f"SELECT {COLUMNS}{behind}{where.order} LIMIT ? OFFSET ?", *values, most, start)
+    return [_example(row) for row in rows]
+
+
+def listed_ids(run: Sql, where: ListedWhere, most: int) -> list[str]:
+    """Their ids alone."""
+    behind, values = where.sql()
+    rows = run(f"SELECT e.example{behind}{where.order} LIMIT ?", *values, most)
+    return [id for (id,) in rows]
+
+
+def one_listed(run: Sql, example: str) -> ListedExample | None:
+    """The example of an id."""
+    rows = run(f"SELECT {COLUMNS} FROM examples e WHERE e.example = ?", example)
+    return _example(rows[0]) if rows else None
+
+
+def listed_by_ids(run: Sql, examples: Sequence[str]) -> list[ListedExample]:
+    """The examples of these ids, in their order."""
+    found = {
+        row[0]: _example(row)
+        for page in in_pages(examples)
+        for row in run(
+            f"SELECT {COLUMNS} FROM examples e WHERE e.example IN ({marks(page)})", *page
+        )
+    }
+    return [found[id] for id in dict.fromkeys(examples) if id in found]
+
+
+def turns_of(run: Sql, session: str, most: int) -> list[ListedExample]:
+    """The answers of a conversation, the first first."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM examples e WHERE e.session = ? ORDER BY e.at, e.example LIMIT ?",
+        session, most,
+    )  # fmt: skip
+    return [_example(row) for row in rows]
+
+
+def scores_listed(run: Sql, examples: Sequence[str]) -> dict[str, list[ListedScore]]:
+    """The scores of examples, by example; the newest of each metric and source."""
+    found: dict[str, list[ListedScore]] = {one: [] for one in examples}
+    if examples:
+        for id, *row in run(
+            "SELECT example, metric, value, status, reason, label, judge, probability, source, "
+            f"judged_at FROM scores WHERE example IN ({marks(examples)}) ORDER BY metric, source",
+            *examples,
+        ):
+            found[id].append(ListedScore(*row))
+    return found
+
+
+def facets_listed(run: Sql, example: str) -> list[tuple[str, str]]:
+    """What an example can be sliced by."""
+    rows = run("SELECT name, value FROM facets WHERE example = ? ORDER BY name", example)
+    return [(name, value) for name, value in rows]
+
+
+def facet_values(run: Sql, most: int) -> list[tuple[str, str]]:
+    """Names with their values, those of most examples first."""
+    rows = run(
+        "SELECT name, value, count(*) AS n FROM facets GROUP BY name, value "
+        "ORDER BY n DESC, name, value LIMIT ?",
+        most,
+    )
+    return [(name, value) for name, value, _ in rows]
+
+
+def assessment_listed(run: Sql, example: str) -> dict[str, Any] | None:
+    """What the guard said of an example; None if it did not look at it yet."""
+    rows = run("SELECT assessment FROM assessed WHERE example = ?", example)
+    found: dict[str, Any] | None = json.loads(rows[0][0]) if rows else None
+    return found
+
+
+def judgements_listed(run: Sql, example: str) -> Any:
+    """What a judge said of an example; None if it was not judged."""
+    rows = run("SELECT judgements FROM judged WHERE example = ?", example)
+    return json.loads(rows[0][0]) if rows else None
+
+
+def judgements_of(run: Sql, examples: Sequence[str]) -> dict[str, Any]:
+    """What judges said of each example, as rows by kind; those that were not judged are left out.
+
+    What was said of another text than the example has now does not count.
+    """
+    return {
+        id: json.loads(judgements)
+        for page in in_pages(examples)
+        for id, judgements in run(
+            "SELECT j.example, j.judgements FROM judged j JOIN examples e ON e.example = j.example "
+            f"AND e.text_hash = j.text_hash WHERE j.example IN ({marks(page)})",
+            *page,
+        )
+    }
+
+
+def draw_listed(run: Sql, example: str) -> tuple[float, str] | None:
+    """With which probability an example was drawn to be judged, and how far that is."""
+    rows = run("SELECT probability, state FROM draws WHERE example = ?", example)
+    return (float(rows[0][0]), str(rows[0][1])) if rows else None
+
+
+def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
+    """With which probability each example was drawn; those that were not judged are left out."""
+    return {
+        id: float(probability)
+        for page in in_pages(examples)
+        for id, probability in run(
+            "SELECT example, probability FROM draws "
+            f"WHERE example IN ({marks(page)}) AND state = 'judged'",
+            *page,
+        )
+    }
+
+
+def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
+    """The versions that were deployed, the newest first, with when each came first."""
+    rows = run("SELECT version, first_at FROM versions ORDER BY first_at DESC LIMIT ?", most)
+    return [(version, float(at)) for version, at in rows]
+
+
+class AnswersInWindow(NamedTuple):
+    """How many answers were given, and how many of them were judged."""
+
+    given: int
+    judged: int
+
+
+def count_window(run: Sql, since: float, facet: tuple[str, str] | None) -> AnswersInWindow:
+    """How many answers were given from then on, of all traffic or of one facet and value."""
+    joined = " JOIN facets f ON f.example = e.example AND f.name = ? AND f.value = ?"
+    ((given, judged),) = run(
+        "SELECT count(*), sum(CASE WHEN d.state = 'judged' THEN 1 ELSE 0 END) FROM examples e "
+        f"LEFT JOIN draws d ON d.example = e.example{joined if facet else ''} WHERE e.at >= ?",
+        *(facet or ()), since,
+    )  # fmt: skip
+    return AnswersInWindow(int(given), int(judged or 0))
+
+
+def _example(row: tuple[Any, ...]) -> ListedExample:
+    id, trace, span, at, session, version, system, record, facts = row
+    return ListedExample(
+        id, trace, span, at, session, version, system, json.loads(record), json.loads(facts)
+    )
+
+
+class ExampleToScore(NamedTuple):
+    """An example by its record, which is JSON."""
+
+    example: str
+    at: float
+    version: str | None
+    record: str
+
+
+def examples_to_score(run: Sql, ids: Sequence[str]) -> list[ExampleToScore]:
+    """The examples of these ids that are still kept."""
+    return [
+        ExampleToScore(*row)
+        for page in in_pages(ids)
+        for row in run(
+            "SELECT example, at, version, record FROM examples "
+            f"WHERE example IN ({marks(page)}) ORDER BY example",
+            *page,
+        )
+    ]
+
+
+class ScoredTurn(NamedTuple):
+    """A turn of a session.
+
+    Attributes:
+        session: Its id.
+        example: Its own.
+        at: When it was answered, in seconds since the epoch.
+        value: Of the metric; None where it has none.
+        status: ``value``, ``undefined`` or ``missing``; None where it was not judged.
+        probability: With which it was drawn to be judged; None where that is not settled yet.
+        state: Of its draw.
+        lot: Which decided that, of its session or its own; None where it is not kept.
+    """
+
+    session: str
+    example: str
+    at: float
+    value: float | None
+    status: str | None
+    probability: float | None
+    state: str | None
+    lot: float | None
+
+
+def session_turns(
+    run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
+) -> list[ScoredTurn]:
+    """All turns, until then, of the sessions that have one in a stretch of time, in their order.
+
+    Args:
+        run: A reading of the store.
+        metric: Whose scores.
+        since: In seconds since the epoch.
+        until: The same.
+        facet: That some turn of a session has; None: all sessions.
+    """
+    has = (
+        ""
+        if facet is None
+        else " AND EXISTS (SELECT 1 FROM facets f WHERE f.example = o.example AND f.name = ? "
+        "AND f.value = ?)"
+    )
+    rows = run(
+        "SELECT e.session, e.example, e.at, s.value, s.status, d.probability, d.state, "
+        "d.lot FROM examples e LEFT JOIN scores s ON s.example = e.example AND s.metric = ? "
+        "AND s.source <> 'people' LEFT JOIN draws d ON d.example = e.example "
+        "WHERE e.at < ? AND e.session IN (SELECT o.session FROM examples o WHERE o.at >= ? "
+        f"AND o.at < ? AND o.session IS NOT NULL{has}) ORDER BY e.session, e.at, e.example",
+        metric, until, since, until, *(facet or ()),
+    )  # fmt: skip
+    return [ScoredTurn(*row) for row in rows]
+
+
+class SampledExample(NamedTuple):
+    """An example, with the guard's confidence in it; None where it was not assessed."""
+
+    record: str
+    confidence: float | None
+
+
+def sampled_examples(run: Sql, since: float, until: float, most: int) -> list[SampledExample]:
+    """As good as random ones, by the hash of their texts; of a session at most one.
+
+    Args:
+        run: A reading of the store.
+        since: In seconds since the epoch.
+        until: The same.
+        most: How many are looked at.
+    """
+    rows = run(
+        "SELECT e.record, a.confidence, coalesce(e.session, e.example) FROM examples e "
+        "LEFT JOIN assessed a ON a.example = e.example WHERE e.at >= ? AND e.at < ? "
+        "ORDER BY e.text_hash, e.example LIMIT ?",
+        since, until, most,
+    )  # fmt: skip
+    found: dict[str, SampledExample] = {}
+    for record, confidence, session in rows:
+        found.setdefault(session, SampledExample(record, confidence))
+    return list(found.values())
+
+
+def first_example_at(run: Sql) -> float | None:
+    """When the first answer that is kept was given; None without any."""
+    ((at,),) = run("SELECT min(at) FROM examples")
+    return None if at is None else float(at)
+
+
+TOGETHER = "answers_together"
+MOST_TOGETHER = 1.2
+"""Judged answers a session, on average, from which on they are not taken as independent."""
+
+LAST = 2_000
+"""Judged answers that are counted."""
+
+
+def answers_a_session(run: Sql, metric: str, facet: Facet | None, now: float) -> float:
+    """Judged answers a session in the mean of the last ones; 1 without sessions."""
+    rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
+    return len(rows) / len({one.session for one in rows}) if rows else 1.0
+
+
+def keep_answers_together(run: Sql, now: float, found: dict[str, float]) -> None:
+    """Remember how many each of some rules has, by their names."""
+    keep(run, TOGETHER, {"at": now, "of": found})
+
+
+def answers_together_at(run: Sql) -> float:
+    """When that was counted last, in seconds since the epoch."""
+    return float(remembered(run, TOGETHER, {"at": 0.0})["at"])
+
+
+def answers_together(run: Sql) -> dict[str, float]:
+    """The rules that look at answers which come in sessions, with how many a session has."""
+    kept = remembered(run, TOGETHER, {"of": {}})["of"]
+    return {name: n for name, n in kept.items() if n > MOST_TOGETHER}
+
+
+DAY = 86_400
+
+
+class TraceTimes(NamedTuple):
+    """When the last trace came, and the mean seconds between two in the day before; None: none."""
+
+    last: float | None
+    gap: float | None
+
+
+def trace_times(run: Sql) -> TraceTimes:
+    """When traces came of late."""
+    newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
+    ((folded,),) = run("SELECT max(last_at) FROM traces")
+    times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]
+    if not times:
+        return TraceTimes(None, None)
+    last = max(times)
+    ((n, first, end),) = run(
+        "SELECT count(*), min(last_at), max(last_at) FROM traces WHERE last_at > ?", last - DAY
+    )
+    return TraceTimes(last, (end - first) / (n - 1) if n > 1 else None)
+
+
+def last_judged(run: Sql) -> float | None:
+    """When something was last judged."""
+    ((at,),) = run("SELECT max(at) FROM judged")
+    return None if at is None else float(at)
+
+
+def waiting_to_be_judged(run: Sql) -> int:
+    """How many are due."""
+    ((n,),) = run("SELECT count(*) FROM draws WHERE state = 'due'")
+    return int(n)
+
+
+def alarms_firing(run: Sql) -> int:
+    """How many alarms are firing."""
+    ((n,),) = run("SELECT count(*) FROM alarms WHERE state = 'firing'")
+    return int(n)

@@ -1,0 +1,381 @@
+"""Posted examples: answers sent as JSON or JSON lines; also the types of a folded trace."""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from hashlib import blake2b
+from math import isfinite
+from string import hexdigits
+from typing import Any, Literal
+
+from ragstone.core.errors import InputError
+from ragstone.core.messages import reason
+from ragstone.data import Example, as_record
+from ragstone.data.example import SESSION
+from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
+from ragstone.data.records import RecordReader
+
+from .otlp_json import whole_texts
+from .redaction import Redaction
+from .spans import (
+    CUT,
+    Malformed,
+    ReceivedBody,
+    SpanLimits,
+    TracePart,
+    UnreadableBody,
+    put_aside,
+    received,
+)
+
+Content = Literal["there", "ids_only", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class TracedExample:
+    """One answer that was given, as its trace tells it.
+
+    Attributes:
+        id: ``TRACE``, or ``TRACE:SPAN`` where a trace holds several answers.
+        trace: The id of the trace.
+        span: The span that gave the answer as a whole; empty for an example that was sent as one.
+        at: When it began, in seconds since the epoch.
+        ended: When it ended, in the same.
+        example: Question, contexts, answer and history.
+        session: The conversation that it belongs to.
+        user: Who asked, as the system names them.
+        version: The deployed version that answered.
+        system: The system that answered.
+        model: The model that wrote the answer.
+        input_tokens: Tokens that all calls of models read.
+        output_tokens: Tokens that they wrote.
+        latency: Seconds from the beginning to the end.
+        error: What went wrong, where the answer failed.
+    """
+
+    id: str
+    trace: str
+    span: str
+    at: float
+    ended: float
+    example: Example
+    session: str | None = None
+    user: str | None = None
+    version: str | None = None
+    system: str | None = None
+    model: str | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    latency: float | None = None
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedTrace:
+    """All that is known of a trace.
+
+    Attributes:
+        rooted: Whether its root is there, so that all of it may be.
+        examples: The answers in it; none where nobody was answered, or content is missing.
+        content: Whether texts are there, ids of contexts without their texts, or neither.
+        spans: How many there are, each counted once.
+        calls: Those of them that call a model or retrieve: 0 means that the trace is not about
+            answers, and that nothing is missing.
+    """
+
+    rooted: bool
+    examples: tuple[TracedExample, ...]
+    content: Content
+    spans: int
+    calls: int
+
+
+_TEXTS = ("trace", "span", "session", "user", "version", "model", "error")
+_NUMBERS = ("at", "latency", "input_tokens", "output_tokens")
+_ALIASES = {
+    "session_id": "session",
+    "user_id": "user",
+    "trace_id": "trace",
+    "span_id": "span",
+    "timestamp": "at",
+}
+_LONGEST_NAME = 300
+_EARLIEST, _LATEST = 946_684_800.0, 4_102_444_800.0
+_EXPECTED_TIME = "a time from 2000 to 2099, in seconds since 1970 or ISO 8601"
+_MOST = 1e12
+_UNITS = (1.0, 1e3, 1e6, 1e9)
+_HALF = re.compile(r"\\[uU][dD][89a-fA-F]")
+"""What may be the escape of half a surrogate pair."""
+
+
+def read_examples(
+    body: bytes,
+    *,
+    redaction: Redaction | None = None,
+    limits: SpanLimits = SpanLimits(),  # noqa: B008
+    now: float = 0.0,
+) -> ReceivedBody:
+    """Examples as ``ragstone.read`` understands them, and facts about them: ``session``, ``user``,
+    ``version``, ``model``, ``trace``, ``span``, ``at`` (seconds since the epoch, or ISO 8601),
+    ``latency`` (seconds), ``input_tokens``, ``output_tokens``, ``error``.
+
+    An example is known by its trace, or else its id, or else what it says: the same one sent again
+    is the same.
+
+    Args:
+        body: A JSON object, a list of them, or JSON lines.
+        redaction: What is taken out of all texts; None for nothing.
+        limits: How much is taken in.
+        now: The time, for examples that do not say when they were answered.
+
+    Raises:
+        UnreadableBody: It is none of these.
+    """
+    reader = RecordReader({})
+    parts: list[TracePart] = []
+    malformed: list[Malformed] = []
+    for number, given in enumerate(_items(body)):
+        if number >= limits.spans:
+            malformed.append(Malformed("too_many_in_body", b""))
+            continue
+        if not isinstance(given, Mapping):
+            malformed.append(put_aside("body_not_json", _redacted(str(given), redaction)))
+            continue
+        part = _part(given, reader, redaction, limits, now)
+        if isinstance(part, TracePart):
+            parts.append(part)
+        else:
+            malformed.append(part)
+    return received(parts, malformed)
+
+
+def _items(body: bytes) -> list[Any]:
+    """The records of a body; a line that is no JSON comes as its text.
+
+    Raises:
+        UnreadableBody: There is none.
+    """
+    try:
+        text = body.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise UnreadableBody("The body is no text in UTF-8.", "body_not_json") from None
+    try:
+        whole = _decoded(text)
+        return whole if isinstance(whole, list) else [whole]
+    except BadJsonError:
+        items = [_line(line) for line in text.split("\n") if line.strip()]
+    if not any(isinstance(one, dict) for one in items):
+        raise UnreadableBody(
+            "The body is neither a JSON object, nor a list of them, nor JSON lines.",
+            "body_not_json",
+        )
+    return items
+
+
+def _line(line: str) -> Any:
+    try:
+        return _decoded(line)
+    except BadJsonError:
+        return line
+
+
+def _decoded(text: str) -> object:
+    """The value of a JSON text, with a mark in place of each half of a surrogate pair.
+
+    Raises:
+        BadJsonError: It is none, or is nested too deeply.
+    """
+    try:
+        return decode(text)
+    except BadJsonError:
+        if _HALF.search(text) is None:
+            raise
+    try:
+        return decode(json.dumps(whole_texts(json.loads(text))))
+    except (ValueError, RecursionError) as error:
+        raise BadJsonError(syntax_problem(error, text)) from None
+
+
+def _part(
+    given: Mapping[str, Any],
+    reader: RecordReader,
+    redaction: Redaction | None,
+    limits: SpanLimits,
+    now: float,
+) -> TracePart | Malformed:
+    """One record as what is kept of it."""
+    written = json.dumps(given, ensure_ascii=False)
+    if len(written) > limits.span_length:
+        return put_aside("span_too_long", _redacted(written[:20_000], redaction))
+    facts, record = _facts(_without_nulls(given) if "\\u0000" in written else given)
+    problems: list[Problem] = []
+    known = _known(facts, problems)
+    named = reader.has_id(record)
+    example = reader.read(record, 1, problems)
+    if example is None or problems:
+        first = problems[0]
+        got = first.got if redaction is None else redaction.redact(first.got)
+        why = reason("faulty_example", field=first.field, expected=first.expected, got=got)
+        return put_aside(why, _redacted(written, redaction))
+    id = example.id if named else None
+    if redaction is not None:
+        id = None if id is None else redaction.redact_id(id)
+        known |= {name: redaction.redact_id(known[name]) for name in _NAMED if name in known}
+    trace = known.get("trace") or id or blake2b(written.encode(), digest_size=16).hexdigest()
+    kept = {
+        **known,
+        "trace": trace,
+        "key": known.get("span") or (id if known.get("trace") and id != trace else None),
+        "at": known.get("at", now),
+        "record": as_record(example),
+    }
+    if redaction is not None:
+        kept |= {name: redaction.redact_in(kept[name]) for name in kept if name not in _IDS}
+    kept["record"] = _cut(kept["record"], limits.attribute_length)
+    return TracePart(trace, "example", json.dumps(kept, ensure_ascii=False).encode(), 1)
+
+
+_NAMED = ("trace", "span", "session", "user")
+_IDS = (*_NAMED, "key")
+
+
+def _redacted(text: str, redaction: Redaction | None) -> bytes:
+    return (text if redaction is None else redaction.redact(text)).encode("utf-8", "replace")
+
+
+def _without_nulls(value: Any) -> Any:
+    """The value without the null characters in its texts, which PostgreSQL does not take."""
+    if isinstance(value, str):
+        return value.replace("\0", "")
+    if isinstance(value, list):
+        return [_without_nulls(one) for one in value]
+    if isinstance(value, dict):
+        return {_without_nulls(name): _without_nulls(one) for name, one in value.items()}
+    return value
+
+
+def _cut(value: Any, most: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= most else value[:most] + CUT
+    if isinstance(value, list):
+        return [_cut(one, most) for one in value]
+    if isinstance(value, dict):
+        return {name: _cut(one, most) for name, one in value.items()}
+    return value
+
+
+def _facts(given: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is said about an example, and the example."""
+    facts: dict[str, Any] = {}
+    record: dict[str, Any] = {}
+    for name, value in given.items():
+        known = _ALIASES.get(name, name)
+        if known in _TEXTS or known in _NUMBERS:
+            facts.setdefault(known, value)
+        else:
+            record[name] = value
+    return {name: value for name, value in facts.items() if value is not None}, record
+
+
+def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
+    """The same, read, with what is wrong with it."""
+    found: dict[str, Any] = {}
+    for name, value in facts.items():
+        if name in _TEXTS:
+            if isinstance(value, (str, int)) and not isinstance(value, bool):
+                text = str(value).strip()[:_LONGEST_NAME]
+                if text:
+                    found[name] = _protocol_id(text) if name in ("trace", "span") else text
+            else:
+                problems.append(Problem(name, "a text", shown(value)))
+        elif name == "at":
+            at = _time(value)
+            if at is None:
+                problems.append(Problem(name, _EXPECTED_TIME, shown(value)))
+            else:
+                found[name] = at
+        elif isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value < _MOST:
+            found[name] = float(value) if name == "latency" else int(value)
+        else:
+            problems.append(Problem(name, f"a number from 0, below {_MOST:g}", shown(value)))
+    return found
+
+
+def _protocol_id(text: str) -> str:
+    """The id as spans have it, where it is one of theirs; they are written in several ways."""
+    digits = text.replace("-", "").removeprefix("0x").lower()
+    is_id = len(digits) in (16, 32) and not set(digits) - set(hexdigits)
+    return digits if is_id else text
+
+
+def _time(value: Any) -> float | None:
+    """Seconds since the epoch, of a number of seconds, milliseconds, … or an ISO 8601 time."""
+    if isinstance(value, str):
+        try:
+            at = datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        value = at.timestamp()
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not isfinite(value):
+        return None
+    return next((value / unit for unit in _UNITS if _EARLIEST <= value / unit < _LATEST), None)
+
+
+def sent_examples(parts: Sequence[TracePart]) -> list[TracedExample]:
+    """The examples of a trace that came as such, each once, as it was sent last."""
+    last: dict[str, tuple[float, bytes, dict[str, Any]]] = {}
+    for part in parts:
+        if part.kind != "example":
+            continue
+        given = json.loads(part.body)
+        key = given["key"] or ""
+        if key not in last or (given["at"], part.body) > last[key][:2]:
+            last[key] = (given["at"], part.body, given)
+    found = [_traced(given, alone=len(last) == 1) for _, (*_, given) in sorted(last.items())]
+    return sorted(found, key=lambda one: (one.at, one.id))
+
+
+def _traced(given: Mapping[str, Any], *, alone: bool) -> TracedExample:
+    trace, span = given["trace"], given.get("span") or ""
+    id = trace if alone or not given["key"] else f"{trace}:{given['key']}"
+    example = _example(given["record"])
+    latency = given.get("latency")
+    facts = {name: given.get(name) for name in ("version", "model")}
+    said = {"trace": trace, "span": span or None, **facts}
+    meta = {name: value for name, value in said.items() if value is not None}
+    slices = {SESSION: given["session"]} if given.get("session") else {}
+    return TracedExample(
+        id=id,
+        trace=trace,
+        span=span,
+        at=given["at"],
+        ended=given["at"] + (latency or 0.0),
+        example=replace(
+            example, id=id, slices={**example.slices, **slices}, meta={**example.meta, **meta}
+        ),
+        session=given.get("session"),
+        user=given.get("user"),
+        version=given.get("version"),
+        system=example.system,
+        model=given.get("model"),
+        input_tokens=given.get("input_tokens"),
+        output_tokens=given.get("output_tokens"),
+        latency=latency,
+        error=given.get("error"),
+    )
+
+
+def _example(record: Mapping[str, Any]) -> Example:
+    """The example as it was written.
+
+    Raises:
+        InputError: It is not what ``read_examples`` wrote.
+    """
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(record, 1, problems)
+    if example is None:
+        raise InputError(f"The kept example cannot be read: {problems[0]}.")
+    return example

@@ -1,0 +1,343 @@
+"""Fold: the parts of a trace as the answers that were given in it.
+
+The same spans give the same examples, in whatever order they came, and however often.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from math import isfinite
+from typing import Any
+
+from ragstone.data import Example, question_hash
+from ragstone.data.example import SESSION as SESSION_SLICE
+
+from .attribute_names import (
+    ANSWERED,
+    CACHE_READ,
+    CACHE_WRITE,
+    DOCUMENTS,
+    ENVIRONMENT,
+    FINISH,
+    INPUT_TOKENS,
+    METADATA,
+    MODEL,
+    OUTPUT,
+    OUTPUT_MESSAGES,
+    OUTPUT_TOKENS,
+    REFERENCE,
+    SESSION,
+    SYSTEM,
+    TAGS,
+    TOP_K,
+    USAGE,
+    USER,
+    VERSION,
+    TraceFact,
+)
+from .posted_examples import Content, FoldedTrace, TracedExample, sent_examples
+from .questions_and_contexts import contexts_of, found_in, history_of, question_of
+from .retrieved_documents import Corpus
+from .spans import (
+    TracePart,
+    TraceSpan,
+    Tree,
+    calls_model,
+    own_answer,
+    seconds,
+    spans_of,
+    tree_of,
+    turns_of,
+)
+from .trace_texts import answered_in, messages_in, opened
+
+DEFAULT_SYSTEM = "default"
+_NAMELESS = "unknown_service"
+_LONGEST_NAME = 300
+_MOST_SLICES, _LONGEST_SLICE = 32, 200
+
+
+def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrace:
+    """Put together what is known of one trace.
+
+    Args:
+        parts: All that came of it, in any order.
+        corpus: Texts of passages whose spans carry only ids.
+    """
+    spans = spans_of(parts)
+    tree = tree_of(spans)
+    traced: list[TracedExample] = []
+    if tree is not None:
+        trace = next(part.trace for part in parts if part.kind != "example")
+        roots = turns_of(tree)
+        for root in roots:
+            id = trace if len(roots) == 1 else f"{trace}:{root.id}"
+            one = _Answer(tree, root, corpus).example(id, trace)
+            if one is not None:
+                traced.append(one)
+    sent = sent_examples(parts)
+    if sent:
+        traced = _completed(sent, traced)
+    calls = sum(_is_about_answers(span) for span in spans)
+    return FoldedTrace(
+        rooted=bool(sent) or (tree is not None and tree.rooted),
+        examples=tuple(traced),
+        content=_content(traced, calls),
+        spans=sum(span.told for span in spans),
+        calls=calls,
+    )
+
+
+def _completed(
+    sent: Sequence[TracedExample], traced: Sequence[TracedExample]
+) -> list[TracedExample]:
+    """Examples that were sent as such stand for the answers of their trace; spans add facts."""
+    if len(sent) > 1 or len(traced) != 1:
+        return list(sent)
+    one, facts = sent[0], traced[0]
+    example = one.example
+    if example.contexts is None:
+        example = replace(example, contexts=facts.example.contexts)
+    if not example.history:
+        example = replace(example, history=facts.example.history)
+    known = {
+        name: getattr(facts, name)
+        for name in (
+            *("session", "user", "version", "model"),
+            *("input_tokens", "output_tokens", "latency", "error"),
+        )
+        if getattr(one, name) is None
+    }
+    if one.system in (None, DEFAULT_SYSTEM):
+        known["system"] = facts.system
+        example = replace(example, system=facts.system or DEFAULT_SYSTEM)
+    return [replace(one, example=example, span=one.span or facts.span, **known)]
+
+
+def _is_about_answers(span: TraceSpan) -> bool:
+    return calls_model(span) or span.role == "retriever" or span.says(DOCUMENTS) is not None
+
+
+def _content(examples: Sequence[TracedExample], calls: int) -> Content:
+    if not examples:
+        return "none" if calls else "there"
+    contexts = [one for example in examples for one in example.example.contexts or ()]
+    if contexts and all(one.text is None for one in contexts):
+        return "ids_only"
+    return "there"
+
+
+class _Answer:
+    """What the spans of one answer say about it."""
+
+    def __init__(self, tree: Tree, root: TraceSpan, corpus: Corpus | None) -> None:
+        self._tree = tree
+        self._root = root
+        self._corpus = corpus
+        self._placed = tree.placed(root)
+        self._spans = [root, *(one.span for one in self._placed if one.span is not root)]
+        seen = [one for one in self._placed if not one.hidden and calls_model(one.span)]
+        self._calls = [
+            one.span for one in sorted(seen, key=lambda one: (one.span.end, one.span.id))
+        ]
+
+    def example(self, id: str, trace: str) -> TracedExample | None:
+        """The answer as an example; None if nobody was answered, or content is missing."""
+        documents = found_in(self._placed)
+        question = question_of(self._placed, self._calls, documents or ())
+        answer = self._answer()
+        error = self._root.error
+        if answer is None:
+            error = error or next((one.error for one in self._spans if one.error), None)
+            # A failure is an answer too, and so is nothing: that is what the user got.
+            nothing = error is not None or self._says_nothing()
+            retrieved_only = documents and not self._calls
+            if question is None or not (nothing or retrieved_only):
+                return None
+            answer = "" if nothing else None
+        history = history_of(self._root, self._calls, question)
+        contexts = None if documents is None else contexts_of(documents, self._corpus)
+        root, end = self._root, max(one.end for one in self._spans)
+        at, ended = seconds(root.start), seconds(root.end if root.told else end)
+        traced = TracedExample(
+            id=id,
+            trace=trace,
+            span=root.id,
+            at=at,
+            ended=ended,
+            example=Example(id, id, DEFAULT_SYSTEM),
+            session=self._name(SESSION),
+            user=self._name(USER),
+            version=self._name(VERSION),
+            system=self._name(SYSTEM),
+            model=self._model(),
+            input_tokens=self._tokens(INPUT_TOKENS, ("input", "input_tokens", "prompt_tokens")),
+            output_tokens=self._tokens(
+                OUTPUT_TOKENS, ("output", "output_tokens", "completion_tokens")
+            ),
+            latency=ended - at if root.told else None,
+            error=error,
+        )
+        example = Example(
+            id=id,
+            question_id=id if question is None else question_hash(question, history),
+            system=traced.system or DEFAULT_SYSTEM,
+            question=question,
+            contexts=contexts,
+            answer=answer,
+            reference=self._reference(),
+            history=history,
+            slices=self._slices(traced.session),
+            meta=self._meta(traced),
+        )
+        return replace(traced, example=example)
+
+    def _answer(self) -> str | None:
+        for span in self._spans:
+            if (text := answered_in(span.says(ANSWERED))) is not None:
+                return text
+        seen = [one for one in self._placed if not one.hidden]
+        for one in sorted(seen, key=lambda one: (one.depth, -one.span.end, one.span.id)):
+            if (text := own_answer(one.span)) is not None:
+                return text
+        return None
+
+    def _says_nothing(self) -> bool:
+        """Whether an output is there, and empty, so that nothing was left out of the trace."""
+        if any(self._root.attributes.get(name) in ("", '""') for name in OUTPUT.names):
+            return True
+        said = opened(self._calls[-1].says(OUTPUT_MESSAGES)) if self._calls else None
+        messages = messages_in(said)
+        return (
+            bool(messages)
+            and not any(one.text.strip() for one in messages)
+            and "tool_call" not in str(said)
+        )
+
+    def _name(self, fact: TraceFact) -> str | None:
+        """What any span or its resource says, those of the root first."""
+        said = (value for span in (*self._spans, self._tree.root) for value in span.tells(fact))
+        return next((name for value in said if (name := _named(value)) is not None), None)
+
+    def _model(self) -> str | None:
+        """The model that wrote the answer, or else any."""
+        spans = (*reversed(self._calls), *self._spans)
+        said = [
+            *(one.says(MODEL) for one in spans),
+            *(_in_object(one.says(METADATA), _MODEL) for one in self._calls),
+        ]
+        return next((name for value in said if (name := _named(value)) is not None), None)
+
+    def _tokens(self, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
+        """Those of all calls; a call that is made by way of another is in that one's."""
+        total, found, counted = 0, False, set[int]()
+        for one in sorted(self._placed, key=lambda one: one.depth):
+            if one.parent is not None and id(one.parent) in counted:
+                counted.add(id(one.span))
+                continue
+            tokens = _tokens(one.span, fact, in_usage) if calls_model(one.span) else None
+            if tokens is not None:
+                counted.add(id(one.span))
+                total, found = total + tokens, True
+        return total if found else _tokens(self._root, fact, in_usage)
+
+    def _reference(self) -> tuple[str, ...]:
+        said = (answered_in(one.says(REFERENCE)) for one in self._spans)
+        return tuple(text for text in said if text is not None)[:1]
+
+    def _slices(self, session: str | None) -> dict[str, Any]:
+        """What the trace can be grouped by, beside system, version and model."""
+        found: dict[str, Any] = {} if session is None else {SESSION_SLICE: session}
+        environment = self._name(ENVIRONMENT)
+        if environment is not None:
+            found["environment"] = environment
+        for span in (self._root, self._tree.root):
+            metadata = opened(span.says(METADATA))
+            said = dict(metadata) if isinstance(metadata, dict) else {}
+            for name, value in span.attributes.items():
+                if name.startswith(_METADATA):
+                    said.setdefault(name.removeprefix(_METADATA), value)
+            for name, value in sorted(said.items(), key=lambda one: str(one[0])):
+                if len(found) < _MOST_SLICES and _is_plain(value) and name not in _NOT_SLICES:
+                    found.setdefault(
+                        name.replace("\0", ""),
+                        value.replace("\0", "") if isinstance(value, str) else value,
+                    )
+        return found
+
+    def _meta(self, traced: TracedExample) -> dict[str, Any]:
+        tags = next((said for one in self._spans if (said := one.says(TAGS)) is not None), None)
+        said = {
+            "trace": traced.trace,
+            "span": traced.span or None,
+            "version": traced.version,
+            "model": traced.model,
+            "top_k": next((k for one in self._spans if type(k := one.says(TOP_K)) is int), None),
+            "finish_reasons": _listed(
+                next((one.says(FINISH) for one in reversed(self._calls)), None)
+            ),
+            "cache_read_tokens": self._tokens(CACHE_READ, ()),
+            "cache_write_tokens": self._tokens(CACHE_WRITE, ()),
+            "tags": _listed(opened(tags)),
+        }
+        return {name: value for name, value in said.items() if value is not None}
+
+
+_NOT_SLICES = frozenset(
+    (
+        *("session_id", "thread_id", "conversation_id", "user_id", "langfuse_session_id"),
+        *("session", "system", "version", "model", "environment"),
+    )
+)
+"""What is told elsewhere."""
+
+_METADATA = METADATA.names[1] + "."
+
+
+def _named(value: Any) -> str | None:
+    """A name of reasonable length; None if it is none, or stands for a missing one."""
+    if not isinstance(value, (str, int)) or isinstance(value, bool):
+        return None
+    text = str(value).replace("\0", "").strip().strip('"')[:_LONGEST_NAME]
+    return text if text and not text.startswith(_NAMELESS) else None
+
+
+_MODEL = "ls_model_name"
+"""What LangChain calls the model, in the metadata of a span."""
+
+
+def _in_object(value: Any, name: str) -> Any:
+    value = opened(value)
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value can be grouped by."""
+    if isinstance(value, float) and not isfinite(value):
+        return False
+    return isinstance(value, (str, int, float)) and len(str(value)) <= _LONGEST_SLICE
+
+
+def _tokens(span: TraceSpan, fact: TraceFact, in_usage: tuple[str, ...]) -> int | None:
+    value = span.says(fact)
+    if value is None:
+        usage = opened(span.says(USAGE))
+        if isinstance(usage, dict):
+            value = next((usage[name] for name in in_usage if name in usage), None)
+    return _whole(value)
+
+
+def _whole(value: Any) -> int | None:
+    """A whole number that can be a count."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and 0 <= value < _MOST else None
+
+
+_MOST = 10**12
+
+
+def _listed(value: Any) -> list[str] | None:
+    texts = [value] if isinstance(value, str) else value
+    if not isinstance(texts, list):
+        return None
+    return [text[:_LONGEST_NAME] for text in texts if isinstance(text, str)][:_MOST_SLICES] or None

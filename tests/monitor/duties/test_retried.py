@@ -1,0 +1,35 @@
+"""A step that fails waits the longer the more often it fails, and stops nothing."""
+
+from ragstone.monitor.duties.periodic_steps import Retried
+from ragstone.monitor.store.rows import last_lines
+from ragstone.monitor.store.store import MonitorStore
+from tests.monitor.duties.clock import Clock
+
+
+def test_the_pauses_double_up_to_a_minute_and_begin_anew_after_a_success(
+    store: MonitorStore,
+) -> None:
+    clock, pauses, fails = Clock(), list[float](), True
+
+    def do() -> int:
+        if fails:
+            raise ValueError("the text of somebody")
+        return 3
+
+    one = Retried("Folding", do, store, clock)
+    for _ in range(8):
+        one.step()
+        pauses.append(one.waits_until - clock.at)
+        clock.wait(pauses[-1] - 0.5)
+        assert one.step() == 0
+        clock.wait(0.5)
+    assert pauses == [1, 2, 4, 8, 16, 32, 60, 60]
+    fails = False
+    assert one.step() == 3
+    fails = True
+    one.step()
+    assert one.waits_until - clock.at == 1
+    with store.database.reading() as run:
+        lines = last_lines(run)
+    assert len(lines) == 9
+    assert not any("somebody" in line.text for line in lines)

@@ -1,0 +1,34 @@
+"""The table of names: one place, which the page shows."""
+
+import runpy
+
+from ragstone.monitor.traces.attribute_names import FACTS, ROLES
+from ragstone.monitor.traces.spans import SpanLimits
+from tests.project import ROOT
+
+DOCS = ROOT / "docs"
+
+
+def test_the_page_shows_the_names_that_are_read() -> None:
+    page = runpy.run_path(str(DOCS / "trace_names.py"))["page"]()
+    shown = (DOCS / "traces.md").read_text(encoding="utf-8")
+    assert shown == page, "python docs/trace_names.py writes it anew"
+
+
+def test_no_attribute_says_two_things() -> None:
+    names = [name for fact in FACTS for name in fact.names]
+    assert len(names) == len(set(names))
+
+
+def test_names_of_roles_are_in_small_letters() -> None:
+    assert all(name == name.lower() for name in ROLES)
+
+
+def test_the_page_tells_the_limits() -> None:
+    page = (DOCS / "traces.md").read_text(encoding="utf-8")
+    limits = SpanLimits()
+    assert (
+        f"more than {limits.attributes:,} attributes, or {limits.span_length // 10**6} MB" in page
+    )
+    assert f"the first {limits.spans:,} of one request" in page
+    assert limits.attribute_length == 1_000_000
