@@ -13,7 +13,7 @@ from secrets import token_hex
 from urllib.parse import quote, urlencode
 
 from ragstone.annotation.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
-from ragstone.web.door import PERSON
+from ragstone.web.auth import PERSON
 
 LABEL = "helpful"
 FORM = QueueForm("first", (AskedLabel(LABEL, "answer", ("yes", "no")),))

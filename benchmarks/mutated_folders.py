@@ -379,7 +379,7 @@ def read(draw: Random, run: Path, seeds: Path, which: str) -> None:
     """Call some commands, and write a line about each to the file descriptor that is told."""
     from typer.testing import CliRunner
 
-    from ragstone.cli import app
+    from ragstone.cli.app import app
 
     if which.endswith("model"):
         _go_on(run, seeds)
@@ -646,7 +646,7 @@ def _import_all() -> None:
     import ragstone
 
     # Those of other people's frameworks, which no command imports, would count as memory.
-    apart = ("ragstone.models", "ragstone.pytest_plugin", "ragstone.guard.integrations")
+    apart = ("ragstone.models", "ragstone.cli.pytest_plugin", "ragstone.guard.integrations")
     for module in pkgutil.walk_packages(ragstone.__path__, "ragstone."):
         if not module.name.startswith(apart) and not module.name.endswith("__main__"):
             import_module(module.name)

@@ -251,7 +251,7 @@ def first(*given):
     return judge(*given)
 
 streaming.judge_block = first
-from ragstone.cli import main
+from ragstone.cli.app import main
 main()
 """
 """The command, which writes down when it begins to judge, and with how much memory."""

@@ -22,7 +22,7 @@ from typing import Any
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
-from ragstone.web.asked import run_path
+from ragstone.web.page_request import run_path
 
 METRICS = (
     "precision", "mrr", "ndcg", "faithfulness", "contradiction", "answer_coverage",

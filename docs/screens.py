@@ -30,10 +30,10 @@ from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import divided_items
-from ragstone.web.app import make_app
-from ragstone.web.asked import queue_path, run_path
+from ragstone.web.page_request import queue_path, run_path
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 OUT = Path(__file__).resolve().parent / "screens"
 WIDE, NARROW, HIGH = 1280, 390, 860

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from typer.testing import CliRunner
 
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.data import cornwall
 
 PAGES = [Path(__file__).with_name(name) for name in ("quick-start.md", "how-sure.md", "promise.md")]

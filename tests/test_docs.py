@@ -15,8 +15,8 @@ import typer
 
 import ragstone
 from ragstone.annotation import read_label_table
-from ragstone.cli import app
-from ragstone.cli.grouped import SourceFirst
+from ragstone.cli.app import app
+from ragstone.cli.output import SourceFirst
 from ragstone.data import cornwall
 from ragstone.judgements import ASKS
 from ragstone.judges.judge_names import JUDGES, who_fills

@@ -56,7 +56,7 @@ def test_a_run_shows_its_table_in_a_notebook_whatever_was_imported_first(tmp_pat
 def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
     """What decides takes a quarter of a second to import, what judges another tenth."""
     code = (
-        "import sys, ragstone.cli, ragstone.run, ragstone.report; "
+        "import sys, ragstone.cli.app, ragstone.run, ragstone.report; "
         "heavy = 'ragstone.analysis', 'ragstone.judges.local', 'ragstone.run.evaluate'; "
         "print(*(name for name in sys.modules if name.startswith(heavy)))"
     )

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ragstone.run.evaluate_one import evaluate_one
     from ragstone.run.forecast import forecast
     from ragstone.run.rescore import rescore
-    from ragstone.web.write_report import write_report
+    from ragstone.web.entry_points import write_report
 
     __version__: str
 
@@ -74,7 +74,7 @@ _ROOMS = {
     "rescore": "run.rescore",
     "write": "data",
     "write_charts": "report.chart_files",
-    "write_report": "web.write_report",
+    "write_report": "web.entry_points",
 }
 
 __all__ = [

@@ -1,5 +1,5 @@
 """``python -m ragstone`` is ``ragstone``."""
 
-from ragstone.cli import main
+from ragstone.cli.app import main
 
 main()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.data import cornwall
 

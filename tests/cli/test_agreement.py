@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner, Result
 
 from ragstone.annotation.read_labels import read_label_table
-from ragstone.cli.agreement import agreement
+from ragstone.cli.labels import agreement
 from ragstone.core.errors import DataError, InputError, UnknownName
 
 APP = typer.Typer()

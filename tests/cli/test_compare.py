@@ -10,8 +10,8 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from ragstone.analysis.comparison.compare import compare
-from ragstone.cli.compare import compare as command
-from ragstone.cli.failures import guarded
+from ragstone.cli.decide import compare as command
+from ragstone.cli.output import guarded
 from ragstone.report.pages.comparison_page import comparison_page
 from ragstone.report.render.terminal import Shown, as_text
 from ragstone.run import Run

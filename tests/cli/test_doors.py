@@ -19,7 +19,7 @@ from ragstone import Run, read
 from ragstone.analysis import annotate
 from ragstone.annotation import read_label_table
 from ragstone.annotation.queue.form import AskedLabel
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.monitor import open_store
 from ragstone.monitor.store.rows import count

@@ -11,13 +11,12 @@ import typer
 from typer.testing import CliRunner
 
 import ragstone
-from ragstone.cli import main
-from ragstone.cli.evaluate import run_name
-from ragstone.cli.failures import guarded
-from ragstone.cli.output import print_json
+from ragstone.cli.app import main
+from ragstone.cli.evaluate_command import run_name
+from ragstone.cli.output import guarded, print_json
 from ragstone.core.errors import InputError, MissingDependency
 
-COMMAND = [sys.executable, "-c", "from ragstone.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from ragstone.cli.app import main; main()"]
 
 
 def ending(failure: BaseException) -> tuple[int, str]:
@@ -143,14 +142,14 @@ def test_help_is_quick_and_loads_nothing_heavy() -> None:
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 0.9
     check = (
-        "import sys, ragstone.cli; "
+        "import sys, ragstone.cli.app; "
         "sys.exit(any(name in sys.modules for name in ('polars', 'numpy', 'pandas')))"
     )
     subprocess.run([sys.executable, "-c", check], check=True)
 
 
 def test_every_command_has_help() -> None:
-    from ragstone.cli import app
+    from ragstone.cli.app import app
 
     for command in ("evaluate", "score", "show", "export", "metrics", "judges", "formats",
                     "doctor"):  # fmt: skip
@@ -160,7 +159,7 @@ def test_every_command_has_help() -> None:
 
 
 def test_version_is_told() -> None:
-    from ragstone.cli import app
+    from ragstone.cli.app import app
 
     result = CliRunner().invoke(app, ["--version"])
     assert result.stdout == f"ragstone {ragstone.__version__}\n"

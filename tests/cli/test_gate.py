@@ -8,8 +8,8 @@ import typer
 from typer.testing import CliRunner
 
 from ragstone import evaluate
-from ragstone.cli.failures import guarded
-from ragstone.cli.gate import gate
+from ragstone.cli.decide import gate
+from ragstone.cli.output import guarded
 
 from .conftest import Outcome
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from ragstone.cli import PANELS, app
+from ragstone.cli.app import PANELS, app
 
 
 def listed(width: int, *arguments: str, status: int = 0) -> str:
@@ -64,7 +64,7 @@ def test_lines_of_help_are_short_on_a_wide_screen() -> None:
 
 def test_help_is_drawn_without_rich() -> None:
     code = (
-        "import sys, contextlib, io, ragstone.cli as cli\n"
+        "import sys, contextlib, io, ragstone.cli.app as cli\n"
         "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):\n"
         "    cli.app(['gate', '--help'])\n"
         "print([name for name in sys.modules if name.split('.')[0] in ('rich', 'polars')])"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.guard import Gate
 
 

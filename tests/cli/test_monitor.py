@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.monitor.duties.draw_answers import Sampling
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import GuardChecking

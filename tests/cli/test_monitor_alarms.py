@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.monitor.settings import read_settings
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.store.stored_alarms import (

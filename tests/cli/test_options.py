@@ -10,25 +10,23 @@ from typing import Any, get_args
 import pytest
 
 import ragstone as package
-from ragstone import analysis as decisions
 from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.composite_weights.fit_weights import fit_weights
-from ragstone.analysis.label_sampling import sample_designs as designs
 from ragstone.analysis.label_sampling.draw_sample import draw_sample
-from ragstone.analysis.release_gate import gate_checks as standing
+from ragstone.analysis.label_sampling.make_queue import annotate as make_queue
+from ragstone.analysis.label_sampling.sample_designs import By
+from ragstone.analysis.release_gate import gate_checks
 from ragstone.analysis.release_gate.release_gate import gate
 from ragstone.analysis.sample_sizes.label_sizes import label_size
 from ragstone.analysis.sample_sizes.question_sizes import mean_sizes, paired_sizes, rate_size
-from ragstone.annotation import write_labels as write
 from ragstone.annotation.annotator_agreement import agreement
-from ragstone.annotation.queue import assignment as routing
-from ragstone.annotation.queue import form
-from ragstone.cli import app
+from ragstone.annotation.queue import assignment, form
+from ragstone.annotation.write_labels import Layout, write_labels
 from ragstone.cli.annotate import Order, Route, annotate
-from ragstone.cli.gate import On
-from ragstone.cli.labels import LayoutOption
+from ragstone.cli.app import app
+from ragstone.cli.decide import On
+from ragstone.cli.labels import AllocationOption, LayoutOption, Way
 from ragstone.cli.plan import plan
-from ragstone.cli.sample import AllocationOption, Way
 from ragstone.run import Instructions, Limits
 from ragstone.run.rescore import rescore
 from ragstone.stats.planning.sampling import Allocation
@@ -42,9 +40,9 @@ LIBRARY: dict[str, tuple[Callable[..., Any], ...]] = {
     "gate": (gate,),
     "sample": (draw_sample,),
     "agreement": (agreement,),
-    "annotate new": (decisions.annotate,),
-    "labels": (write.write_labels,),
-    "calibrate": (package.decisions.calibrate,),
+    "annotate new": (make_queue,),
+    "labels": (write_labels,),
+    "calibrate": (package.calibrate,),
     "weights": (fit_weights,),
     "plan rate": (rate_size,),
     "plan mean": (mean_sizes,),
@@ -139,12 +137,12 @@ def test_an_option_that_is_left_out_is_what_a_python_caller_has(command: str) ->
 @pytest.mark.parametrize(
     ("typed", "known"),
     [
-        (Way, designs.By),
+        (Way, By),
         (AllocationOption, Allocation),
-        (On, standing.On),
-        (LayoutOption, write.Layout),
+        (On, gate_checks.On),
+        (LayoutOption, Layout),
         (Order, form.Order),
-        (Route, routing.Route),
+        (Route, assignment.Route),
     ],
 )
 def test_the_words_of_a_choice_are_those_of_python(typed: type[Enum], known: Any) -> None:

@@ -3,9 +3,8 @@
 import pytest
 import typer
 
-from ragstone.cli.column_names import column_names
-from ragstone.cli.rating_scales import scale_ends
-from ragstone.cli.results import names_of
+from ragstone.cli.options import column_names, scale_ends
+from ragstone.cli.output import names_of
 
 
 def test_a_column_stands_behind_the_last_equals_sign() -> None:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from ragstone.cli.progress import bar
+from ragstone.cli.output import bar
 from ragstone.run import Counts, Progress
 
 GONE = "\x1b[1A\x1b[2K"

@@ -6,8 +6,8 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from ragstone.cli.failures import guarded
-from ragstone.cli.sample import sample
+from ragstone.cli.labels import sample
+from ragstone.cli.output import guarded
 
 app = typer.Typer()
 app.command()(guarded(sample))

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from ragstone.cli.export import As
+from ragstone.cli.runs import As
 from ragstone.report.layouts import EXCHANGE, LAYOUTS
 
 Command = Callable[..., Any]

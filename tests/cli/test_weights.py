@@ -9,8 +9,8 @@ import typer
 from typer.testing import CliRunner
 
 import ragstone as package
-from ragstone.cli.failures import guarded
-from ragstone.cli.weights import weights
+from ragstone.cli.decide import weights
+from ragstone.cli.output import guarded
 from ragstone.data import cornwall
 
 Command = Callable[..., Any]

@@ -19,7 +19,7 @@ import ragstone.guard
 import ragstone.monitor
 from ragstone.analysis.label_sampling.queue_items import label_sheet
 from ragstone.analysis.sample_sizes.label_sizes import Accuracy
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.errors import DataError, Fault, InputError, RagstoneError
 from ragstone.core.messages import (
     CLOSE,

@@ -19,7 +19,7 @@ from ragstone.guard.guard_input import Answered
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.models.chat import ChatFailure, ChatRequest
 from ragstone.testing import ScriptedModel
-from ragstone.testing.chat import asked, reply_to
+from ragstone.testing.fake_models import asked, reply_to
 
 PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur Elton."
 QUESTION = "How long is the pier?"

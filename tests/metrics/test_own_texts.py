@@ -11,7 +11,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.judgements import Answers, Contexts, ExampleTexts, References
 from ragstone.metrics import Metric, Range, metric
-from ragstone.testing.encoder import ScriptedEncoder
+from ragstone.testing.fake_models import ScriptedEncoder
 
 pytestmark = pytest.mark.usefixtures("registries")
 

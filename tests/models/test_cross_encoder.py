@@ -20,7 +20,7 @@ from ragstone.models.cross_encoder import CrossEncoder, Scorer, open_cross_encod
 from ragstone.models.cross_encoder_bert import Pair, TokenizedPair
 from ragstone.models.model_store import Origin, keep
 from ragstone.testing import tiny_bert
-from ragstone.testing.models import WORDS
+from ragstone.testing.fake_models import WORDS
 
 safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
 tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")

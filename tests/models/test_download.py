@@ -31,7 +31,7 @@ from ragstone.models.download import (
     wheel,
 )
 from ragstone.models.model_store import Stored, StoredFile, damage, find, models_folder, stored
-from ragstone.testing.models import tiny_bert
+from ragstone.testing.fake_models import tiny_bert
 
 pytest.importorskip("huggingface_hub", reason="fetching from the hub needs the extra local")
 

@@ -15,7 +15,7 @@ import pytest
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.models import TokenVectors, Vectors, clear, kept
 from ragstone.models.embedding_cache import CachedEncoder, _sealed, embeddings_file
-from ragstone.testing.encoder import ScriptedEncoder
+from ragstone.testing.fake_models import ScriptedEncoder
 
 TEXTS = ["tin", "copper mine", "", "tin", "the old bridge", "tin"]
 
@@ -350,7 +350,7 @@ WRITER = """
 import sys
 from ragstone.models.embedding_cache import CachedEncoder
 from ragstone.models.embedding_cache import _sealed, embeddings_file
-from ragstone.testing.encoder import ScriptedEncoder
+from ragstone.testing.fake_models import ScriptedEncoder
 
 encoder = CachedEncoder(ScriptedEncoder(), embeddings_file(), note=print)
 for start in range(0, 400, 20):

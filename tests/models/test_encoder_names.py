@@ -14,7 +14,7 @@ from ragstone.core.errors import ModelError, UnknownName
 from ragstone.models import available, open_encoder, pull, stored
 from ragstone.models.encoder_names import NEEDS, Place, in_store, place_of
 from ragstone.models.model_store import Origin, find, keep, models_folder
-from ragstone.testing.models import tiny_bert
+from ragstone.testing.fake_models import tiny_bert
 from tests.project import ROOT
 
 TEXTS = ["the old bridge opened in 1932", "a copper mine"]

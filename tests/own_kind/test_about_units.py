@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.analysis.calibration.people_scores import labelled_in_part
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.data import Context, Example
 from ragstone.judgements import Ask, Column, Contexts, Guideline, Kind, References, load_kinds
 from ragstone.judges.judge import HumanJudge

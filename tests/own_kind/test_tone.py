@@ -16,7 +16,7 @@ from ragstone.analysis.calibration.people_scores import judged_units
 from ragstone.analysis.label_sampling.sample_designs import among_votes
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import read_label_table
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.data.record_labels import LABELS
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.run.folder.checksums import CHECKSUM, signed

@@ -7,9 +7,9 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.data import cornwall
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 HOST = "testserver"
 SECRET = "of these tests"
@@ -25,7 +25,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table of examples is waited for, however busy the machine is."""
-    monkeypatch.setattr("ragstone.web.pages.examples.PATIENCE", 60)
+    monkeypatch.setattr("ragstone.web.pages.examples_view.PATIENCE", 60)
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, Qu
 from ragstone.annotation.queue.labels_store import FILE
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import divided_items
-from ragstone.web.app import make_app
-from ragstone.web.parts.corrections import AUTHOR
+from ragstone.web.parts.judgement_view import AUTHOR
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 from .conftest import HOST, SECRET
 

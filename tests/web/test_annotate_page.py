@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import StoreAway
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 from .conftest import HOST, SECRET
 

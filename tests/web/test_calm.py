@@ -5,8 +5,8 @@ from threading import Event, Thread
 
 import pytest
 
-from ragstone.web import calm
-from ragstone.web.calm import Calm
+from ragstone.web import background_cache as calm
+from ragstone.web.background_cache import Calm
 
 
 def test_the_background_waits_while_a_page_is_made() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ragstone.metrics import parse_metric
 from ragstone.run.estimates.estimate import Estimate
-from ragstone.web.parts.estimates import MetricEstimates, ShownEstimates, shown_estimates
+from ragstone.web.parts.estimate_tables import MetricEstimates, ShownEstimates, shown_estimates
 
 
 def estimate(metric: str, value: float | None, group: Mapping[str, str], **known: Any) -> Estimate:

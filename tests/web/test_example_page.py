@@ -9,8 +9,15 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.data import Context, Example, Turn
-from ragstone.web.asked import run_path
-from ragstone.web.parts.marked import Span, answer_pieces, context_pieces, marked, quoted, together
+from ragstone.web.page_request import run_path
+from ragstone.web.parts.highlight import (
+    Span,
+    answer_pieces,
+    context_pieces,
+    marked,
+    quoted,
+    together,
+)
 
 from .conftest import client_of
 

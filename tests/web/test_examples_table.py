@@ -13,9 +13,9 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone.data import Example, cornwall, read
 from ragstone.report.worst_examples import ranked
-from ragstone.web.asked import Asked
 from ragstone.web.filters import ExampleFilter, read_range
-from ragstone.web.pages.examples import shown_metrics
+from ragstone.web.page_request import Asked
+from ragstone.web.pages.examples_view import shown_metrics
 
 from .conftest import HOST, SECRET, client_of
 
@@ -308,7 +308,7 @@ def test_a_write_needs_the_secret(mine: TestClient) -> None:
 def test_while_the_rows_are_made_the_page_says_so_and_asks_again(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragstone.web.pages.examples.PATIENCE", -1)
+    monkeypatch.setattr("ragstone.web.pages.examples_view.PATIENCE", -1)
     monkeypatch.setattr("ragstone.web.example_rows.ExampleRows.prepare", lambda _: sleep(1))
     text = client.get("/runs/cornwall").text
     assert "Made ready" in text

@@ -10,10 +10,10 @@ from starlette.testclient import TestClient
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
-from ragstone.web.app import make_app
-from ragstone.web.parts.corrections import AUTHOR
+from ragstone.web.parts.judgement_view import AUTHOR
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 from .conftest import HOST, SECRET
 

@@ -128,7 +128,7 @@ def test_people_who_labelled_nothing_are_told_how_to(page: Get) -> None:
 def test_more_labels_than_fit_into_memory_are_left_to_the_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragstone.web.pages.judge.MOST_LABELLED", 39)
+    monkeypatch.setattr("ragstone.web.pages.judge_view.MOST_LABELLED", 39)
     client = client_of(folder)
     while "being computed" in (text := client.get("/runs/piers/judge").text):
         sleep(0.05)

@@ -11,7 +11,7 @@ from ragstone.analysis.comparison.comparison_result import Comparisons
 from ragstone.analysis.summaries.run_summary import Summary, summarise
 from ragstone.run import Run
 from ragstone.web import runs_folder
-from ragstone.web.kept import FOLDER, MOST, KeptResults
+from ragstone.web.background_cache import FOLDER, MOST, KeptResults
 from ragstone.web.runs_folder import RunsFolder
 
 

@@ -2,8 +2,7 @@
 
 from threading import Event
 
-from ragstone.web.calm import Calm
-from ragstone.web.later import Later
+from ragstone.web.background_cache import Calm, Later
 
 
 def test_the_last_result_stands_until_the_next_one_is_there() -> None:

@@ -9,11 +9,10 @@ from starlette.testclient import TestClient
 from ragstone.monitor.series.drift import CONFIDENCE, DAY, FEATURES
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
-from ragstone.web.app import make_app
-from ragstone.web.pages.monitor_drift import FEATURE_NAMES
-from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
-from ragstone.web.watching import Watching
+from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES
+from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 from tests.monitor.stored import put_example
 
 from .conftest import HOST, SECRET

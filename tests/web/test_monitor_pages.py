@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.monitor.alarms.slice_rules import AlarmBar
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.worker_status import HEARTBEAT
@@ -26,11 +26,10 @@ from ragstone.monitor.settings import DEFAULTS, AlarmRule, BaselineSettings, Mon
 from ragstone.monitor.store.rows import count, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_alarms import silenced_until
-from ragstone.web.app import make_app
-from ragstone.web.parts.whole_conversations import ConversationFacts, conversation_facts
-from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
-from ragstone.web.watching import Watching
+from ragstone.web.parts.conversation_tables import ConversationFacts, conversation_facts
+from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 from tests.monitor.duties.arriving import receive_answers
 from tests.monitor.series.scores import converse, put
 
@@ -301,7 +300,7 @@ def test_a_rule_can_be_silenced_and_told_again(screens: TestClient, store: Monit
 @pytest.fixture
 def patient_rules(monkeypatch: pytest.MonkeyPatch) -> None:
     """Simulations are waited for, however busy the machine is."""
-    monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 60)
+    monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.PATIENCE", 60)
 
 
 @pytest.mark.usefixtures("patient_rules")
@@ -492,8 +491,8 @@ def test_conversations_that_take_long_to_count_are_said_to_be_counted(
         counted.wait(30)
         return conversation_facts(store, metric, since, until, slice)
 
-    monkeypatch.setattr("ragstone.web.pages.monitor.conversation_facts", slow)
-    monkeypatch.setattr("ragstone.web.pages.monitor.PATIENCE", 0)
+    monkeypatch.setattr("ragstone.web.monitor_pages.overview_page.conversation_facts", slow)
+    monkeypatch.setattr("ragstone.web.monitor_pages.overview_page.PATIENCE", 0)
     now = time.time()
     with closing(open_store(tmp_path)) as store:
         converse(store, "a", now - 7_000, [1.0, 0.5])
@@ -504,11 +503,11 @@ def test_conversations_that_take_long_to_count_are_said_to_be_counted(
         assert 'id="conversations"' not in page
         # A minute later the first is still counted, and another one is not begun.
         later = now + 67
-        monkeypatch.setattr("ragstone.web.pages.monitor.time.time", lambda: later)
+        monkeypatch.setattr("ragstone.web.monitor_pages.overview_page.time.time", lambda: later)
         assert "being counted" in shown(client, "/monitor?metric=faithfulness")
         assert len(begun) <= 1
         counted.set()
-        monkeypatch.setattr("ragstone.web.pages.monitor.PATIENCE", 60)
+        monkeypatch.setattr("ragstone.web.monitor_pages.overview_page.PATIENCE", 60)
         assert 'id="conversations"' in shown(client, "/monitor?metric=faithfulness")
 
 
@@ -522,7 +521,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
         return AlarmBar(0.77)
 
     monkeypatch.setattr("ragstone.monitor.alarms.slice_rules._bar_of_run", slow)
-    monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 0)
+    monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.PATIENCE", 0)
     rule = AlarmRule("faith", "faithfulness", margin=0.05)
     settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))
     with closing(open_store(tmp_path)) as store:
@@ -532,7 +531,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
         assert "being simulated" in page
         assert "0.770 now" not in page
         opened.set()
-        monkeypatch.setattr("ragstone.web.pages.monitor_rules.PATIENCE", 60)
+        monkeypatch.setattr("ragstone.web.monitor_pages.rules_page.PATIENCE", 60)
         page = shown(client, "/monitor/rules")
         assert "0.770 now" in page
         assert "being simulated" not in page

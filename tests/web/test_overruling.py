@@ -11,7 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import ragstone
-from ragstone.web.parts.corrections import read_button
+from ragstone.web.parts.judgement_view import read_button
 
 from .conftest import SECRET, client_of
 

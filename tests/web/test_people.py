@@ -22,10 +22,10 @@ from ragstone.annotation.queue.form import (
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, StoreAway
-from ragstone.web.app import READ, WRITE, make_app
+from ragstone.web.auth import MOST, WITHIN, WrongTries
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
-from ragstone.web.wrong_tries import MOST, WITHIN, WrongTries
+from ragstone.web.security import Access
+from ragstone.web.web_app import READ, WRITE, make_app
 
 from .conftest import HOST, SECRET
 
@@ -189,7 +189,7 @@ def test_a_token_is_not_logged(
     def mistake(*_: object) -> str:
         raise AssertionError("of ours")
 
-    monkeypatch.setattr("ragstone.web.pages.links.queue_path", mistake)
+    monkeypatch.setattr("ragstone.web.pages.annotate_page.queue_path", mistake)
     with caplog.at_level(0, logger="ragstone"):
         assert client.get(f"/a/{token}").status_code == 500
     assert "/a/…" in caplog.text
@@ -315,7 +315,7 @@ def test_a_network_of_ipv6_is_one_client() -> None:
 
 
 def test_clients_without_end_need_no_memory_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ragstone.web.wrong_tries.KNOWN", 3)
+    monkeypatch.setattr("ragstone.web.auth.KNOWN", 3)
     tries = WrongTries(lambda: 0.0)
     for _ in range(MOST):
         tries.add("a")

@@ -14,9 +14,9 @@ from ragstone.analysis.label_sampling.make_queue import annotate
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 from .conftest import HOST, SECRET
 

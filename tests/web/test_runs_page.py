@@ -18,9 +18,9 @@ from ragstone.report import charts
 from ragstone.report.page import Series
 from ragstone.run.folder import run_list as heartbeat
 from ragstone.run.folder.run_list import Progress, last_beat
-from ragstone.web.asked import Asked
-from ragstone.web.marks import change_marks
-from ragstone.web.pages.runs import A_PAGE, _compared, _metrics, _trends
+from ragstone.web.example_rows import change_marks
+from ragstone.web.page_request import Asked
+from ragstone.web.pages.runs_view import A_PAGE, _compared, _metrics, _trends
 from ragstone.web.runs_folder import RunsFolder
 
 from .conftest import SECRET, client_of

@@ -10,8 +10,8 @@ from ragstone.annotation.queue.labels_store import FILE, open_labels
 from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
 from ragstone.run import Run
+from ragstone.web.filters import TagSlice, tags_of
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.tagged import TagSlice, tags_of
 
 from .conftest import client_of, settled
 

@@ -3,7 +3,7 @@
 from random import Random
 from time import perf_counter
 
-from ragstone.web.parts.word_diff import TOKEN, word_diff
+from ragstone.web.parts.highlight import TOKEN, word_diff
 
 
 def test_words_of_one_text_alone_are_marked_neighbours_together() -> None:

@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from . import options
-from .failures import guarded
-from .grouped import SourceFirst
-from .kinds import with_kinds
 from .labels import LayoutOption
-from .output import print_json, print_page, say
-from .results import load_own
+from .options import with_kinds
+from .output import SourceFirst, guarded, load_own, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.annotation.queue.queue import Queue
-    from ragstone.web.listening import Served
+    from ragstone.web.security import Served
 
 annotate = typer.Typer(
     cls=SourceFirst,
@@ -429,8 +426,8 @@ def _filtered(path: Path, only: str) -> tuple[list[str], str]:
     """
     from ragstone.core.errors import InputError
     from ragstone.run import Run
+    from ragstone.web.entry_points import require_ui
     from ragstone.web.example_rows import example_rows
-    from ragstone.web.extra import require_ui
     from ragstone.web.filters import ExampleFilter
 
     require_ui("A filter")
@@ -620,7 +617,7 @@ def _open(
     start: str,
 ) -> None:
     from ragstone.core.database import POSTGRES
-    from ragstone.web.serving import view
+    from ragstone.web.entry_points import view
 
     folder = Path(place)
     if place.startswith(POSTGRES):

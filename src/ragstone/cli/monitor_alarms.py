@@ -179,7 +179,7 @@ def rules(
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
     from ragstone.monitor.alarms.slice_rules import bar_beforehand, shares_of
     from ragstone.report.number_format import number
-    from ragstone.web.parts.rule_delay import in_words, judged_of, rule_delay, usual_fall
+    from ragstone.web.monitor_pages.rules_page import in_words, judged_of, rule_delay, usual_fall
 
     bar = bar_beforehand(rule, settings.baseline)
     promise = rule.promise or settings.promise

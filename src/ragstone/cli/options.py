@@ -1,14 +1,243 @@
-"""Options that several commands have, the same in each."""
+"""Command-line options: options that several commands share, and the parsing of their values.
 
+Every command has ``--kinds``, because any run may hold tables of the user's own kinds.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .failures import guarded
+from .output import guarded
 
 if TYPE_CHECKING:
     from ragstone.run import Run
+
+
+Kinds = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MODULE",
+        help="Python file or module that defines judgement kinds to add. It is executed, so load "
+        "only code you trust.",
+    ),
+]
+
+
+def with_kinds(command: Callable[..., None]) -> Callable[..., None]:
+    """The command with the option, which is heeded before the command does anything."""
+
+    @functools.wraps(command)
+    def run(*args: Any, kinds: list[str] | None = None, **options: Any) -> None:
+        if kinds:
+            from ragstone.judgements import load_kinds
+
+            for name in kinds:
+                load_kinds(name)
+        command(*args, **options)
+
+    own = Parameter("kinds", Parameter.KEYWORD_ONLY, default=None, annotation=Kinds)
+    given = signature(command)
+    shown = given.replace(parameters=[*given.parameters.values(), own])
+    run.__signature__ = shown  # type: ignore[attr-defined]
+    return run
+
+
+def column_names(pairs: Sequence[str]) -> dict[str, str]:
+    """Name to column. The column stands behind the last ``=``, for ``ndcg(k=10)`` is a name too.
+
+    >>> column_names(["answer=reply", "ndcg(k=10)=gain"])
+    {'answer': 'reply', 'ndcg(k=10)': 'gain'}
+
+    Raises:
+        BadParameter: One that has no name or no column.
+    """
+    columns = {}
+    for pair in pairs:
+        name, equals, column = pair.rpartition("=")
+        if not (equals and name.strip() and column.strip()):
+            raise typer.BadParameter(f"{pair!r} is not FIELD=COLUMN.", param_hint="--map")
+        columns[name.strip()] = column.strip()
+    return columns
+
+
+RatingScales = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scale",
+        metavar="METRIC=FIRST:LAST",
+        help="Scale on which people rated a metric, such as faithfulness=1:5; repeatable. "
+        "Default: 1:4, 1:5 and 0:100 are recognised, with a note.",
+    ),
+]
+
+
+def scale_ends(pairs: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Metric to the ends of its scale. They stand behind the last ``=``.
+
+    >>> scale_ends(["faithfulness=1:4", "ndcg(k=10)=0:100"])
+    {'faithfulness': (1.0, 4.0), 'ndcg(k=10)': (0.0, 100.0)}
+
+    Raises:
+        BadParameter: One that has no name or no two numbers.
+    """
+    scales = {}
+    for pair in pairs:
+        name, _, ends = pair.rpartition("=")
+        first, _, last = ends.partition(":")
+        try:
+            scales[name.strip()] = float(first), float(last)
+        except ValueError:
+            name = ""
+        if not name.strip():
+            expected = "METRIC=FIRST:LAST, such as faithfulness=1:5"
+            raise typer.BadParameter(f"{pair!r} is not {expected}.", param_hint="--scale")
+    return scales
+
+
+PANEL = "LLM judges"
+
+Plan = Annotated[
+    str,
+    typer.Option(
+        metavar="PLAN",
+        rich_help_panel=PANEL,
+        help="isolated: each task in its own call; lean: fewer calls, because some tasks share "
+        "one and may influence each other.",
+    ),
+]
+Prompts = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        rich_help_panel=PANEL,
+        help="Folder of custom prompts: files such as support.md, which replace the built-in ones.",
+    ),
+]
+Language = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        rich_help_panel=PANEL,
+        help="Language in which models write claims and reasons, such as German. Default: the "
+        "language of the texts.",
+    ),
+]
+Rubrics = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", rich_help_panel=PANEL, help="TOML file that defines your own criteria."
+    ),
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run",
+        rich_help_panel=PANEL,
+        help="Print the expected calls, tokens and cost without calling any model.",
+    ),
+]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        metavar="USD",
+        rich_help_panel=PANEL,
+        help="Stop calling models at this cost. What was not judged is reported as missing; to "
+        "continue, run the same command with a larger budget.",
+    ),
+]
+MaxCalls = Annotated[
+    int | None,
+    typer.Option(metavar="N", rich_help_panel=PANEL, help="Stop after this many model calls."),
+]
+Prices = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        rich_help_panel=PANEL,
+        help="TOML file with prices per million tokens. Default: the prices in the `prices` extra.",
+    ),
+]
+Batch = Annotated[
+    bool,
+    typer.Option(
+        "--batch",
+        rich_help_panel=PANEL,
+        help="Ask in batches, which OpenAI, Anthropic, Gemini and servers with /v1/batches answer "
+        "within a day, usually at half the price. Ends with status 5 until they have; the same "
+        "command goes on.",
+    ),
+]
+BatchWait = Annotated[
+    float,
+    typer.Option(metavar="SECONDS", rich_help_panel=PANEL, help="Wait so long for batches."),
+]
+BatchRest = Annotated[
+    str,
+    typer.Option(
+        metavar="HOW",
+        rich_help_panel=PANEL,
+        help="How what a batch could not answer is asked again: batch, in the next one; alone, at "
+        "once and at the full price.",
+    ),
+]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        metavar="SECONDS",
+        rich_help_panel=PANEL,
+        help="Time limit for one reply, counted from when the request is sent.",
+    ),
+]
+Concurrency = Annotated[
+    int,
+    typer.Option(
+        metavar="N",
+        rich_help_panel=PANEL,
+        help="Maximum concurrent calls per model; adapts to the server's limit.",
+    ),
+]
+Rpm = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", rich_help_panel=PANEL, help="Maximum calls per minute to each model."
+    ),
+]
+Tpm = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N", rich_help_panel=PANEL, help="Maximum tokens per minute to each model."
+    ),
+]
+Cache = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR|URL",
+        rich_help_panel=PANEL,
+        help="Folder that caches replies across runs, or its URL, such as s3://bucket/cache, for "
+        "several machines. Default: Ragstone's cache folder.",
+    ),
+]
+NoCache = Annotated[
+    bool,
+    typer.Option(
+        "--no-cache",
+        rich_help_panel=PANEL,
+        help="Neither use cached replies from earlier runs nor cache new ones.",
+    ),
+]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug",
+        rich_help_panel=PANEL,
+        help="Print every reply, and each example with its verdicts as soon as it is judged.",
+    ),
+]
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -1,17 +1,32 @@
-"""Output: JSON on standard output, notes on standard error."""
+"""Command-line output: results, notes, failures, progress, confirmations, help; metrics by name.
 
+Results go to standard output, everything else to standard error. Bad input never shows a
+traceback. The help is plain text, because Rich takes longer to import than everything else that
+help needs.
+"""
+
+import functools
 import json
+import os
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, ParamSpec, TypeVar
 
 import typer
+from typer.core import TyperGroup
 
+from ragstone.core.errors import RagstoneError
 from ragstone.core.escape import json_text, seen
 from ragstone.core.messages import in_shell, throughout
 
 if TYPE_CHECKING:
+    from ragstone.metrics import Metric
     from ragstone.report.page import Page
+    from ragstone.run import Counts, Progress, Run
 
 
 def print_page(page: "Page", *, json: bool) -> None:
@@ -45,3 +60,259 @@ def print_notes(notes: Iterable[str]) -> None:
 def say(words: str, *, err: bool = False) -> None:
     """Print text, with what comes from the data escaped for a terminal."""
     typer.echo(seen(in_shell(words)), err=err)
+
+
+BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141
+
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def guarded(command: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The command, with every failure turned into words and an exit status."""
+
+    @functools.wraps(command)
+    def run(*args: Given.args, **options: Given.kwargs) -> Result:
+        try:
+            try:
+                return command(*args, **options)
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except RagstoneError as error:
+            fail(in_shell(error.text), BAD_INPUT)
+        except KeyboardInterrupt:
+            fail(
+                "Interrupted. A run keeps what it has done: run the same command again to resume.",
+                INTERRUPTED,
+            )
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(BROKEN_PIPE) from None
+        except OSError as error:
+            said = error.strerror or str(error)
+            if error.filename:
+                said = f"{error.filename}: {said}. Name another one, or change its permissions."
+            fail(said, BAD_INPUT)
+        except (typer.Exit, typer.BadParameter):
+            raise
+        except Exception as error:
+            if os.environ.get("RAGSTONE_DEBUG") == "1":
+                raise
+            fail(bug(error), BUG)
+
+    return run
+
+
+def fail(words: str, status: int) -> NoReturn:
+    """Say why on standard error, and end."""
+    say(words, err=True)
+    raise typer.Exit(status)
+
+
+def bug(error: Exception) -> str:
+    """One line for what should not happen: what, where, and how to see more."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    place = f"{Path(last.filename).name}:{last.lineno}"
+    message = " ".join(str(error).split())
+    return (
+        f"This is a bug in Ragstone, please report it: {type(error).__name__} in {place}"
+        f"{f': {message}' if message else ''}  (RAGSTONE_DEBUG=1 shows the traceback)"
+    )
+
+
+@contextmanager
+def bar(noun: str = "rows") -> Iterator["Callable[[Progress], None] | None"]:
+    """The callback for each step; None if the bar would not be visible."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import (
+        BarColumn,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.progress import Progress as Bar
+
+    from ragstone.report import terminal
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn(f"{{task.fields[examples]:,}} {noun}{{task.fields[more]}}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=terminal(sys.stderr), transient=True) as shown:
+        task = shown.add_task("reading", total=None, examples=0, more="")
+
+        stage = "reading"
+
+        def step(progress: "Progress") -> None:
+            nonlocal stage
+            if progress.stage != stage:
+                stage = progress.stage
+                shown.reset(task)
+            shown.update(
+                task,
+                description=progress.stage,
+                examples=progress.examples,
+                more=_workers(progress.workers) + _calls(progress.calls),
+                completed=progress.fraction or 0.0,
+                total=None if progress.fraction is None else 1.0,
+            )
+
+        yield step
+
+
+def _workers(workers: int | None) -> str:
+    """How many workers of a cluster are at work."""
+    return "" if workers is None else f", {workers:,} worker{'' if workers == 1 else 's'}"
+
+
+def _calls(counts: "Counts | None") -> str:
+    """The progress of requests to models."""
+    if counts is None:
+        return ""
+    parts = [f"{counts.calls:,} calls", f"{counts.in_flight:,} in flight"]
+    if counts.from_journal + counts.from_cache:
+        parts.append(f"{counts.from_journal + counts.from_cache:,} known")
+    if counts.rate_limits:
+        parts.append(f"{counts.rate_limits:,} × 429")
+    if counts.failed:
+        parts.append(f"{counts.failed:,} failed")
+    if counts.usd is not None:
+        parts.append(f"${counts.usd:,.4f}" if counts.usd < 1 else f"${counts.usd:,.2f}")
+    return ", " + ", ".join(parts)
+
+
+def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
+    """Whether to go on: it was said before, or somebody says so now.
+
+    Who reads JSON is not asked, and where nobody answers nothing is agreed to.
+
+    Args:
+        question: Asked on standard error.
+        yes: It was said before, by ``--yes``.
+        json: Whether the result is printed as JSON.
+    """
+    if yes:
+        return True
+    if json:
+        say("With --json nobody is asked: --yes agrees to it.", err=True)
+        return False
+    try:
+        return typer.confirm(question, err=True)
+    except typer.Abort as error:
+        say("", err=True)
+        if isinstance(error.__context__, KeyboardInterrupt):
+            fail("Interrupted. Nothing was done.", INTERRUPTED)
+        say("Not agreed to: no answer came. --yes agrees without being asked.", err=True)
+        return False
+
+
+class Grouped(TyperGroup):
+    """Commands under the heading of their panel, in plain text."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        """A section for each panel, in the order of the commands; no sentence is cut."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        commands: Mapping[str, Any] = self.commands
+        for name, command in commands.items():
+            first_sentence = command.get_short_help_str(sys.maxsize)
+            panel = command.rich_help_panel or "Commands"
+            panels.setdefault(panel, []).append((name, first_sentence))
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+
+class SourceFirst(Grouped):
+    """Commands of which the first stands for a source: ``annotate RUN`` is ``annotate new RUN``."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Put in the name of the first command where none is named."""
+        if args and args[0] not in self.commands and args[0] not in ctx.help_option_names:
+            args = [next(iter(self.commands)), *args]
+        return super().parse_args(ctx, args)
+
+
+def load_own(files: Sequence[Path]) -> "list[Metric]":
+    """Load the metrics from the user's own files; what these print is none of the results."""
+    from ragstone.metrics import load_metrics
+
+    with redirect_stdout(sys.stderr):
+        return [metric for file in files for metric in load_metrics(file)]
+
+
+def requested(
+    metrics: Sequence[str], suites: Sequence[str], own: "Sequence[Metric]", *, quick: bool
+) -> "tuple[list[str | Metric], list[str], list[str]]":
+    """Metrics and suites, with deprecated names resolved.
+
+    Metrics of the user's own files come with any others. With ``quick``, that
+    suite stands in where neither a metric nor a suite is named.
+    """
+    from ragstone.core.errors import each
+    from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note, suite_named
+
+    looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
+    looked_up += [partial(suite_named, text) for text in suites if text != QUICK]
+    each(looked_up)
+    named = {parse_metric(text).name for text in metrics}
+    notes = [note for text in metrics if (note := alias_note(text))]
+    notes += [note for text in (*metrics, *suites) if (note := strictness_note(text))]
+    chosen: list[str | Metric] = [*metrics, *(one for one in own if one.name not in named)]
+    return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
+
+
+def defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no.
+
+    Raises:
+        InputError: A sentence is empty, which would mean another metric.
+    """
+    from ragstone.core.errors import InputError
+    from ragstone.metrics.critique import AspectVerdict
+    from ragstone.metrics.rating import RubricScore
+
+    if not all(one.strip() for one in (*criteria, *questions)):
+        raise InputError("A criterion is empty. Say in a sentence what is to be judged.")
+    rated = [str(RubricScore(definition=one)) for one in criteria]
+    return [*rated, *(str(AspectVerdict(definition=one)) for one in questions)]
+
+
+def names_of(metrics: Sequence[str] | None) -> list[str]:
+    """Text forms of metrics; adds a note for each deprecated name."""
+    from ragstone.metrics import alias_note, parse_metric
+
+    notes = {text: alias_note(text) for text in metrics or ()}
+    print_notes(note for note in notes.values() if note)
+    return [str(parse_metric(text)) if note else text for text, note in notes.items()]
+
+
+def finish(run: "Run", notes: Sequence[str], *, full: bool, pooled: bool, json: bool) -> None:
+    """Print the run, its notes on standard error, and end with its exit status."""
+    from ragstone.report.run_notes import run_notes
+
+    print_run(run, [*notes, *run_notes(run)], full=full, pooled=pooled, json=json)
+    raise typer.Exit(run.exit_status)
+
+
+def print_run(
+    run: "Run", notes: Sequence[str], *, full: bool, pooled: bool = False, json: bool
+) -> None:
+    """Print the page of a run, in short or in full."""
+    from ragstone.analysis.summaries.run_summary import summarise
+    from ragstone.report.pages.full_run_page import full_page
+    from ragstone.report.pages.runs_page import run_page
+
+    summary = summarise(run)
+    if full:
+        print_page(full_page(run, notes, summary, pooled=pooled), json=json)
+    else:
+        print_page(run_page(run, summary, notes, pooled=pooled), json=json)

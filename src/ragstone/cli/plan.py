@@ -6,13 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .column_names import column_names
-from .failures import guarded
-from .grouped import Grouped
-from .kinds import with_kinds
-from .output import print_page
-from .rating_scales import RatingScales, scale_ends
-from .results import load_own, names_of
+from .options import RatingScales, column_names, scale_ends, with_kinds
+from .output import Grouped, guarded, load_own, names_of, print_page
 
 if TYPE_CHECKING:
     from ragstone.analysis.scored_run import Scored

@@ -1,12 +1,24 @@
-"""``ragstone runs [DIR]``: which runs there are."""
+"""Run commands: list, show, view, report and export runs, and follow their batches."""
 
+import shlex
+import sys
+from collections.abc import Collection
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from ragstone.core.messages import in_shell
+
 from . import options
-from .output import print_page
+from .output import bar, load_own, print_notes, print_page, print_run, say
+
+if TYPE_CHECKING:
+    from ragstone.core.errors import BatchesWaiting
+    from ragstone.report.run_contents import FileFormat
+    from ragstone.run import Run
+    from ragstone.web.security import Served
 
 
 def runs(
@@ -26,3 +38,366 @@ def runs(
     from ragstone.run.folder.run_list import runs_in
 
     print_page(runs_page(folder, runs_in(folder)), json=json)
+
+
+def show(
+    run: options.RunFolder,
+    example: Annotated[str | None, typer.Argument(help="Id of an example to show in full.")] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Show the worst examples of this metric; repeatable."),
+    ] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, metavar="N", help="Number of examples. Default: 5; 3 per --metric."),
+    ] = None,
+    prompts: Annotated[
+        bool,
+        typer.Option("--with-prompts", help="With EXAMPLE: also show the prompts that models "
+                     "received."),
+    ] = False,
+    failures: Annotated[
+        bool,
+        typer.Option("--failures", help="Show at which stage of the pipeline answers that fell "
+                     "short first went wrong."),
+    ] = False,
+    conversations: Annotated[
+        bool,
+        typer.Option("--conversations", help="Show the worst turn, the mean of the turns and the "
+                     "share resolved of whole sessions."),
+    ] = False,
+    bar: Annotated[
+        float | None,
+        typer.Option(metavar="SCORE", help="With --conversations and --metric: a conversation is "
+                     "resolved if its last turn is answered and its score is not worse than "
+                     "this."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
+    ] = None,
+    without_overrules: options.WithoutOverrules = False,
+    stage: Annotated[
+        str | None,
+        typer.Option(metavar="STAGE", help="With --failures: list the answers that failed at this "
+                     "stage first, such as not_used."),
+    ] = None,
+    metrics_from: options.MetricsFrom = None,
+    full: options.Full = False,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Show the worst examples in RUN, over all its metrics, or one EXAMPLE in full.
+
+    Each with the claims, statements or contexts that made it bad, and why. With
+    --metric: the worst examples of that metric. With --failures: the failure waterfall. With
+    --conversations: whole sessions.
+        For one example: its claims, verdicts, evidence, reasons and scores, and each
+    question to a model with its replies and their cost.
+
+    Exit status: 0 done, 2 no such run, example or metric.
+    """
+    from ragstone import report
+    from ragstone.analysis.scored_run import metric_among
+
+    load_own(metrics_from or ())
+    opened = options.read_run(run, without_overrules=without_overrules)
+    if example is not None:
+        found = report.dossier(opened, example)
+        print_page(report.example_page(found, prompts=prompts), json=json)
+        return
+    if (by or stage) and not failures:
+        raise typer.BadParameter("--by and --stage go with --failures.")
+    if bar is not None and not conversations:
+        raise typer.BadParameter("--bar goes with --conversations.")
+    if conversations:
+        from ragstone.analysis import conversations as found_of
+        from ragstone.report.pages.failures_page import conversations_page
+
+        sessions = found_of(opened, metrics=metric or (), bar=bar)
+        print_page(conversations_page(sessions, limit=limit), json=json)
+        return
+    if failures:
+        from ragstone.analysis.summaries.failure_stages import failures as found_in
+        from ragstone.report.pages.failures_page import failures_page, stage_page
+
+        faults = found_in(opened, by=by or ())
+        if stage is None:
+            print_page(failures_page(faults), json=json)
+        else:
+            print_page(stage_page(opened, faults, stage, limit=limit), json=json)
+        return
+    if full:
+        print_run(opened, (), full=True, json=json)
+        return
+    scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
+    chosen = [metric_among(one, scored, "metric of this run", run=run) for one in metric or ()]
+    print_page(report.worst_page(opened, metrics=chosen, limit=limit), json=json)
+
+
+def view(
+    folder: Annotated[
+        Path, typer.Argument(metavar="[DIR]", help="A folder with runs in it, or one run.")
+    ] = Path("runs"),
+    port: Annotated[
+        int, typer.Option(metavar="N", help="Port to listen on; 0 takes a free one.")
+    ] = 8421,
+    host: Annotated[
+        str,
+        typer.Option(metavar="ADDRESS", help="Address to listen on. Others than this machine's own "
+                     "get a token, which the printed address carries."),
+    ] = "127.0.0.1",
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+    labels: Annotated[
+        str,
+        typer.Option(metavar="STORE", help="Store of human labels, if it is not labels.sqlite in "
+                     "DIR: a file, or an address postgresql://…"),
+    ] = "",
+    static: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for the app as files, to be opened from the disk, "
+                     "instead of a server."),
+    ] = None,
+) -> None:  # fmt: skip
+    """Show the runs in DIR in a browser: compare them, see where they fail, open an example.
+
+    Needs the extra ui. Everything stays on this machine; Ctrl+C ends it.
+
+    With --static: each run with its lists, and its examples, or the 1,000 worst of more
+    than 5,000. The files need no server; searching and noting are left out.
+
+    Exit status: 0 stopped or written, 2 no such folder or store, or the port is taken.
+    """
+    if static is not None:
+        from ragstone.run import Progress
+        from ragstone.web.static_site import write_static
+
+        with bar("pages") as step:
+            made = write_static(
+                folder,
+                static,
+                progress=step and (lambda n, of: step(Progress("writing", n, n / of))),
+            )
+        say(f"Wrote {made.pages:,} pages ({made.size / 1e6:,.1f} MB). Open {made.start}")
+        for line in made.left_out:
+            say(line)
+        return
+    from ragstone.web.entry_points import view as serve
+
+    serve(folder, labels=labels, port=port, host=host, browser=not no_browser, told=_say)
+
+
+def _say(served: "Served") -> None:
+    typer.echo(f"Ragstone is at {served.owner}")
+
+
+def report(
+    run: options.RunFolder,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
+                       parser=options.read_place, help="A second run that "
+                       "RUN is compared with."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="The HTML file. Default: the name of RUN, here."),
+    ] = None,
+    baseline: options.Baseline = None,
+    margin: options.Margin = None,
+    charts: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder for each figure as an SVG file, instead of "
+                     "the report; with --out both are written."),
+    ] = None,
+    png: Annotated[
+        bool, typer.Option("--png", help="With --charts: write PNG files too. Needs the extra png.")
+    ] = False,
+    without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
+) -> None:  # fmt: skip
+    """Write what RUN found as one HTML file that opens anywhere and loads nothing.
+
+    The verdict, every estimate, the comparison of the systems or of two runs, slices,
+    where answers go wrong, the worst ones with the reasons, all answers with filters,
+    and how it was measured. At most 1.5 MB; what it leaves out for that it
+    says. Needs the extra ui; --charts does not.
+
+    Exit status: 0 done, 2 no such run or system.
+    """
+    if png and charts is None:
+        raise typer.BadParameter("--png goes with --charts.")
+    load_own(metrics_from or ())
+    opened = options.read_run(run, without_overrules=without_overrules)
+    second = other and options.read_run(other, without_overrules=without_overrules)
+    if charts is not None:
+        from ragstone.report.chart_files import write_charts
+
+        files = write_charts(opened, charts, second, baseline=baseline, margin=margin, png=png)
+        say(f"Wrote {len(files):,} files into {charts}.")
+        if out is None:
+            return
+    from ragstone.web.entry_points import write_report
+
+    made = write_report(
+        opened, out or Path(f"{run.resolve().name}.html"), second, baseline=baseline, margin=margin
+    )
+    say(f"Wrote {made.path} ({made.size / 1000:,.0f} kB).")
+    for line in made.left_out:
+        say(line)
+
+
+class As(StrEnum):
+    """How it is written."""
+
+    csv = "csv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+    graphrag = "graphrag"
+    embedding = "embedding"
+    taxonomy = "taxonomy"
+    triad = "triad"
+    ragas = "ragas"
+    rubric = "rubric"
+    inspectorraget = "inspectorraget"
+    every_eval_ever = "every-eval-ever"
+
+
+SCORES = "scores"
+FILES: "dict[As, FileFormat]" = {As.csv: "csv", As.jsonl: "jsonl", As.parquet: "parquet"}
+
+
+def export(
+    run: options.RunFolder,
+    to: Annotated[
+        As,
+        typer.Option("--as", help="File format; or the suite whose report is wanted: CSV files "
+                     "with the columns of the tool that the suite is named after; or the tool that "
+                     "opens it."),
+    ] = As.csv,
+    what: Annotated[
+        str,
+        typer.Option(help="scores, estimates, judgements:KIND or examples."),
+    ] = SCORES,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Output file; for a report, a folder for "
+                                  "all its files, or FILE.csv for the first. Default: standard "
+                                  "output, of a report the first file.")
+    ] = None,
+    without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
+) -> None:  # fmt: skip
+    """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
+
+    An undefined or missing value becomes an empty cell, never 0.
+    """
+    from ragstone.core.errors import InputError
+    from ragstone.core.files import write_result
+    from ragstone.report import as_bytes, export_table
+
+    if to is As.parquet and out is None and sys.stdout.isatty():
+        raise InputError("Parquet cannot be printed to a terminal. Name a file with --out.")
+    if to not in FILES and what != SCORES:
+        raise InputError(
+            f"--what names a table of the run, for {', '.join(FILES)}; the report of {to} has its "
+            "own tables."
+        )
+    load_own(metrics_from or ())
+    opened = options.read_run(run, without_overrules=without_overrules)
+    if to not in FILES:
+        write_as(opened, to.value, out)
+    elif out is None:
+        _print(as_bytes(export_table(opened, what), FILES[to]))
+    else:
+        write_result(out, as_bytes(export_table(opened, what), FILES[to]))
+        print_notes([f"written to {out}."])
+
+
+def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = ()) -> None:
+    """Write the run as the report of a tool; print its first file if ``out`` is None.
+
+    Notes in ``told`` are not repeated.
+    """
+    from ragstone.report.layouts import report_as, write_report
+
+    report = report_as(run, suite)
+    notes = [note for note in report.notes if note not in told]
+    if out is None:
+        _print(report.files[0].content)
+        print_notes(notes)
+    else:
+        written = write_report(report, out)
+        print_notes([*notes, f"written to {', '.join(map(str, written))}."])
+
+
+def _print(content: bytes) -> None:
+    from ragstone.core.escape import seen
+
+    if sys.stdout.isatty():
+        content = seen(content.decode()).encode()
+    sys.stdout.buffer.write(content)
+
+
+WAITING = 5
+"""The exit status of a run that waits for batches."""
+
+
+def batches(
+    run: options.RunFolder,
+    as_known: Annotated[
+        bool, typer.Option("--as-known", help="Ask no provider: show what was last known.")
+    ] = False,
+    forget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID",
+            help="Give up a batch that cannot be read any more, such as one "
+            "that was deleted: its questions are asked, and paid for, again.",
+        ),
+    ] = None,
+    json: options.Json = False,
+) -> None:
+    """List the batches that RUN was asked in: how far they are, and what goes on with them.
+
+    The keys of the providers are read from the environment.
+
+    Exit status: 0 done, 2 no batches there.
+    """
+    from ragstone.report.pages.runs_page import batches_page
+    from ragstone.run.batches.batch_follower import batches as listed
+
+    print_page(batches_page(listed(run, ask=not as_known, forget=forget)), json=json)
+
+
+def end_waiting(waiting: "BatchesWaiting", *, json: bool) -> NoReturn:
+    """Print what a run waits for and the command that goes on, and end with status 5."""
+    from ragstone.report.pages.runs_page import batches_page
+    from ragstone.run.batches.batch_follower import batches as listed
+    from ragstone.run.batches.batch_follower import keep_command
+
+    keep_command(waiting.folder, typed())
+    if not json:
+        say(in_shell(waiting.text), err=True)
+    print_page(batches_page(listed(waiting.folder, ask=False)), json=json)
+    raise typer.Exit(WAITING)
+
+
+def typed() -> str:
+    """The command as it was typed, to be pasted into a shell; queries may be signatures."""
+    name = Path(sys.argv[0]).name
+    start = [sys.executable, "-m", "ragstone"] if name == "__main__.py" else ["ragstone"]
+    return shlex.join([*start, *map(without_query, sys.argv[1:])])
+
+
+def without_query(word: str) -> str:
+    """A word of a command, a URL of data without its query, which may hold a signature.
+
+    What stands behind the ``#`` of a judge are its settings.
+
+    >>> without_query("https://host/rows.jsonl?sig=1"), without_query("http://host/v1#m?top_p=1")
+    ('https://host/rows.jsonl?…', 'http://host/v1#m?top_p=1')
+    """
+    scheme, url, rest = word.partition("://")
+    place, query, _ = rest.partition("?")
+    return f"{scheme}{url}{place}?…" if query and "#" not in place else word

@@ -1,9 +1,7 @@
 """Helpers for tests, including yours: rows, scores, scripted models and encoders, tiny models."""
 
-from .chat import ScriptedModel, asked, reply_to
-from .encoder import ScriptedEncoder
-from .models import tiny_bert
-from .rows import (
+from .fake_models import ScriptedEncoder, ScriptedModel, asked, reply_to, tiny_bert
+from .hand_rows import (
     Given,
     Rows,
     claims,

@@ -40,10 +40,8 @@ from ragstone.monitor.store.rows import Level, log
 from ragstone.monitor.store.store import MonitorStore, check_place, open_store
 from ragstone.monitor.worker import worker_command
 
-from .extra import require_ui
-from .listening import Listening, Served, listen
-from .safe import Access
-from .serving import lean
+from .entry_points import lean, require_ui
+from .security import Access, Listening, Served, listen
 
 if TYPE_CHECKING:
     import uvicorn
@@ -362,11 +360,10 @@ def serve_monitor(
     pass
     from ragstone.monitor.intake.group_commit import IntakeSettings
 
-    from .app import make_app
+    from .web_app import make_app
 
     pass
-    from .runs_folder import RunsFolder
-    from .watching import Watching
+    from .runs_folder import RunsFolder, Watching
 
     access = listening.access()
     intake = make_intake(

@@ -1,10 +1,17 @@
-"""RunsFolder: the folder whose runs the app shows."""
+"""Runs folder: the runs that the app shows and holds open, with their labels and the monitor.
 
+Sizes, columns and numbers of rows are checked before a run is shown. Checksums and rows are
+checked in the background, after the rows to filter and sort by are made, because this takes as
+long as reading everything; every later page then reports any fault.
+"""
+
+from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from ragstone.analysis import compare
@@ -22,28 +29,153 @@ from ragstone.annotation.queue.labels_store import (
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.queue_results import labels_as_they_are
 from ragstone.annotation.queue.work_progress import queue_version
-from ragstone.core.errors import InputError, RagstoneError, UnknownName
+from ragstone.core.database import Sql
+from ragstone.core.errors import DamagedRun, Fault, InputError, RagstoneError, UnknownName
+from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import FILE as MONITOR
-from ragstone.monitor.store.store import open_store
+from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Run
 from ragstone.run.corrections.correction import FILE as OVERRULES
 from ragstone.run.corrections.correction import Store
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.locks import MANIFEST
+from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
-from .calm import Calm
-from .kept import KeptResults
-from .later import PATIENCE, Later
-from .marks import Marks, change_marks, marks_in
-from .opened import OpenRuns
-from .visitor import SeatedPerson
-from .watching import Watching
-from .web_page import NotThere
+from .auth import SeatedPerson
+from .background_cache import PATIENCE, Calm, KeptResults, Later
+from .example_rows import Marks, change_marks, example_rows, marks_in
+from .page_request import NotThere
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """A monitor.
+
+    Attributes:
+        store: Where all of it is.
+        settings: By which it judges and alarms; None if this server does not know them.
+        takes: Whether this server takes traces; else it only shows what came.
+        token: What a program that sends traces has to show; empty if nothing is asked for.
+        waiting: How many requests wait to be written; None where none are taken.
+    """
+
+    store: MonitorStore
+    settings: MonitorSettings | None = None
+    takes: bool = False
+    token: str = ""
+    waiting: Callable[[], int] | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[Sql]:
+        """The store as it is at one moment.
+
+        Raises:
+            StoreAway: It cannot be used.
+        """
+        with self.store.database.reading() as run:
+            yield run
+
+    @contextmanager
+    def writing(self) -> Iterator[Sql]:
+        """A change of the store.
+
+        Raises:
+            StoreAway: It cannot be used.
+        """
+        with self.store.database.transaction() as run:
+            yield run
+
+
+HELD = 4
+"""Runs that are held open; the one that was not looked at for longest goes first."""
+
+Stamp = tuple[int, int]
+
+_ONE_AT_A_TIME = Lock()
+
+
+class OpenRun:
+    """A run that is held open.
+
+    Args:
+        path: Of a finished run.
+        calm: The checks wait for it.
+
+    Attributes:
+        run: To be read by many threads.
+        checked: Set when every file has been read and compared with its checksum.
+        faults: What was found then.
+
+    Raises:
+        InputError: It is not a finished run, or damaged.
+    """
+
+    def __init__(self, path: Path, calm: Calm) -> None:
+        self._calm = calm
+        self.run = Run.open(path)
+        self.run.folder.believe()
+        self.checked = Event()
+        self.faults: Sequence[Fault] = ()
+        Thread(target=self._prepare, daemon=True).start()
+
+    def _prepare(self) -> None:
+        with _ONE_AT_A_TIME:
+            try:
+                rows = example_rows(self.run)
+                self._calm.wait()
+                rows.prepare()
+                self._calm.wait()
+                self.faults = RunFiles(self.run.path).damage()
+            except RagstoneError:
+                # It was replaced meanwhile; who opens it again is told what is wrong.
+                pass
+            finally:
+                self.checked.set()
+
+
+class OpenRuns:
+    """The runs that were looked at last; one that changed on disk is opened again.
+
+    Args:
+        calm: What is made ready in the background waits for it.
+    """
+
+    def __init__(self, calm: Calm) -> None:
+        self._calm = calm
+        self._lock = Lock()
+        self._held: OrderedDict[Path, tuple[Stamp, OpenRun]] = OrderedDict()
+
+    def open(self, path: Path) -> OpenRun:
+        """The run in a folder.
+
+        Raises:
+            InputError: It is not a finished run, or damaged.
+        """
+        stamp = _stamp(path)
+        with self._lock:
+            held = self._held.pop(path, None)
+            if held is None or held[0] != stamp:
+                held = stamp, OpenRun(path, self._calm)
+            self._held[path] = held
+            while len(self._held) > HELD:
+                self._held.popitem(last=False)
+        if held[1].faults:
+            raise DamagedRun(held[1].faults, hint=held[1].run.folder.made_anew)
+        return held[1]
+
+
+def _stamp(path: Path) -> Stamp:
+    try:
+        facts = (path / MANIFEST).stat()
+    except OSError:
+        return 0, 0
+    return facts.st_mtime_ns, facts.st_size
+
 
 T = TypeVar("T")
 
-Stamp = tuple[object, ...]
+RunsFolderStamp = tuple[object, ...]
 """What changes when a run does."""
 
 LONGEST_NAME = 255
@@ -79,7 +211,7 @@ class RunsFolder:
         self.later = Later(self.calm)
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
-        self._seen: dict[Path, tuple[Stamp, FoundRun, Sequence[Estimate]]] = {}
+        self._seen: dict[Path, tuple[RunsFolderStamp, FoundRun, Sequence[Estimate]]] = {}
         at = Path(labels or self.folder)
         self._address = StoreAddress(labels)
         if self._address.is_file:
@@ -154,7 +286,7 @@ class RunsFolder:
             NotThere: No run is called so.
             InputError: Its overrules cannot be read.
         """
-        return tuple(_stamp(self.path(name) / MANIFEST) for name in names)
+        return tuple(_runs_folder_stamp(self.path(name) / MANIFEST) for name in names)
 
     def marks(self) -> Marks:
         """What people noted beside the runs."""
@@ -354,7 +486,7 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
         return ()
 
 
-def _stamp(file: Path) -> Stamp:
+def _runs_folder_stamp(file: Path) -> RunsFolderStamp:
     """Of the run with this ``run.json``, which has the checksums of all its tables."""
     try:
         content = blake2b(file.read_bytes(), digest_size=16).hexdigest()
@@ -365,7 +497,7 @@ def _stamp(file: Path) -> Stamp:
     return file.parent.name, content
 
 
-def _glance(file: Path) -> Stamp:
+def _glance(file: Path) -> RunsFolderStamp:
     """The same as far as the system tells it without reading anything."""
     found: list[object] = []
     for one in (file, file.parent / OVERRULES, file.parent / f"{OVERRULES}-wal"):

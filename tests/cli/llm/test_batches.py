@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ragstone import evaluate
-from ragstone.cli.batches import typed
+from ragstone.cli.runs import typed
 from ragstone.data import cornwall
 from ragstone.run.batches.batch_journal import FILE
 from tests.batch_provider import BatchProvider, long_ago, provider

@@ -24,7 +24,7 @@ from ragstone.data import cornwall
 from ragstone.data.write import as_record
 from ragstone.metrics import SUITES
 from ragstone.monitor.store.store import open_store
-from ragstone.web import listening
+from ragstone.web import security as listening
 from tests.project import ROOT
 
 OF_USERS = re.compile(

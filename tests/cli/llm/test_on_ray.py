@@ -24,7 +24,7 @@ import sys
 from ragstone.run import blocks
 from ragstone.run.evaluate import evaluate
 blocks.OF_A_SHARD = 50
-from ragstone.cli import main
+from ragstone.cli.app import main
 sys.argv[0] = "ragstone"
 main()
 """

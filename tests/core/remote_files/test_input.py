@@ -18,7 +18,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone import evaluate, read
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.errors import InputError, MissingDependency, NothingThere, StorageAway
 from ragstone.core.remote_files import Remote, RemoteFile, copy_of, is_url, shown
 from ragstone.data import cornwall, to_frame

@@ -13,7 +13,7 @@ from fsspec.implementations.local import LocalFileSystem
 from typer.testing import CliRunner
 
 from ragstone import evaluate, rescore
-from ragstone.cli import app
+from ragstone.cli.app import app
 from ragstone.core.errors import InputError, RunConflict, StorageAway
 from ragstone.core.remote_files import Remote, RemoteFile
 from ragstone.data import cornwall

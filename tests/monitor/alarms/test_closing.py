@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ragstone.cli.monitor_standing import standing
+from ragstone.cli.monitor_doctor import standing
 from ragstone.core.database import Sql
 from ragstone.monitor.alarms import watch as closing
 from ragstone.monitor.alarms.detectors import Fall, detect

@@ -26,7 +26,7 @@ from ragstone.monitor.store.rows import count, counted, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Limits
 from ragstone.testing import ScriptedModel
-from ragstone.testing.chat import Said
+from ragstone.testing.fake_models import Said
 from tests.monitor.duties.arriving import (
     FALSE,
     receive,

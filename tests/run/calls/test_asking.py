@@ -21,7 +21,7 @@ from ragstone.run.calls.model_client import CallLimits
 from ragstone.run.calls.reply_cache import ReplyCache
 from ragstone.testing import ScriptedModel
 from ragstone.testing import asked as ids
-from ragstone.testing.chat import Said
+from ragstone.testing.fake_models import Said
 
 Make = Callable[..., Question]
 Open = Callable[..., Asking]

@@ -13,9 +13,9 @@ import uvicorn
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE, NARROW = 1280, 390

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, Page, Route, expect
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 from .conftest import NARROW, PATIENCE, Watched, widths
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import ragstone
-from ragstone.web.static_files import write_static
+from ragstone.web.static_site import write_static
 
 from .conftest import Watched, widths
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.web.asked import run_path
+from ragstone.web.page_request import run_path
 
 from .conftest import NARROW, WIDE, Serve, Watched, widths
 

@@ -12,9 +12,9 @@ from playwright.sync_api import Browser
 
 from ragstone.annotation.queue.form import QueueForm
 from ragstone.annotation.queue.queue import Queue
-from ragstone.web.app import make_app
 from ragstone.web.runs_folder import RunsFolder
-from ragstone.web.safe import Access
+from ragstone.web.security import Access
+from ragstone.web.web_app import make_app
 
 
 @pytest.fixture(params=["t0ken", ""], ids=["with an owner's token", "without"])

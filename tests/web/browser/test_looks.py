@@ -11,7 +11,7 @@ from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
 from ragstone.data import cornwall
 from ragstone.testing import ScriptedEncoder
-from ragstone.web.asked import queue_path
+from ragstone.web.page_request import queue_path
 
 from .conftest import Serve, Watched, widths
 

@@ -119,8 +119,8 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
         judge = yes.counts[0][1] + yes.counts[1][1]
         people = sum(yes.counts[1])
         yield (
-            f"Of {counted(check.n, 'label')} of {_calibration_name(check.column)} the judge says yes "
-            f"to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
+            f"Of {counted(check.n, 'label')} of {_calibration_name(check.column)} the judge says "
+            f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
         yield "It "

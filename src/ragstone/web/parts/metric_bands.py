@@ -1,4 +1,4 @@
-"""Metric bands: a metric over time as the first screen of the monitor shows it."""
+"""Metric bands: a production metric drawn over time, and metric names and times in words."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,79 @@ from ragstone.monitor.series.compare_windows import DeployMarker, MeanWithInterv
 from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTime
 from ragstone.monitor.store.stored_alarms import RaisedAlarm
 from ragstone.report import charts
-from ragstone.report.number_format import counted, ends, number, percent
+from ragstone.report.number_format import counted, ends, number, percent, short_name, spoken
 from ragstone.report.page import Scale, Series, SeriesPoint
 from ragstone.report.reason_words import words
-from ragstone.web.drawing import drawn, minus
+from ragstone.web.templating import drawn, minus
 
-from .metric_names import said_metric
-from .moments import DAY, HOUR, MINUTE, length_in_words, shown_moment
+GUARD = "guard_"
+
+
+def said_metric(metric: str) -> str:
+    """What a metric, or a check of the guard, is called.
+
+    >>> said_metric("faithfulness"), said_metric("guard_ok"), said_metric("guard_numbers_match")
+    ('faithfulness', 'all checks', 'check: numbers match')
+    """
+    if metric == f"{GUARD}ok":
+        return "all checks"
+    if metric == f"{GUARD}confidence":
+        return "confidence of the guard"
+    if metric.startswith(GUARD):
+        return f"check: {spoken(metric.removeprefix(GUARD))}"
+    return spoken(short_name(metric))
+
+
+MINUTE, HOUR, DAY = 60, 3_600, 86_400
+LAST = 253_402_300_799.0
+"""The end of the year 9999, in seconds since the epoch."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMoment:
+    """A time.
+
+    Attributes:
+        iso: For programs.
+        words: For people, as short as the day allows.
+        full: With date and zone.
+    """
+
+    iso: str
+    words: str
+    full: str
+
+
+def shown_moment(at: float, now: float | None = None) -> ShownMoment:
+    """A time in seconds since the epoch; one of today without its date."""
+    then = datetime.fromtimestamp(min(max(at, 0.0), LAST - DAY), UTC).astimezone()
+    today = datetime.now().astimezone() if now is None else datetime.fromtimestamp(now).astimezone()
+    if then.date() == today.date():
+        words = then.strftime("%H:%M")
+    else:
+        words = then.strftime("%d %b, %H:%M" if then.year == today.year else "%d %b %Y, %H:%M")
+    return ShownMoment(
+        then.isoformat(timespec="seconds"), words, then.strftime("%d %b %Y, %H:%M:%S %Z")
+    )
+
+
+def length_in_words(seconds: float) -> str:
+    """How long something takes, in one unit or two.
+
+    >>> length_in_words(4.2), length_in_words(5_280), length_in_words(7_200), length_in_words(2e5)
+    ('4 s', '88 min', '2 h', '2 d 8 h')
+    """
+    whole = max(0, round(seconds))
+    if whole < 2 * MINUTE and whole != MINUTE:
+        return f"{whole} s"
+    if whole < 2 * HOUR and whole != HOUR:
+        return f"{round(whole / MINUTE)} min"
+    if whole < 2 * DAY:
+        return f"{round(whole / HOUR)} h"
+    days, rest = divmod(whole, DAY)
+    hours = round(rest / HOUR)
+    return f"{days} d {hours} h" if hours and days < 7 else f"{days} d"
+
 
 HIGH = 120
 """Pixels of a band."""

@@ -7,8 +7,7 @@ from urllib.parse import quote
 from ragstone.monitor.store.stored_examples import ListedExample, ListedScore
 from ragstone.report.number_format import number, shortened, spoken
 
-from .metric_names import GUARD, said_metric
-from .moments import ShownMoment, shown_moment
+from .metric_bands import GUARD, ShownMoment, said_metric, shown_moment
 
 QUESTION, ANSWER, SCORES = 300, 300, 3
 

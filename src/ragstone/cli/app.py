@@ -1,0 +1,82 @@
+"""The command line: one file per command. Everything a command does is also possible in Python.
+
+Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 5 waiting
+for batches, 130 interrupted.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+import ragstone
+from ragstone.core.python_runtime import collect_rarely
+
+from .annotate import annotate
+from .decide import compare, gate, overrule, weights
+from .doctor import doctor
+from .evaluate_command import evaluate, score
+from .guard_command import calibrate_file, check_file, guard
+from .labels import agreement, calibrate, labels, sample
+from .lookup import formats, judges, metrics, models
+from .monitor import monitor
+from .options import with_kinds
+from .output import Grouped, guarded
+from .plan import plan
+from .runs import batches, export, report, runs, show, view
+
+app = typer.Typer(
+    name="ragstone",
+    cls=Grouped,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+PANELS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Measure": (evaluate, score),
+    "Inspect": (view, report, runs, batches, show, overrule, export),
+    "Decide": (compare, gate),
+    "Use human labels": (sample, labels, agreement, calibrate, weights),
+    "Look up": (metrics, judges, models, formats, doctor),
+}
+for panel, commands in PANELS.items():
+    for command in commands:
+        app.command(rich_help_panel=panel)(guarded(with_kinds(command)))
+app.add_typer(annotate, name="annotate", rich_help_panel="Use human labels")
+app.add_typer(plan, name="plan", rich_help_panel="Decide")
+guard.command("calibrate")(guarded(calibrate_file))
+guard.command("check")(guarded(check_file))
+app.add_typer(guard, name="guard", rich_help_panel="Decide")
+app.add_typer(monitor, name="monitor", rich_help_panel="Inspect")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"ragstone {ragstone.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Measure retrieval-augmented generation, with a confidence interval on every number.
+
+    To start, run: ragstone evaluate DATA
+    """
+
+
+def main() -> None:
+    """Run the command that was typed."""
+    collect_rarely()
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()

@@ -1,0 +1,368 @@
+"""Decision commands: compare systems, gate a release, fit weights, overrule a judgement."""
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from . import options
+from .options import RatingScales, column_names, scale_ends
+from .output import load_own, names_of, print_notes, print_page
+
+if TYPE_CHECKING:
+    from ragstone.analysis.comparison.comparison_result import Adjust
+    from ragstone.report.page import Page
+
+
+def compare(
+    run: options.RunFolder,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="[RUN_B]", callback=options.run_folder,
+                       parser=options.read_place, help="A second run: its "
+                       "systems are b, those of RUN are a."),
+    ] = None,
+    baseline: options.Baseline = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Compare only this metric; repeatable."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also compare within each value of this field; "
+                     "repeatable."),
+    ] = None,
+    cluster: options.Cluster = None,
+    margin: options.Margin = None,
+    adjust: Annotated[
+        str,
+        typer.Option(metavar="holm|bh", help="Adjustment of p-values for multiple tests: holm "
+                     "limits the chance of any false finding, bh the share of false findings."),
+    ] = "holm",
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
+                     "differently."),
+    ] = False,
+    without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Compare the systems of RUN, or RUN with RUN_B, question by question.
+
+    For each metric: the difference with its interval, a test, and a verdict. The
+    verdict is better, worse, equivalent (within --margin) or cannot tell; for the
+    last, the number of pairs needed is shown. p-values are adjusted for all
+    comparisons shown.
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from ragstone.analysis.comparison.compare import compare as compared
+    from ragstone.report.pages.comparison_page import comparison_page
+
+    load_own(metrics_from or ())
+    alone = without_overrules
+    found = compared(
+        options.read_run(run, without_overrules=alone),
+        None if other is None else options.read_run(other, without_overrules=alone),
+        baseline=baseline,
+        metrics=names_of(metric) or None,
+        by=tuple(by or ()),
+        cluster=cluster,
+        margin=margin,
+        adjust=cast("Adjust", adjust),
+        force=force,
+    )
+    print_page(comparison_page(found), json=json)
+
+
+STEP_SUMMARY = "GITHUB_STEP_SUMMARY"
+"""Names the file in which GitHub collects the summary of a build step."""
+
+
+class On(StrEnum):
+    """What decides."""
+
+    interval = "interval"
+    point = "point"
+
+
+def gate(
+    run: options.RunFolder,
+    require: Annotated[
+        list[str] | None,
+        typer.Option("--require", "-r", metavar="'METRIC >= BAR'", help="Requirement, such as "
+                     "'faithfulness >= 0.85' or 'unsafe_content <= 1%', with >=, >, <= or <; "
+                     "repeatable."),
+    ] = None,
+    no_worse_than: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BASELINE:MARGIN", help="A system of the run, or another run's "
+                     "folder. Every metric that both have and that has a better direction may be "
+                     "worse by at most MARGIN. Repeatable."),
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="METRIC", help="Apply --no-worse-than to this metric only; "
+                     "repeatable."),
+    ] = None,
+    system: Annotated[
+        list[str] | None,
+        typer.Option(help="Check only this system; repeatable. Default: every system must "
+                     "pass."),
+    ] = None,
+    on: Annotated[
+        On,
+        typer.Option(help="interval: decide by the confidence interval; point: decide by the "
+                     "value alone, for thresholds no interval can clear, such as >= 1."),
+    ] = On.interval,
+    level: Annotated[
+        float,
+        typer.Option(help="One-sided error rate: the chance to pass although a requirement is "
+                     "not met, and to fail although all are. An upper limit for rates, "
+                     "approximate for other metrics."),
+    ] = 0.05,
+    max_missing: Annotated[
+        float, typer.Option(metavar="SHARE", help="Largest share of a requirement's scores that "
+                            "may be missing.")
+    ] = 0.05,
+    labels: Annotated[
+        list[options.LabelSource] | None,
+        typer.Option(metavar="LABELS", help="Human labels: decide on estimates corrected by them. "
+                     "Repeatable."),
+    ] = None,
+    assume_random: Annotated[
+        bool,
+        typer.Option("--assume-random", help="Use labels even though they are clearly not a "
+                     "random sample of the judged examples."),
+    ] = False,
+    anytime: Annotated[
+        bool,
+        typer.Option("--anytime", help="For labels that keep arriving as random draws: decide by "
+                     "their mean alone, with an interval that stays valid however often you "
+                     "look."),
+    ] = False,
+    columns: options.LabelColumns = None,
+    scales: RatingScales = None,
+    cluster: options.Cluster = None,
+    junit: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write JUnit XML.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Also write a Markdown summary.")
+    ] = None,
+    limit: Annotated[
+        int,
+        typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
+                     "requirement."),
+    ] = 3,
+    without_overrules: options.WithoutOverrules = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Decide whether every system of RUN meets its requirements.
+
+    A requirement is met if its whole interval is on the right side of the
+    threshold, not met if the opposite is shown, and otherwise undecided. Where people
+    overruled judgements, the decision without that is printed beside. In GitHub
+    Actions, the summary is added to the job's page.
+
+    Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
+    missing.
+    """
+    from ragstone.analysis.release_gate.release_gate import gate as decided
+    from ragstone.report.pages.release_gate_page import gate_page
+    from ragstone.report.worst_examples import failing
+
+    load_own(metrics_from or ())
+    result = decided(
+        options.read_run(run, without_overrules=without_overrules),
+        require or (),
+        no_worse_than=no_worse_than or (),
+        only=names_of(only),
+        system=system or (),
+        labels=labels or (),
+        columns=column_names(columns or ()),
+        scales=scale_ends(scales or ()),
+        cluster=cluster,
+        on=on.value,
+        level=level,
+        max_missing=max_missing,
+        assume_random=assume_random,
+        anytime=anytime,
+    )
+    page = gate_page(result.run, result, failing(result.run, result, limit=limit))
+    _write_files(page, junit, markdown)
+    print_page(page, json=json)
+    raise typer.Exit(result.exit_status)
+
+
+def _write_files(page: "Page", junit: Path | None, markdown: Path | None) -> None:
+    """Write the page to the files that were asked for, and to the summary of a CI step."""
+    from ragstone.core.files import write_result
+    from ragstone.report.render.documents import as_junit, as_markdown
+
+    if junit is not None:
+        write_result(junit, as_junit(page))
+    summary = as_markdown(page)
+    if markdown is not None:
+        write_result(markdown, summary)
+    if step := os.environ.get(STEP_SUMMARY):
+        with Path(step).open("a", encoding="utf-8") as file:
+            file.write(summary + "\n")
+
+
+def weights(
+    run: options.RunFolder,
+    preferences: Annotated[
+        Path,
+        typer.Option(metavar="FILE", help="Human preferences or ratings, .csv or .jsonl. "
+                     "Preferences: question_id, system_a, system_b (or id_a, id_b), preference "
+                     "(from -2, a is much better, to 2, b is; or a, b, tie), annotator. Ratings: "
+                     "id, rating, annotator."),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric of the run to weight; repeatable. Default: "
+                     "those of --start, or all that can be combined."),
+    ] = None,
+    start: Annotated[
+        str,
+        typer.Option(metavar="WEIGHTS", help="Weights to keep unless the data show better ones: "
+                     "equal, or a composite such as ragas_score."),
+    ] = "equal",
+    folds: Annotated[int, typer.Option(help="Number of cross-validation folds, made of whole "
+                                       "questions.")] = 5,
+    seed: Annotated[int, typer.Option(help="Random seed of the folds.")] = 0,
+    level: Annotated[float, typer.Option(help="Confidence level of the gain's interval.")] = 0.95,
+    cluster: options.Cluster = None,
+    metrics_from: options.MetricsFrom = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write weights and results as JSON.")
+    ] = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Fit the weights of a composite metric to human preferences or ratings.
+
+    The weights are at least 0 and sum to 1. They replace the starting weights only
+    if they predict people better on questions they were not fitted on, with an
+    interval above 0. To score the composite that is printed, run:
+    ragstone score RUN --metric 'composite(…)'
+
+    Exit status: 0 done, 2 invalid input.
+    """
+    from json import dumps
+
+    from ragstone.analysis.composite_weights.fit_weights import fit_weights
+    from ragstone.analysis.composite_weights.preferences import read_opinions
+    from ragstone.analysis.scored_run import Scored
+    from ragstone.core.files import write_result
+    from ragstone.report.pages.comparison_page import weights_page
+    from ragstone.run import Run
+
+    load_own(metrics_from or ())
+    found = fit_weights(
+        Scored(Run.open(run), cluster=cluster),
+        read_opinions(preferences),
+        metrics=names_of(metric),
+        start=start,
+        folds=folds,
+        seed=seed,
+        level=level,
+    )
+    if out is not None:
+        text = dumps(found.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+        write_result(out, text + "\n")
+    print_page(weights_page(found), json=json)
+    print_notes([f"written to {out}."] if out is not None else ())
+
+
+def overrule(
+    run: options.RunFolder,
+    example: Annotated[
+        str | None, typer.Argument(help="Id of the example. Alone: what can be overruled of it.")
+    ] = None,
+    judgement: Annotated[
+        str | None,
+        typer.Argument(metavar="[KIND[#UNIT]]", help="The judgement, such as support/claim#3, "
+                       "relevance#2 or response. Units count from 1, as `ragstone show` numbers "
+                       "them."),
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[COLUMN=VALUE]...", help="What is right: verdict=contradicted, "
+                       "grade=2, evidence=d1,d3. Of a claim: text='new words', or dropped=true."),
+    ] = None,
+    author: Annotated[str, typer.Option(metavar="NAME", help="Who overrules.")] = "",
+    reason: Annotated[str, typer.Option(metavar="WHY", help="Why.")] = "",
+    seen: Annotated[
+        str | None,
+        typer.Option(metavar="VERSION", help="Refuse if the judgement is not this version of it, "
+                     "which `ragstone overrule RUN EXAMPLE` shows."),
+    ] = None,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take the latest overrule of the judgement back.")
+    ] = False,
+    every: Annotated[
+        bool, typer.Option("--list", help="List what was overruled in RUN, the newest first.")
+    ] = False,
+    metrics_from: options.MetricsFrom = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Correct a judgement of RUN that you see is wrong; no judge is asked again.
+
+    Scores and estimates follow at once, in every command; --without-overrules shows
+    those of the judge alone. Overrules are never taken for labels: to measure the
+    judge, draw a random sample with `ragstone sample`.
+
+    Example: ragstone overrule RUN q7 support/claim#3 verdict=contradicted
+    --author Ann --reason "Passage 2 says 1859."
+
+    Exit status: 0 done, 2 invalid input, or somebody else was quicker.
+    """
+    from ragstone.core.errors import InputError
+    from ragstone.report.pages.example_page import can_be_page, done_page, list_page
+    from ragstone.run import Run
+
+    load_own(metrics_from or ())
+    opened = Run.open(run)
+    if every or example is None:
+        print_page(list_page(opened.path, opened.overrules(), example), json=json)
+        return
+    if judgement is None:
+        if undo or seen or author or reason:
+            raise InputError(
+                f"Name the judgement, such as response: ragstone overrule RUN {example} lists them."
+            )
+        found = opened.can_be_overruled(example)
+        print_page(can_be_page(opened.path, example, found), json=json)
+        return
+    kind, _, unit = judgement.partition("#")
+    if undo:
+        if values:
+            raise InputError("--undo takes the latest overrule back; it says nothing of its own.")
+        done = opened.undo_overrule(
+            example, kind, unit=unit or None, author=author, reason=reason, seen=seen
+        )
+    else:
+        done = opened.overrule(
+            example, kind, _pairs(values or ()), unit=unit or None, author=author, reason=reason,
+            seen=seen,
+        )  # fmt: skip
+    print_page(done_page(opened, done), json=json)
+
+
+def _pairs(given: list[str] | tuple[()]) -> dict[str, object]:
+    """The values by column, split at the first ``=``."""
+    pairs: dict[str, object] = {}
+    for one in given:
+        name, there, value = one.partition("=")
+        if not there or not name.strip() or name in pairs:
+            raise typer.BadParameter(
+                f"{one!r} is not COLUMN=VALUE." if name not in pairs else f"{name} is said twice.",
+                param_hint="COLUMN=VALUE",
+            )
+        pairs[name.strip()] = value
+    return pairs

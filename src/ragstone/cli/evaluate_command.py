@@ -1,0 +1,396 @@
+"""Evaluate and score commands: judge data into a run folder, or add metrics to a finished run."""
+
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragstone.core.messages import in_shell
+
+from . import options
+from . import options as models
+from .options import column_names
+from .output import bar, defined, finish, load_own, print_notes, print_page, requested
+from .runs import end_waiting, write_as
+
+if TYPE_CHECKING:
+    from ragstone.core.errors import RunConflict
+    from ragstone.run import Live, Progress, Run
+    from ragstone.run.folder.run_list import Report
+    from ragstone.run.request import Request
+
+
+TOLD = ("data", "metrics", "suites", "judges", "by", "cluster", "limit", "skip_bad", "columns")
+"""Settings of a run that a note about another run names; all but the first with their values."""
+
+SHOWN_RUNS = 3
+
+
+def evaluate(
+    data: Annotated[
+        str,
+        typer.Argument(help="Examples: .jsonl, .json, .csv, .parquet, a TREC run, a dataset "
+                       "folder, a URL such as s3://bucket/answers.jsonl, or - for standard input. "
+                       "`ragstone formats` lists all formats."),
+    ],
+    metric: Annotated[
+        list[str] | None,
+        typer.Option("--metric", "-m", help="Metric to compute, such as faithfulness or "
+                     "ndcg(k=10); repeatable. `ragstone metrics` lists them all."),
+    ] = None,
+    suite: Annotated[
+        list[str] | None,
+        typer.Option(help="Suite of metrics; repeatable. Default, if there is no --metric "
+                     "either: quick, every metric that the data and the judges allow."),
+    ] = None,
+    criterion: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="Rate answers by a criterion in one sentence, such as "
+                     "'Is the tone friendly?', from 0 to 1, with the reason; repeatable. Needs "
+                     "a model: --judge openai:MODEL."),
+    ] = None,
+    yes_no: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TEXT", help="The same, answered with yes (1) or no (0)."),
+    ] = None,
+    metrics_from: options.MetricsFrom = None,
+    judge: Annotated[
+        list[str] | None,
+        typer.Option(help="Judge: local, human, human:FILE, nli:NAME, openai:MODEL, "
+                     "anthropic:MODEL, gemini:MODEL or http://HOST/v1#MODEL. Several models "
+                     "separated by commas form a panel. Repeat the option to add a judge for "
+                     "whatever the previous ones left unjudged. Default: labels in the data, "
+                     "then local."),
+    ] = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also report results for each value of this field, "
+                     "such as question_type; repeatable. Results by system are always "
+                     "reported."),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Field that groups dependent rows: intervals treat "
+                     "rows with the same value as not independent. Default: session, where "
+                     "sessions hold several questions, else question_id."),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(metavar="FOLDER", help="Run folder, or its URL, such as "
+                     "s3://bucket/runs/NAME. If it already holds a run with the same "
+                     "data and settings, that run is resumed. Default: runs/NAME, where NAME "
+                     "comes from the data."),
+    ] = None,
+    export: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Also write the report of the tool that the suite "
+                     "is named after, as `ragstone export RUN --as SUITE --out FILE.csv` does; a "
+                     "folder for all its files."),
+    ] = None,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=COLUMN", help="Column to read a field from if it is not "
+                     "recognised, such as answer=my_column; repeatable."),
+    ] = None,
+    qrels: Annotated[
+        str | None, typer.Option(metavar="FILE|URL", help="Relevance judgements (qrels) for a TREC "
+                                  "run.")
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Skip invalid rows and write them to "
+                           "rejected.jsonl in the run folder.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Evaluate only the first N rows.")
+    ] = None,
+    citations: Annotated[
+        str | None,
+        typer.Option(metavar="REGEX", help="Regular expression that finds citations in an "
+                     "answer, if they are not like \\[1] or \\[doc-7]; its first group is the "
+                     "context's id or rank."),
+    ] = None,
+    embedder: options.Embedder = None,
+    cross_encoder: options.CrossEncoder = None,
+    bertscore: options.Bertscore = "",
+    offline: options.Offline = False,
+    engine: Annotated[
+        str,
+        typer.Option(metavar="ENGINE", help="What judges: local, this process; ray, the Ray "
+                     "cluster of this machine, made if there is none; ray:HOST:PORT, another."),
+    ] = "local",
+    max_poison: Annotated[
+        int,
+        typer.Option(min=0, metavar="N", help="Examples that end the worker of a cluster are set "
+                     "aside, so many at most; their scores are missing."),
+    ] = 10,
+    plan: models.Plan = "isolated",
+    prompts: models.Prompts = None,
+    language: models.Language = None,
+    rubrics: models.Rubrics = None,
+    dry_run: models.DryRun = False,
+    budget: models.Budget = None,
+    max_calls: models.MaxCalls = None,
+    prices: models.Prices = None,
+    batch: models.Batch = False,
+    batch_wait: models.BatchWait = 0.0,
+    batch_rest: models.BatchRest = "batch",
+    timeout: models.Timeout = 120.0,
+    concurrency: models.Concurrency = 64,
+    rpm: models.Rpm = None,
+    tpm: models.Tpm = None,
+    cache: models.Cache = None,
+    no_cache: models.NoCache = False,
+    debug: models.Debug = False,
+    full: options.Full = False,
+    pooled: options.Pooled = False,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Judge DATA, compute metrics, and save everything in a run folder.
+
+    No API key is needed. Nothing is downloaded unless you ask for it, except
+    builtin:minilm, once, if a metric you name compares embeddings.
+
+    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
+    are missing, 5 waiting for batches.
+    """
+    from ragstone.core.errors import BatchesWaiting
+    from ragstone.judges import MARKERS
+    from ragstone.run import Instructions, Limits
+    from ragstone.run.request import Request
+
+    columns = column_names(map or ())
+    own = load_own(metrics_from or ())
+    named = [*(metric or ()), *defined(criterion or (), yes_no or ())]
+    metrics, suites, notes = requested(named, suite or (), own, quick=True)
+    request = Request(
+        data,
+        metrics=metrics,
+        suites=suites,
+        judge=tuple(judge or ()),
+        by=tuple(by or ()),
+        cluster=cluster,
+        out=out,
+        columns=columns,
+        qrels=qrels,
+        skip_bad=skip_bad,
+        limit=limit,
+        citations=citations or MARKERS,
+        embedder=embedder,
+        cross_encoder=cross_encoder,
+        bertscore=bertscore,
+        offline=offline,
+        instructions=Instructions(plan, prompts, language, rubrics),
+        limits=Limits(
+            timeout, concurrency, rpm, tpm, max_calls, budget, prices, cache, cached=not no_cache
+        ),
+        engine=engine,
+        max_poison=max_poison,
+        batch=batch,
+        batch_wait=batch_wait,
+        batch_rest=batch_rest,
+        debug=_print_example if debug else None,
+    )
+    _check_kept(out)
+    reported = None if export is None else _suite_to_export(suites, export)
+    if dry_run:
+        _print_forecast(request, notes, json=json)
+        return
+    try:
+        run = _run(request)
+    except BatchesWaiting as waiting:
+        end_waiting(waiting, json=json)
+    if reported is not None:
+        write_as(run, reported, export, told=run.form.remarks)
+    finish(run, notes, full=full, pooled=pooled, json=json)
+
+
+def _check_kept(out: str | None) -> None:
+    """Refuse a place that is gone when the command ends."""
+    from ragstone.core.errors import InputError
+
+    if out is not None and out.lower().startswith("memory://"):
+        raise InputError(
+            f"{out} is in the memory of this command alone. Name a folder, or a place in a store, "
+            "such as s3://bucket/runs/NAME."
+        )
+
+
+def _suite_to_export(suites: Sequence[str], file: Path) -> str:
+    """The one suite that has a report, checked before anything is judged."""
+    from ragstone.core.errors import InputError
+    from ragstone.report.layouts import LAYOUTS, check_target
+
+    check_target(file)
+    found = [name for name in (text.split("(")[0] for text in suites) if name in LAYOUTS]
+    if len(found) != 1:
+        raise InputError(
+            f"--export writes the report of one suite. Name one with --suite: {', '.join(LAYOUTS)}."
+        )
+    return found[0]
+
+
+def _print_forecast(request: "Request", notes: Sequence[str], *, json: bool) -> None:
+    from ragstone.report.pages.runs_page import forecast_page
+    from ragstone.run.forecast import forecast_of
+
+    expected = forecast_of(request)
+    print_notes(notes)
+    print_page(forecast_page(expected), json=json)
+
+
+def _run(request: "Request") -> "Run":
+    """The run, in the folder that was named or in a free one."""
+    from ragstone.run.evaluate import evaluated
+    from ragstone.run.folder.run_list import RUNS
+
+    def run_in(folder: str | Path) -> "Run":
+        # What a judge or metric of the user's own prints is none of the results.
+        with bar() as progress, redirect_stdout(sys.stderr):
+            shown = _with_notes(None if request.debug else progress)
+            return evaluated(replace(request, out=folder, progress=shown))
+
+    if request.out is not None:
+        return run_in(request.out)
+    return _in_free_folder(run_in, RUNS / run_name(request.data))
+
+
+def _with_notes(progress: "Report | None") -> "Report":
+    """Also print what a user should know before it is done."""
+
+    def step(one: "Progress") -> None:
+        if one.note is not None:
+            print_notes([one.note])
+        elif progress is not None:
+            progress(one)
+
+    return step
+
+
+def _print_example(block: "Live", example: str) -> None:
+    """Print an example with its verdicts and the models' replies as soon as it is judged."""
+    from ragstone.report import dossier, example_page, show
+
+    show(example_page(dossier(block, example)), sys.stderr)
+
+
+def run_name(data: str) -> str:
+    """The data's name without its endings.
+
+    >>> run_name("sets/answers.jsonl.gz"), run_name("sets/nq/")
+    ('answers', 'nq')
+    """
+    from ragstone.core.remote_files import is_url
+
+    path = Path("stdin" if data == "-" else data.partition("?")[0] if is_url(data) else data)
+    name = (path.name or path.resolve().name).removesuffix(".gz").strip(". ")
+    return name.rsplit(".", 1)[0] or "run"
+
+
+def _in_free_folder(evaluated: "Callable[[Path], Run]", folder: Path) -> "Run":
+    """The first of NAME, NAME-2, … that is not a run of other data or settings."""
+    from ragstone.core.errors import RunConflict
+
+    name, taken = folder.name, list[str]()
+    while True:
+        try:
+            run = evaluated(folder)
+        except RunConflict as conflict:
+            if not folder.exists():
+                raise
+            taken.append(_why_taken(folder, conflict))
+            folder = folder.with_name(f"{name}-{len(taken) + 1}")
+        else:
+            if taken:
+                more = [f"and {len(taken) - SHOWN_RUNS} more"] if len(taken) > SHOWN_RUNS else []
+                others = "; ".join([*taken[-SHOWN_RUNS:], *more])
+                print_notes([f"This run is in {folder}, for {others}. `ragstone runs` lists them."])
+            return run
+
+
+def _why_taken(folder: Path, conflict: "RunConflict") -> str:
+    """What the folder is, if not this run's."""
+    if not conflict.differing:
+        return in_shell(conflict.text).split(". ")[0]
+    found = dict(conflict.differing)
+    if found.keys() & {"data", "metrics", "suites", "judges"}:
+        found = {name: both for name, both in found.items() if name in TOLD}
+    told = (name if name == "data" or name not in TOLD else f"{name} ({_sides(*both)})"
+            for name, both in found.items())  # fmt: skip
+    return f"{folder} has other {', '.join(told)}"
+
+
+def _sides(there: object, here: object) -> str:
+    """How a setting differs; of lists, what only one of them has.
+
+    >>> _sides(["mrr"], []), _sides(5, None), _sides({}, {"answer": "mine"})
+    ('only there: mrr', 'there 5, here none', 'only here: answer=mine')
+    """
+    if isinstance(there, dict) and isinstance(here, dict):
+        there, here = ([f"{name}={of}" for name, of in one.items()] for one in (there, here))
+    if isinstance(there, list) and isinstance(here, list):
+        sides = {"there": there, "here": here}
+        return ", ".join(f"only {side}: {_few(some)}" for side, some in sides.items() if some)
+    return ", ".join(
+        f"{side} {'none' if value is None else value}"
+        for side, value in (("there", there), ("here", here))
+    )
+
+
+def _few(some: list[object]) -> str:
+    return ", ".join(map(str, some[:3])) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
+
+
+def score(
+    run: options.RunFolder,
+    metric: Annotated[
+        list[str] | None, typer.Option("--metric", "-m", help="Metric to compute; repeatable.")
+    ] = None,
+    suite: Annotated[
+        list[str] | None, typer.Option(help="Suite of metrics; repeatable.")
+    ] = None,
+    metrics_from: options.MetricsFrom = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="Also report results for each value of this field; "
+                     "repeatable."),
+    ] = None,
+    embedder: options.Embedder = None,
+    cross_encoder: options.CrossEncoder = None,
+    bertscore: options.Bertscore = "",
+    offline: options.Offline = False,
+    without_overrules: options.WithoutOverrules = False,
+    full: options.Full = False,
+    pooled: options.Pooled = False,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Compute new metrics from the judgements stored in RUN, without judging again.
+
+    Scores that need a judgement RUN does not hold are missing. The exception is
+    similarities: those that RUN lacks are computed with its own encoder. If that
+    encoder failed before, it is tried again; naming RUN alone is enough for that.
+
+    Exit status: 0 done, 2 invalid input, 4 more than a tenth of a metric's scores
+    are missing.
+    """
+    from ragstone.run.rescore import rescore
+
+    own = load_own(metrics_from or ())
+    metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
+    with bar() as progress, redirect_stdout(sys.stderr):
+        scored = rescore(
+            run,
+            metrics=metrics,
+            suites=suites,
+            by=tuple(by or ()),
+            embedder=embedder,
+            cross_encoder=cross_encoder,
+            bertscore=bertscore,
+            offline=offline,
+            progress=progress,
+        )
+    scored = scored.without_overrules() if without_overrules else scored
+    finish(scored, notes, full=full, pooled=pooled, json=json)

@@ -1,0 +1,295 @@
+"""Guard commands: assess answers of a file, calibrate a confidence gate, check its promise."""
+
+import json as plain_json
+from contextlib import nullcontext
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from . import options
+from .options import column_names
+from .output import SourceFirst, bar, guarded, print_page
+
+if TYPE_CHECKING:
+    from ragstone.guard import Guard
+
+
+guard = typer.Typer(
+    cls=SourceFirst,
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Check answers as the guard does while they are being given: ragstone guard FILE.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+NoCitations = Annotated[
+    bool,
+    typer.Option("--no-citations", help="Do not ask for citations, of a system that was not asked "
+                 "to cite."),
+]  # fmt: skip
+AbstainOk = Annotated[
+    bool, typer.Option("--abstain-ok", help="An answer that says it does not know is fine.")
+]
+LeastSupport = Annotated[
+    float | None,
+    typer.Option("--least-support", min=0, max=1, metavar="P", help="The least probability that "
+                 "the contexts support a sentence. Default: 0.5."),
+]  # fmt: skip
+LeastRetrievalScore = Annotated[
+    float | None,
+    typer.Option("--least-retrieval-score", min=0, max=1, metavar="X", help="The least mean of "
+                 "the retrieval scores. Default: 0.25."),
+]  # fmt: skip
+JudgeName = Annotated[
+    str | None,
+    typer.Option("--judge", "-j", metavar="NAME", help="Who judges the sentences: local:strings "
+                 "(the default), local, nli:NAME, openai:MODEL or http://HOST/v1#MODEL."),
+]  # fmt: skip
+Seconds = Annotated[float, typer.Option("--deadline", metavar="S", help="Seconds for one answer.")]
+
+
+def named_guard(
+    *,
+    citations: bool = True,
+    abstain_ok: bool = False,
+    least_support: float | None = None,
+    least_retrieval_score: float | None = None,
+    judge: str | None = None,
+    deadline: float = 1.0,
+    offline: bool = False,
+    **others: Any,
+) -> "Guard":
+    """The guard that the options describe."""
+    from ragstone.guard import Checks, Guard
+
+    given = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
+    named: Any = {name: value for name, value in given.items() if value is not None}
+    return Guard(
+        Checks(citations=citations, **named),
+        abstain_ok=abstain_ok,
+        judge=judge,
+        deadline=deadline,
+        offline=offline,
+        **others,
+    )
+
+
+@guard.command("assess")
+@guarded
+def assess_file(
+    data: Annotated[
+        str, typer.Argument(metavar="FILE", help="Examples: JSON lines, CSV, Parquet and the other "
+                            "formats of `ragstone formats`; - for standard input.")
+    ],
+    no_citations: NoCitations = False,
+    abstain_ok: AbstainOk = False,
+    least_support: LeastSupport = None,
+    least_retrieval_score: LeastRetrievalScore = None,
+    judge: JudgeName = None,
+    deadline: Seconds = 1.0,
+    gate: Annotated[
+        Path | None,
+        typer.Option(metavar="GATE.json", help="Pass, ask or block by this gate, which "
+                     "`ragstone guard calibrate` made."),
+    ] = None,
+    offline: options.Offline = False,
+    map: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD=COLUMN", help="Column to read a field from if it is not "
+                     "recognised, such as answer=my_column; repeatable."),
+    ] = None,
+    skip_bad: Annotated[
+        bool, typer.Option("--skip-bad", help="Skip rows that cannot be read.")
+    ] = False,
+    limit: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="Assess only the first N rows.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.jsonl", help="Write a row for every assessment.")
+    ] = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Assess every answer of FILE as the guard does inside a request.
+
+    A row an assessment: which checks passed and failed, with places and reasons, and
+    what comes of it. Judged by strings, without a key or a network, unless --judge
+    names somebody else.
+
+    Example: ragstone guard answers.jsonl --no-citations --out assessed.jsonl
+
+    Exit status: 0 all answers are ok, 1 a check failed, 2 invalid input, 3 not all
+    could be judged.
+    """
+    from ragstone.core.errors import InputError
+    from ragstone.core.files import result_lines
+    from ragstone.core.messages import argument
+    from ragstone.data import read
+    from ragstone.guard import Gate
+    from ragstone.guard.guard import AssessedData, assess_data
+    from ragstone.report.pages.guard_pages import guard_page, row_of
+    from ragstone.run.folder.run_list import Progress
+
+    if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
+        raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")
+    made = named_guard(
+        citations=not no_citations,
+        abstain_ok=abstain_ok,
+        least_support=least_support,
+        least_retrieval_score=least_retrieval_score,
+        judge=judge,
+        deadline=deadline,
+        offline=offline,
+        gate=None if gate is None else Gate.read(gate),
+    )
+    examples = read(data, columns=column_names(map or ()), skip_bad=skip_bad, limit=limit)
+    rows: list[dict[str, Any]] = []
+    found = AssessedData()
+    writing = nullcontext(_not_written) if out is None else result_lines(out)
+    with bar("answers") as progress, writing as write:
+        for one in assess_data(examples, made):
+            found.add(one)
+            row = row_of(one)
+            write(plain_json.dumps(row, ensure_ascii=False))
+            if json:
+                rows.append(row)
+            if progress is not None:
+                read_so_far, total = examples.progress() or (0, 0)
+                progress(Progress("assessing", found.n, read_so_far / total if total else None))
+    void = made.gate.void if isinstance(made.gate, Gate) else ()
+    print_page(guard_page(data, found, rows, void), json=json)
+    if not found.ok[True] or found.ok[False] or found.ok[None]:
+        raise typer.Exit(1 if found.ok[False] else 3)
+
+
+def _not_written(_: str) -> None:
+    """Where no file is named, the rows go nowhere."""
+
+
+Labelled = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELLED",
+        help="Answers of which people said whether they are faithful: rows with a score "
+        "(score, faithful and perhaps cluster), or examples, which are scored as the guard does.",
+    ),
+]
+Label = Annotated[
+    str,
+    typer.Option(metavar="NAME", help="The field that says whether an answer is faithful: yes or "
+                 "no, or the votes of several people."),
+]  # fmt: skip
+Cluster = Annotated[
+    str | None,
+    typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: answers to one "
+                 "question, or from one set of contexts, belong together."),
+]  # fmt: skip
+GuardGateSeconds = Annotated[
+    float,
+    typer.Option("--deadline", metavar="S", help="Seconds for one answer, where answers are "
+                 "scored; what takes longer has no score."),
+]  # fmt: skip
+
+
+def calibrate_file(
+    labelled: Labelled,
+    max_false_pass: Annotated[
+        float,
+        typer.Option(metavar="SHARE", help="The promise: of questions with an unfaithful answer, "
+                     "the largest share that has one that passes."),
+    ] = 0.05,
+    confidence: Annotated[
+        float, typer.Option(metavar="C", help="Confidence of the promises, from .5 to 1.")
+    ] = 0.9,
+    max_false_block: Annotated[
+        float | None,
+        typer.Option(metavar="SHARE", help="Also block: of questions with a faithful answer, the "
+                     "largest share that has one that is blocked."),
+    ] = None,
+    judge: JudgeName = None,
+    label: Label = "faithful",
+    cluster: Cluster = None,
+    deadline: GuardGateSeconds = 10.0,
+    offline: options.Offline = False,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.json", help="Write the gate to this file.")
+    ] = None,
+    json: options.Json = False,
+) -> None:  # fmt: skip
+    """Find the thresholds at which answers pass or are blocked, with a promise.
+
+    Tested exactly, from the strictest threshold down; of each question's unfaithful
+    answers the worst one counts. Labels that cannot carry the promise are refused,
+    with the tightest promise they can.
+
+    Example: ragstone guard calibrate labelled.jsonl --max-false-pass 0.05 --out gate.json
+
+    Exit status: 0 done, 2 invalid input, 3 the labels cannot carry the promise.
+    """
+    from ragstone.core.errors import PromiseRefused
+    from ragstone.guard.confidence_gate.confidence_gate import calibrate_gate
+    from ragstone.report.pages.confidence_gate_page import gate_calibration_page, gate_refusal_page
+
+    scored_by = _guard(labelled, judge, deadline, offline=offline)
+    try:
+        found = calibrate_gate(
+            labelled,
+            max_false_pass=max_false_pass,
+            confidence=confidence,
+            max_false_block=max_false_block,
+            guard=scored_by,
+            judge=judge if scored_by is None else None,
+            label=label,
+            cluster=cluster,
+        )
+    except PromiseRefused as refusal:
+        print_page(gate_refusal_page(refusal, str(labelled)), json=json)
+        raise typer.Exit(3) from None
+    if out is not None:
+        found.gate.write(out)
+    print_page(gate_calibration_page(found, str(labelled), out), json=json)
+
+
+def check_file(
+    gate: Annotated[
+        Path, typer.Argument(metavar="GATE", help="A gate that `ragstone guard calibrate` wrote.")
+    ],
+    labelled: Labelled,
+    judge: JudgeName = None,
+    label: Label = "faithful",
+    cluster: Cluster = None,
+    deadline: GuardGateSeconds = 10.0,
+    offline: options.Offline = False,
+    json: options.Json = False,
+) -> None:
+    """Check on new labels whether GATE keeps its promise.
+
+    None of these labels may have calibrated the gate.
+
+    Example: ragstone guard check gate.json labelled_in_may.jsonl
+
+    Exit status: 0 it holds, 1 it is broken, 2 invalid input or another judge, 3 cannot
+    tell.
+    """
+    from ragstone.guard import Gate
+    from ragstone.report.pages.confidence_gate_page import gate_check_page
+
+    scored_by = _guard(labelled, judge, deadline, offline=offline)
+    found = Gate.read(gate).check(
+        labelled,
+        guard=scored_by,
+        judge=judge if scored_by is None else None,
+        label=label,
+        cluster=cluster,
+    )
+    print_page(gate_check_page(found, str(labelled)), json=json)
+    raise typer.Exit(found.exit_status)
+
+
+def _guard(labelled: Path, judge: str | None, deadline: float, *, offline: bool) -> "Guard | None":
+    """The guard that scores the answers; None where they have scores."""
+    from ragstone.guard.confidence_gate.gate_labels import has_scores
+
+    if has_scores(labelled):
+        return None
+    return named_guard(judge=judge, deadline=deadline, offline=offline)

@@ -1,0 +1,235 @@
+"""Background cache: slow results are computed once, behind the pages, and stored in files.
+
+A result that somebody waits for, such as a comparison, has the priority of a page.
+
+The files are in ``.ragstone-cache`` in the folder of the runs or, if that cannot be written to,
+in the user's cache. The name of a file is made from all that its result depends on, so it is
+never stale; the folder may be deleted at any time. A file that cannot be read is made anew.
+"""
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+from threading import BoundedSemaphore, Condition, Lock, Thread
+from time import monotonic
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from ragstone.core.files import cache_folder
+
+STILL = 1.0
+"""Seconds after the last page or result after which the app is calm."""
+
+LONGEST = 60.0
+"""Seconds after which the background no longer waits for calm."""
+
+POLITE = 0.4
+"""Seconds that a page waits for its turn; one that takes long does not keep the others."""
+
+
+class Calm:
+    """Knows whether something is made for a person: a page, or a result that a page waits for."""
+
+    def __init__(self) -> None:
+        self._changed = Condition()
+        self._running = 0
+        self._last = 0.0
+        # Python runs one thread at a time: pages that are made side by side are all late.
+        self._turn = BoundedSemaphore()
+
+    @contextmanager
+    def busy(self) -> Iterator[None]:
+        """While something is done for a person."""
+        with self._changed:
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._running -= 1
+                self._last = monotonic()
+                self._changed.notify_all()
+
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """While a page is made; the next one waits for that, though not for long."""
+        with self.busy():
+            mine = self._turn.acquire(timeout=POLITE)
+            try:
+                yield
+            finally:
+                if mine:
+                    self._turn.release()
+
+    def wait(self) -> None:
+        """Wait until nothing was made for a person for ``STILL`` seconds, at most ``LONGEST``."""
+        until = monotonic() + LONGEST
+        with self._changed:
+            while (now := monotonic()) < until:
+                left = STILL if self._running else self._last + STILL - now
+                if left <= 0:
+                    return
+                self._changed.wait(left)
+
+
+T = TypeVar("T")
+
+PATIENCE = 0.25
+"""Seconds that a page waits before it says that it is being computed and asks again."""
+
+SOON = 0.1
+"""Seconds for what comes before or after another result of the same page."""
+
+AT_ONCE = 2
+LATER_MOST = 60
+"""Results that are kept."""
+
+
+class Later:
+    """Results by key. A key holds all that a result depends on, such as when its run was made.
+
+    What makes a result must not wait for another one: with every slot taken by such makers, all
+    would wait for ever.
+
+    Args:
+        calm: What nobody waits for waits while a result is made.
+    """
+
+    def __init__(self, calm: Calm) -> None:
+        self._calm = calm
+        self._lock = Lock()
+        self._slots = BoundedSemaphore(AT_ONCE)
+        self._kept: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+        self._last: OrderedDict[Hashable, Any] = OrderedDict()
+        self._begun: OrderedDict[Hashable, Hashable] = OrderedDict()
+
+    def get(
+        self, key: Hashable, make: Callable[[], T], patience: float | None = PATIENCE
+    ) -> T | None:
+        """The result, or None while it is being computed; what making it raises is raised."""
+        with self._lock:
+            result = self._kept.get(key)
+            if result is None:
+                result = self._kept[key] = Future()
+                Thread(target=self._make, args=(result, make), daemon=True).start()
+            self._kept.move_to_end(key)
+            while len(self._kept) > LATER_MOST:
+                self._kept.popitem(last=False)
+        try:
+            found: T = result.result(patience)
+        except TimeoutError:
+            if not result.done():
+                return None
+            self._forget(key)
+            raise
+        except Exception:
+            self._forget(key)
+            raise
+        return found
+
+    def newest(
+        self,
+        group: Hashable,
+        version: Hashable,
+        make: Callable[[], T],
+        patience: float | None = PATIENCE,
+    ) -> T | None:
+        """The result for a version, or the last one of its group while it is being computed.
+
+        One of a group is computed at a time, and stands as its last whenever it comes: where that
+        takes longer than a version holds, it is still shown.
+        """
+
+        def made() -> T:
+            found = make()
+            with self._lock:
+                _put(self._last, group, found)
+            return found
+
+        with self._lock:
+            begun = self._begun.get(group)
+            going = self._kept.get((group, begun))
+            if going is None or going.done():
+                begun = version
+            _put(self._begun, group, begun)
+        found = self.get((group, begun), made, patience)
+        with self._lock:
+            if found is not None:
+                _put(self._last, group, found)
+            last: T | None = self._last.get(group)
+        return last
+
+    def _make(self, result: Future[Any], make: Callable[[], Any]) -> None:
+        with self._slots, self._calm.busy():
+            try:
+                result.set_result(make())
+            except BaseException as error:
+                result.set_exception(error)
+
+    def _forget(self, key: Hashable) -> None:
+        with self._lock:
+            self._kept.pop(key, None)
+
+
+def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    while len(kept) > LATER_MOST:
+        kept.popitem(last=False)
+
+
+FOLDER = ".ragstone-cache"
+MOST = 300
+"""Files that are kept; the oldest go first."""
+
+
+class KeptResults:
+    """The results that are kept of the runs of a folder.
+
+    Args:
+        runs: The folder with the runs.
+    """
+
+    def __init__(self, runs: Path) -> None:
+        self._beside = runs / FOLDER
+        own = blake2b(str(runs.resolve()).encode(), digest_size=8).hexdigest()
+        self._elsewhere = cache_folder() / "view" / own
+
+    def read(self, key: Hashable, form: type[T]) -> T | None:
+        """A result; None if it was not kept, or cannot be read."""
+        for folder in (self._beside, self._elsewhere):
+            try:
+                found = (folder / _name(key, form)).read_bytes()
+                return TypeAdapter(form).validate_json(found)
+            except (OSError, ValidationError):
+                continue
+        return None
+
+    def write(self, key: Hashable, form: type[T], result: T) -> None:
+        """Keep a result; if nothing can be written anywhere, it is computed anew next time."""
+        content = TypeAdapter(form).dump_json(result)
+        for folder in (self._beside, self._elsewhere):
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                with NamedTemporaryFile(dir=folder, suffix=".part", delete=False) as part:
+                    part.write(content)
+                Path(part.name).replace(folder / _name(key, form))
+                _prune(folder)
+                return
+
+
+def _name(key: Hashable, form: type) -> str:
+    text = repr((version("ragstone"), form.__qualname__, key))
+    return f"{blake2b(text.encode(), digest_size=16).hexdigest()}.json"
+
+
+def _prune(folder: Path) -> None:
+    files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime)
+    for file in files[:-MOST]:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,156 @@
+"""Entry points: serves the app over a folder of runs, or writes a run as a single HTML file."""
+
+import os
+import sys
+import webbrowser
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Timer
+
+from ragstone.core.errors import InputError, MissingDependency
+from ragstone.core.files import write_result
+from ragstone.core.messages import argument
+from ragstone.run import Run
+
+from .security import Served, listen
+
+NEEDED = ("jinja2", "starlette", "uvicorn")
+
+
+def require_ui(what: str) -> None:
+    """See that the extra is installed.
+
+    Raises:
+        MissingDependency: It is not; ``what`` needs it.
+    """
+    if any(find_spec(name) is None for name in NEEDED):
+        raise MissingDependency(what, "ui")
+
+
+PORT = 8421
+
+
+def view(
+    folder: str | Path = "runs",
+    *,
+    labels: str = "",
+    port: int = PORT,
+    host: str = "127.0.0.1",
+    browser: bool = True,
+    told: Callable[[Served], None] = print,
+    start: str = "/",
+    token: bool = False,
+) -> None:
+    """Show the runs of a folder in the browser, until the process is stopped.
+
+    Args:
+        folder: With runs in it, or a run folder.
+        labels: The store of human labels, a file or an address ``postgresql://…``; empty for
+            ``labels.sqlite`` in the folder.
+        port: 0 takes a free one.
+        host: An address other than this machine's own needs a token, which is in the address.
+        browser: Open it.
+        told: Called as soon as the port is taken.
+        start: The path of the page that is opened first.
+        token: Ask for the owner's token on this machine's own address too, as other people open
+            their links on it.
+
+    Raises:
+        InputError: There is no such folder or store, or the port is taken.
+        MissingDependency: The extra ``ui`` is not installed.
+    """
+    require_ui("The local app")
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
+    if labels and "://" not in labels and not Path(labels).exists():
+        raise InputError(f"There is no store of labels {argument('labels', labels)}.")
+    listening = listen(host, port, start=start, token="" if token else None)
+    told(listening.served)
+    if browser:
+        Timer(0.3, webbrowser.open, [listening.served.owner]).start()
+    lean()
+    # Only now, for it takes most of a second: a browser that comes earlier waits on the socket.
+    import uvicorn
+
+    from .runs_folder import RunsFolder
+    from .web_app import make_app
+
+    place = RunsFolder(folder, labels)
+    Timer(1, place.prepare).start()
+    config = uvicorn.Config(
+        make_app(place, listening.access()),
+        # Otherwise it sets up the whole process's log, for which it closes what is there.
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        lifespan="off",
+    )
+    # Ctrl+C is how it ends, which it tells once more when everything is closed.
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listening.taken])
+
+
+def lean() -> None:
+    """Keep memory small, and pages quick while something is computed beside them.
+
+    Polars' allocator, jemalloc, keeps freed memory in many places for ten seconds: on 50,000
+    answers the peak is 476 MB with that, and 350 to 400 MB with one place for a fifth of a second.
+    To keep none would be 335 MB, and pages would take half as long again. A page calls Polars some
+    250 times, and after each call it waits for its turn behind Python code of other threads, by
+    default for 5 ms.
+    """
+    os.environ.setdefault("_RJEM_MALLOC_CONF", "narenas:1,dirty_decay_ms:200,muzzy_decay_ms:0")
+    sys.setswitchinterval(0.0005)
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenReport:
+    """A report that was written.
+
+    Attributes:
+        path: The file.
+        size: Its bytes.
+        left_out: What the run has and the file has not, a sentence each.
+    """
+
+    path: Path
+    size: int
+    left_out: tuple[str, ...]
+
+
+def write_report(
+    run: Run | str | Path,
+    out: str | Path,
+    other: Run | str | Path | None = None,
+    *,
+    baseline: str | None = None,
+    margin: float | None = None,
+) -> WrittenReport:
+    """Write what a run found as one HTML file to mail or attach.
+
+    The file loads nothing, so it opens anywhere; it has its own filters, prints well, and is at
+    most 1.5 MB. What it leaves out for that it says.
+
+    Args:
+        run: A finished run, or its folder.
+        out: The file; its folder is made if it is missing.
+        other: A second run, which this one is compared with.
+        baseline: A system of the run that the others are compared with.
+        margin: Differences up to this size are too small to matter.
+
+    Raises:
+        InputError: There is no such run or system, or the two runs cannot be compared.
+        MissingDependency: The extra ``ui`` is not installed.
+    """
+    require_ui("The report file")
+    from .html_report import report_file
+
+    file = Path(out)
+    second = None if other is None else Run.of(other)
+    made = report_file(Run.of(run), second, baseline=baseline, margin=margin)
+    write_result(file, made.html)
+    return WrittenReport(file, len(made.html.encode()), made.left_out)

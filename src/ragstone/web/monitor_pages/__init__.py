@@ -1,0 +1,1 @@
+"""Monitor pages: a file for each screen of the monitor."""

@@ -1,0 +1,394 @@
+"""Monitor example: one answer of production, with all that was said of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ragstone.monitor.store.stored_examples import (
+    ListedExample,
+    ListedScore,
+    assessment_listed,
+    draw_listed,
+    facets_listed,
+    judgements_listed,
+    listed_ids,
+    one_listed,
+    scores_listed,
+    turns_of,
+)
+from ragstone.report.number_format import number, percent, shortened, spoken
+from ragstone.report.reason_words import words
+from ragstone.web.filters import MONITOR_FILTER_FIELDS
+from ragstone.web.page_request import Asked, NotThere, WebPage, query
+from ragstone.web.pages.example_view import ShownPart, more_of
+from ragstone.web.parts.choices_and_forms import HERE
+from ragstone.web.parts.highlight import (
+    AT_ONCE,
+    MarkedPiece,
+    Span,
+    answer_pieces,
+    context_pieces,
+    quoted,
+    together,
+)
+from ragstone.web.parts.metric_bands import (
+    GUARD,
+    ShownMoment,
+    length_in_words,
+    said_metric,
+    shown_moment,
+)
+from ragstone.web.parts.seen_answers import monitor_path, value_of
+from ragstone.web.runs_folder import RunsFolder
+
+from .answer_list import filter_of
+
+QUESTION, ANSWER, CONTEXT = 7_000, 30_000, 6_000
+CONTEXTS, CLAIMS, FACTS, TURNS = 40, 200, 60, 50
+LONGEST_FACT, LONGEST_CLAIM = 300, 400
+WALKED = 5_000
+"""Answers of a filter through which one can go with n and p."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardClaim:
+    """A claim of the answer, by the guard.
+
+    Attributes:
+        key: Its number.
+        text: Its words.
+        verdict: Shape and word.
+        chance: That the contexts support it, written; empty if nobody said.
+        on: The ranks of the contexts that the verdict rests on.
+        why: The reason.
+    """
+
+    key: str
+    text: str
+    verdict: tuple[str, str]
+    chance: str
+    on: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SeenContext:
+    """A context as it was retrieved."""
+
+    rank: int
+    id: str
+    score: str
+    uses: str
+    pieces: tuple[MarkedPiece, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedScore:
+    """A score with how much it counts in every mean."""
+
+    name: str
+    status: str
+    value: str
+    label: str
+    why: str
+    weight: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True)
+class GuardCheck:
+    """A check of the guard: shape and word, and why."""
+
+    name: str
+    verdict: tuple[str, str]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTurn:
+    """Another answer of the conversation."""
+
+    path: str
+    at: ShownMoment
+    question: str
+    here: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorWalk:
+    """The answers before and after, in the filter with which the person came."""
+
+    place: int
+    of: int
+    words: str
+    before: str
+    after: str
+    up: str
+
+
+CHECKED: Mapping[str, tuple[str, str]] = {
+    "passed": ("supported", "passed"),
+    "failed": ("contradicted", "failed"),
+    "not_applicable": ("other", "does not apply"),
+    "not_judged": ("missing", "not judged"),
+}
+
+
+def example_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """One answer.
+
+    Raises:
+        NotThere: There is none of this id, or no longer.
+    """
+    watching = place.watching()
+    id = asked.names["id"]
+    with watching.reading() as run:
+        one = one_listed(run, id)
+        if one is None:
+            raise NotThere(
+                "There is no such answer. It may have been deleted, or was older than what is kept."
+            )
+        scores = scores_listed(run, [id])[id]
+        assessed = assessment_listed(run, id) or {}
+        judged = judgements_listed(run, id)
+        facets = facets_listed(run, id)
+        drawn = draw_listed(run, id)
+        turns = turns_of(run, one.session, TURNS) if one.session else []
+    want = ShownPart.of(asked)
+    claims = assessed.get("judged") or ()
+    common = {"asked": asked, "more": more_of(asked)}
+    question = one.record.get("question") or ""
+    title = shortened(question or id, 60)
+    if asked.part and want.part:
+        piece = _piece(one, claims, want)
+        shows = {**common, "piece": "text", "part": want.part, "pieces": piece}
+        return WebPage("example_piece.html", title, shows, here=HERE)
+    answer = one.record.get("answer")
+    return WebPage(
+        "monitor_example.html",
+        title,
+        {
+            **common,
+            "one": one,
+            "at": shown_moment(one.at),
+            "ago": length_in_words(max(0.0, datetime.now(UTC).timestamp() - one.at)),
+            "walk": _walk(place, asked),
+            "question": answer_pieces(question, (), want.first("question"), QUESTION),
+            "has_question": bool(question),
+            "answer": answer,
+            "answered": answer_pieces(
+                answer or "", _spans(claims, answer or ""), want.first("answer"), ANSWER
+            ),
+            "history": [
+                (str(turn.get("role", "")), str(turn.get("text", ""))[:1_500])
+                for turn in (one.record.get("history") or ())[-TURNS:]
+                if isinstance(turn, Mapping)
+            ],
+            "claims": _claims(claims, one.record.get("contexts") or ()),
+            "claims_of": len(claims),
+            "contexts": _contexts(one, claims, want),
+            "retrieved": None
+            if one.record.get("contexts") is None
+            else len(one.record["contexts"]),
+            "checks": _checks(assessed),
+            "scores": [_score(each) for each in scores if not each.metric.startswith(GUARD)],
+            "drawn": _drawn(drawn),
+            "judgements": _judgements(judged),
+            "facts": _facts(one, facets),
+            "turns": [
+                SessionTurn(
+                    monitor_path("examples", each.id),
+                    shown_moment(each.at),
+                    shortened(each.record.get("question") or "", 140),
+                    each.id == id,
+                )
+                for each in turns
+            ],
+            "session_path": monitor_path("sessions", one.session) if one.session else "",
+            "send": f"/monitor/annotate{query([('example', id)])}",
+        },
+        here=HERE,
+    )
+
+
+def _walk(place: RunsFolder, asked: Asked) -> MonitorWalk:
+    kept = [(name, value) for name, value in asked.query if name in MONITOR_FILTER_FIELDS and value]
+    up = f"/monitor/examples{query(kept)}"
+    if not kept:
+        return MonitorWalk(0, 0, "", "", "", up)
+    watching = place.watching()
+    wanted = filter_of(watching, Asked("/monitor/examples", query=tuple(kept)))
+    with watching.reading() as run:
+        ids = listed_ids(run, wanted.where, WALKED)
+    id = asked.names["id"]
+    at = ids.index(id) if id in ids else -1
+
+    def path(there: int) -> str:
+        inside = at >= 0 and 0 <= there < len(ids)
+        return monitor_path("examples", ids[there]) + query(kept) if inside else ""
+
+    return MonitorWalk(at + 1, len(ids), wanted.words, path(at - 1), path(at + 1), up)
+
+
+def _piece(
+    one: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+) -> list[MarkedPiece]:
+    if want.part == "question":
+        text, spans = one.record.get("question") or "", []
+    elif want.part == "answer":
+        text = one.record.get("answer") or ""
+        spans = _spans(claims, text)
+    else:
+        text, spans = _context_text(one, want.part), []
+    return answer_pieces(text, spans, min(want.start, len(text)), 3 * AT_ONCE)
+
+
+def _context_text(one: ListedExample, part: str) -> str:
+    for context in one.record.get("contexts") or ():
+        if part == f"ctx-{context.get('rank')}":
+            return str(context.get("text") or "")
+    return ""
+
+
+def _spans(claims: Sequence[Mapping[str, Any]], answer: str) -> list[Span]:
+    """Where the answer has its claims; those that are no longer where they were are left out."""
+    found = []
+    for at, one in enumerate(claims, 1):
+        span = one["span"]
+        if answer[span["start"] : span["end"]] == span["text"]:
+            found.append(Span(span["start"], span["end"], str(at), one["verdict"] or ""))
+    return found
+
+
+def _claims(
+    claims: Sequence[Mapping[str, Any]], contexts: Sequence[Mapping[str, Any]]
+) -> list[GuardClaim]:
+    ranks: dict[str, list[str]] = {}
+    for context in contexts:
+        ranks.setdefault(str(context.get("id")), []).append(str(context.get("rank")))
+    found = []
+    for at, one in enumerate(claims[:CLAIMS], 1):
+        verdict = one["verdict"] or ""
+        on = [rank for id in one.get("evidence") or () for rank in ranks.get(str(id), ())]
+        found.append(
+            GuardClaim(
+                str(at),
+                shortened(one["span"]["text"], LONGEST_CLAIM),
+                (verdict or "missing", spoken(verdict) if verdict else "not judged"),
+                "" if one["probability"] is None else number(one["probability"]),
+                together(on),
+                words(one.get("reason") or ""),
+            )
+        )
+    return found
+
+
+def _contexts(
+    one: ListedExample, claims: Sequence[Mapping[str, Any]], want: ShownPart
+) -> list[SeenContext]:
+    found = []
+    for context in (one.record.get("contexts") or ())[:CONTEXTS]:
+        rank, text = int(context.get("rank") or 0), context.get("text")
+        uses: list[str] = []
+        spans: list[Span] = []
+        for at, claim in enumerate(claims[:CLAIMS], 1):
+            if str(context.get("id")) not in [str(id) for id in claim.get("evidence") or ()]:
+                continue
+            uses.append(str(at))
+            if text and claim.get("quote"):
+                spans += [
+                    Span(start, end, str(at), claim["verdict"] or "")
+                    for start, end in quoted(claim["quote"], text)
+                ]
+        name = f"ctx-{rank}"
+        pieces = (
+            context_pieces(
+                text,
+                spans,
+                (),
+                start=min(want.start, len(text)) if want.part == name else 0,
+                most_bytes=CONTEXT,
+            )
+            if text
+            else []
+        )
+        score = context.get("score")
+        found.append(
+            SeenContext(
+                rank,
+                str(context.get("id") or ""),
+                "" if score is None else number(float(score)),
+                f"claims {together(uses)}" if uses else "",
+                tuple(pieces),
+            )
+        )
+    return found
+
+
+def _checks(assessed: Mapping[str, Any]) -> list[GuardCheck]:
+    return [
+        GuardCheck(spoken(one["check"]), CHECKED[one["status"]], words(one.get("reason") or ""))
+        for one in assessed.get("checks") or ()
+    ]
+
+
+def _score(one: ListedScore) -> WeightedScore:
+    return WeightedScore(
+        said_metric(one.metric),
+        one.status,
+        value_of(one),
+        spoken(one.label or ""),
+        words(one.reason) if one.reason else "",
+        f"{1 / one.probability:.3g}" if one.probability > 0 else "–",
+        one.judge,
+    )
+
+
+def _drawn(drawn: tuple[float, str] | None) -> str:
+    if drawn is None:
+        return "It was not yet decided whether it is judged."
+    probability, state = drawn
+    chance = percent(probability, 1)
+    return {
+        "out": f"It was not drawn to be judged, which had a chance of {chance}.",
+        "due": f"It was drawn to be judged, with a chance of {chance}, and waits for its turn.",
+        "judged": f"It was drawn with a chance of {chance}: in every mean it stands for "
+        f"{1 / probability:.3g} answers.",
+        "failed": f"It was drawn with a chance of {chance}, and judging it failed.",
+        "shed": f"It was drawn with a chance of {chance}, and waited too long for its turn.",
+    }.get(state, f"It was drawn with a chance of {chance}.")
+
+
+def _judgements(judged: Any) -> list[tuple[str, list[str]]]:
+    """What a judge said, a list for each kind."""
+    found = []
+    rows = judged.items() if isinstance(judged, Mapping) else ()
+    for kind, several in rows:
+        lines = [_line(row) for row in several if isinstance(row, Mapping)]
+        if lines:
+            found.append((spoken(str(kind)), lines[:CLAIMS]))
+    return found
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    hidden = ("example_id", "block", "judge", "index", "start", "end")
+    parts = [
+        f"{spoken(str(name))}: {shortened(str(value), LONGEST_FACT)}"
+        for name, value in row.items()
+        if value not in (None, "", []) and name not in hidden
+    ]
+    return " · ".join(parts)
+
+
+def _facts(one: ListedExample, facets: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    found = [("id", one.id), ("trace", one.trace), ("span", one.span)]
+    found += [("version", one.version)] if one.version else []
+    found += [(name, value) for name, value in facets if (name, value) not in found]
+    told = {name for name, _ in found}
+    found += [
+        (spoken(str(name)), shortened(str(value), LONGEST_FACT))
+        for name, value in one.facts.items()
+        if value not in (None, "", [], {}) and name not in told
+    ]
+    return [(name, shortened(value, LONGEST_FACT)) for name, value in found][:FACTS]

@@ -1,0 +1,442 @@
+"""Rules page: alarm rules, their simulated delay until a fall is noticed, and a rule tried out."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import isfinite
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.escape import on_one_line
+from ragstone.monitor.alarms.lifecycle import settled_bar
+from ragstone.monitor.alarms.slice_rules import AlarmBar, bar_of_run, limit_for, share_of, shares_of
+from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
+from ragstone.monitor.settings.alarm_rules import OWN_RULES, metric_range
+from ragstone.monitor.store.stored_alarms import raised_alarms, silence, silenced_until
+from ragstone.monitor.store.stored_examples import answers_together
+from ragstone.report.number_format import number, percent
+from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
+from ragstone.stats.monitoring.detector import Detector
+from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
+from ragstone.web.parts.choices_and_forms import HERE, MONITOR_TABS
+from ragstone.web.parts.metric_bands import DAY, HOUR, length_in_words, said_metric, shown_moment
+from ragstone.web.parts.seen_answers import monitor_path
+from ragstone.web.runs_folder import RunsFolder
+
+EDGE = 0.001
+MOST = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class FallOfMean:
+    """A fall of a metric's mean, on its own scale."""
+
+    before: float
+    after: float
+
+
+def usual_fall(rule: AlarmRule, bar: float) -> FallOfMean:
+    """The fall that a rule's delay is told for: from a mean that is right to one that is not.
+
+    It begins half as far on the good side of the bar as the mean falls in all.
+    """
+    way = 1 if rule.better == "+" else -1
+    above = rule.margin or rule.drop / 2
+    scale = rule.range
+    room = (scale.high - scale.low) * EDGE
+    before = min(max(bar + way * above, scale.low + room), scale.high - room)
+    after = min(max(before - way * rule.drop, scale.low + room), scale.high - room)
+    return FallOfMean(before, after)
+
+
+def rule_delay(
+    rule: AlarmRule, bar: float, fall: FallOfMean, promise: AlarmPromise, shares: int, rate: float
+) -> Delay:
+    """After how many judged answers a rule notices a fall.
+
+    Args:
+        rule: What is watched.
+        bar: On the metric's own scale.
+        fall: Of the mean.
+        promise: On false alarms.
+        shares: Among how many detectors it is divided.
+        rate: With which every answer is drawn to be judged.
+
+    Raises:
+        InputError: A number is out of its range, or the mean does not get worse.
+    """
+    before, after = share_of(rule, fall.before), share_of(rule, fall.after)
+    if not after < before:
+        raise InputError("A fall ends at a mean that is worse than the one before it.")
+    before = min(max(before, EDGE), 1 - EDGE)
+    after = min(max(after, EDGE / 2), before - EDGE / 4)
+    at = min(max(share_of(rule, bar), EDGE), 1 - EDGE)
+    detector = Detector(at, limit_for(promise, shares), rate)
+    healthy = Traffic.of(before, probabilities=rate)
+    return expected_delay(detector, healthy, before - after, most=MOST)
+
+
+def judged_of(rule: AlarmRule) -> str:
+    """What a rule looks at, in words."""
+    return "judged conversations" if rule.of == "sessions" else "judged answers"
+
+
+def in_words(
+    delay: Delay, fall: FallOfMean, answers_an_hour: float, *, of: str = "judged answers"
+) -> str:
+    """A delay as a sentence.
+
+    Args:
+        delay: What was simulated.
+        fall: Of the mean.
+        answers_an_hour: That are judged, of this rule; 0 where nobody knows.
+        of: What is looked at.
+    """
+    told = f"{number(fall.before)} → {number(fall.after)}"
+    if delay.median is None:
+        return (
+            f"{told}: noticed within {delay.most:,} {of} in only "
+            f"{100 * delay.noticed:.0f} of 100 falls"
+        )
+    later = f"9 of 10 after {delay.p90:,}" if delay.p90 else "and some much later"
+    if answers_an_hour:
+        hours = length_in_words(delay.median / answers_an_hour * HOUR)
+        return f"{told}: half noticed after {delay.median:,} {of} ({hours} now), {later}"
+    return f"{told}: half noticed after {delay.median:,} {of}, {later}"
+
+
+PATIENCE = 0.5
+SILENCES = {"1h": ("for an hour", HOUR), "8h": ("for 8 hours", 8 * HOUR), "1d": ("for a day", DAY),
+            "7d": ("for a week", 7 * DAY), "0": ("no longer", 0.0)}  # fmt: skip
+MOST_ALARMS = 500
+LONGEST_NAME = 60
+TYPED = {"metric": "faithfulness", "bar": "0.8", "before": "0.85", "after": "0.75",
+         "false_alarms": "0.05", "answers": "10000", "rules": "1", "rate": "1"}  # fmt: skip
+"""The fields of the form that tries a rule, as they stand there first."""
+
+ASSUMED = 0.8
+"""The bar that a margin's delay is told for while no baseline has said one: the way from the best
+to the worst is one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRule:
+    """A rule.
+
+    Attributes:
+        name: Its own.
+        what: Metric and slice.
+        bar: In words.
+        promise: In words.
+        no_data: In words.
+        delay: In words; None while it is being simulated.
+        firing: The numbers of its alarms that are firing, with their addresses.
+        silenced: Until when nobody is told, and by whom; empty if they are.
+        doubt: Why its promise may not hold; empty where nothing is known against it.
+    """
+
+    name: str
+    what: str
+    bar: str
+    promise: str
+    no_data: str
+    delay: str | None
+    firing: tuple[tuple[int, str], ...]
+    silenced: str
+    doubt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TriedRule:
+    """A rule that was tried out: what came of it, and its lines for the file."""
+
+    words: str
+    lines: str
+
+
+def rules_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """The rules.
+
+    Raises:
+        NotThere: Nothing is monitored.
+    """
+    watching = place.watching()
+    settings = watching.settings or DEFAULTS
+    now = time.time()
+    with watching.reading() as run:
+        silenced = silenced_until(run, now)
+        alarms = [one for one in raised_alarms(run, MOST_ALARMS) if one.firing]
+        together = answers_together(run)
+        bars = {
+            one.name: settled_bar(run, settings, one, one.slice)
+            for one in settings.rules
+            if not _is_of_run(settings, one)
+        }
+    firing: dict[str, list[tuple[int, str]]] = {}
+    for one in alarms:
+        firing.setdefault(one.rule, []).append((one.number, monitor_path("alarms", one.number)))
+    rules = [
+        _shown(
+            place,
+            settings,
+            one,
+            _of_run(place, settings, one) if _is_of_run(settings, one) else (bars[one.name],),
+            firing,
+            silenced,
+            together.get(one.name),
+        )
+        for one in settings.rules
+    ]
+    rules += [_own(name, settings, firing, silenced) for name in OWN_RULES]
+    given = {name: asked.one(name, usual) for name, usual in TYPED.items()}
+    tried, trouble, waits = None, "", False
+    if asked.one("metric"):
+        try:
+            tried = _tried(place, given)
+            waits = tried is None
+        except RagstoneError as error:
+            trouble = error.text
+    return WebPage(
+        "monitor_rules.html",
+        "Rules of the monitor",
+        {
+            "tabs": MONITOR_TABS,
+            "rules": rules,
+            "known": watching.settings is not None,
+            "file": str(settings.file) if settings.file else "",
+            "silences": [(key, words) for key, (words, _) in SILENCES.items() if key != "0"],
+            "given": given,
+            "tried": tried,
+            "trouble": trouble,
+            "waits": waits or any(one.delay is None for one in rules),
+            "again": asked.but(),
+            "metrics": list(dict.fromkeys([*settings.judging.metrics, "guard_ok"])),
+        },
+        here=HERE,
+    )
+
+
+def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
+    """Silence a rule, or tell again.
+
+    Raises:
+        NotThere: There is no such rule.
+        InputError: There is no such length of time.
+    """
+    watching = place.watching()
+    rule, length = form.get("rule", ""), form.get("silence", "")
+    names = [one.name for one in (watching.settings or DEFAULTS).rules]
+    if rule not in (*names, *OWN_RULES):
+        raise NotThere(f"There is no rule called {on_one_line(rule)[:80]!r}.")
+    if length not in SILENCES:
+        raise InputError("Choose for how long the rule is silent.")
+    person = on_one_line(form.get("person", "").strip())[:LONGEST_NAME]
+    now = time.time()
+    with watching.writing() as run:
+        silence(run, rule, now + SILENCES[length][1], person or "somebody")
+    return Elsewhere(asked.path)
+
+
+def _shown(
+    place: RunsFolder,
+    settings: MonitorSettings,
+    rule: AlarmRule,
+    found: tuple[AlarmBar | None] | None,
+    firing: Mapping[str, list[tuple[int, str]]],
+    silenced: Mapping[str, tuple[float, str]],
+    together: float | None,
+) -> ShownRule:
+    """A rule; ``found`` is its bar, which may not be settled, or None while that is read."""
+    settled = None if found is None or found[0] is None else found[0].value
+    promise = rule.promise or settings.promise
+    shares = max(1, shares_of(settings, rule))
+    bar = _assumed(rule) if settled is None else settled
+    fall = usual_fall(rule, bar)
+    rate = 1.0 if rule.metric.startswith("guard_") else settings.sampling.least
+    key = ("rule delay", rule, bar, promise, shares, rate)
+    delay = None
+    if found is not None:
+        delay = place.later.get(
+            key, lambda: _simulated(rule, bar, fall, promise, shares, rate), PATIENCE
+        )
+    if delay is None:
+        said = None
+    elif isinstance(delay, str):
+        said = delay
+    else:
+        said = in_words(delay, fall, 0, of=judged_of(rule))
+        said += f", were the bar {number(bar)}" if settled is None else ""
+    return ShownRule(
+        rule.name,
+        said_metric(rule.metric)
+        + _of_slice(rule)
+        + (", the mean of each conversation" if rule.of == "sessions" else ""),
+        _bar_words(rule, settings, settled),
+        _promise_words(promise, 1 if rule.promise else max(1, settings.sharing), judged_of(rule)),
+        "an alarm too" if rule.no_data == "alarm" else "ignored",
+        said,
+        tuple(firing.get(rule.name, ())),
+        _silence_words(silenced.get(rule.name)),
+        ""
+        if together is None or rule.of == "sessions"
+        else f"It takes answers as independent, but {together:.1f} of each conversation are "
+        "judged, and turns fail together: false alarms may come more often than promised.",
+    )
+
+
+def _simulated(
+    rule: AlarmRule, bar: float, fall: FallOfMean, promise: AlarmPromise, shares: int, rate: float
+) -> Delay | str:
+    try:
+        return rule_delay(rule, bar, fall, promise, shares, rate)
+    except InputError as error:
+        return error.text
+
+
+def _is_of_run(settings: MonitorSettings, rule: AlarmRule) -> bool:
+    return rule.bar is None and settings.baseline.run is not None
+
+
+def _of_run(
+    place: RunsFolder, settings: MonitorSettings, rule: AlarmRule
+) -> tuple[AlarmBar | None] | None:
+    """The bar by the baseline run, which none may follow from; None while the run is read."""
+
+    def read() -> tuple[AlarmBar | None]:
+        try:
+            return (bar_of_run(rule, settings.baseline, rule.slice),)
+        except InputError:
+            return (None,)
+
+    return place.later.get(("bar of run", rule, settings.baseline), read, PATIENCE)
+
+
+def _assumed(rule: AlarmRule) -> float:
+    """A bar for the delay of a rule that has none yet."""
+    scale = rule.range
+    way = ASSUMED if rule.better == "+" else 1 - ASSUMED
+    return scale.low + way * (scale.high - scale.low)
+
+
+def _own(
+    name: str,
+    settings: MonitorSettings,
+    firing: Mapping[str, list[tuple[int, str]]],
+    silenced: Mapping[str, tuple[float, str]],
+) -> ShownRule:
+    what = {
+        "traffic": "whether anything comes",
+        "judging": "whether what is due is judged",
+    }.get(name, name)
+    no_data = settings.no_data
+    silent = no_data.policy != "alarm"
+    return ShownRule(
+        name,
+        what,
+        "switched off" if silent else
+        f"nothing for {no_data.after / 60:.0f} min, or {no_data.times:g} times the usual gap",
+        "",
+        "",
+        "",
+        tuple(firing.get(name, ())),
+        _silence_words(silenced.get(name)),
+    )  # fmt: skip
+
+
+def _of_slice(rule: AlarmRule) -> str:
+    if rule.facet is None:
+        return ""
+    return f", {rule.facet} {rule.value}" if rule.value else f", each {rule.facet}"
+
+
+def _bar_words(rule: AlarmRule, settings: MonitorSettings, settled: float | None) -> str:
+    worse = "below" if rule.better == "+" else "above"
+    if rule.bar is not None:
+        return f"{worse} {number(rule.bar)}"
+    now = "" if settled is None else f": {number(settled)} now"
+    run = settings.baseline.run
+    of = (
+        f"of {run.name}" if run else f"of its first {settings.baseline.answers:,} {judged_of(rule)}"
+    )
+    return (
+        f"more than {number(rule.margin or 0)} {worse} the mean {of}, at its confidence limit{now}"
+    )
+
+
+def _promise_words(promise: AlarmPromise, shares: int, of: str) -> str:
+    among = f", shared by {shares} rules" if shares > 1 else ""
+    if promise.false_alarms is None:
+        return f"false alarms {promise.answers:,.0f} {of} apart or more{among}"
+    return (
+        f"at most {percent(promise.false_alarms)} for a false alarm in "
+        f"{promise.answers:,.0f} {of}{among}"
+    )
+
+
+def _silence_words(found: tuple[float, str] | None) -> str:
+    return f"until {shown_moment(found[0]).words}, by {found[1]}" if found else ""
+
+
+def _tried(place: RunsFolder, given: Mapping[str, str]) -> TriedRule | None:
+    """A rule of the form; None while it is being simulated.
+
+    Raises:
+        InputError: A field cannot be read.
+    """
+    metric = given["metric"].strip()
+    scale = metric_range(metric)
+    if not (isfinite(scale.low) and isfinite(scale.high)):
+        raise InputError(f"{metric} has no least and greatest value; no alarm can watch it.")
+    better = "-" if scale.better == "-" else "+"
+    rule = AlarmRule(metric, metric, better=better)  # type: ignore[arg-type]
+    bar, before, after = (_number(given, name) for name in ("bar", "before", "after"))
+    for name, value in (("bar", bar), ("before", before), ("after", after)):
+        if not scale.low < value < scale.high:
+            raise InputError(
+                f"{_SAID[name]} lies between {scale.low:g} and {scale.high:g}, got {value:g}."
+            )
+    if share_of(rule, before) < share_of(rule, bar):
+        raise InputError("The mean before the fall is worse than the bar: it would be an alarm.")
+    share, answers = _number(given, "false_alarms"), _number(given, "answers")
+    rules, rate = _number(given, "rules"), _number(given, "rate")
+    if not (0 < share < 1 and 1 <= answers <= 1e9 and 1 <= rules <= 10_000 and 0.05 <= rate <= 1):
+        raise InputError(
+            "False alarms are a share between 0 and 1, answers and rules with their slices 1 or "
+            "more, and the probability to be judged from 0.05 to 1."
+        )
+    promise, fall = AlarmPromise(share, int(answers)), FallOfMean(before, after)
+    rule = replace(rule, bar=bar, drop=abs(before - after))
+    key = ("tried rule", rule, promise, fall, int(rules), rate)
+    found = place.later.get(
+        key, lambda: rule_delay(rule, bar, fall, promise, int(rules), rate), PATIENCE
+    )
+    if found is None:
+        return None
+    words = in_words(found, fall, 0)
+    lines = ["[[rule]]", f'metric = "{rule.metric}"', f"bar = {bar:g}", f"drop = {rule.drop:g}"]
+    if rules == 1:
+        lines += ["", "[rule.promise]", f"false_alarms = {share:g}", f"answers = {answers:.0f}"]
+    else:
+        lines += ["", "# beside the other rules, once in the file:", "[promise]",
+                  f"false_alarms = {share:g}", f"answers = {answers:.0f}"]  # fmt: skip
+    return TriedRule(words, "\n".join(lines))
+
+
+_SAID = {
+    "bar": "The bar",
+    "before": "The mean before",
+    "after": "The mean after",
+    "false_alarms": "The share of false alarms",
+    "answers": "The number of answers",
+    "rules": "The number of rules",
+    "rate": "The probability to be judged",
+}
+
+
+def _number(given: Mapping[str, str], name: str) -> float:
+    try:
+        value = float(given[name])
+    except ValueError:
+        value = float("nan")
+    if not isfinite(value):
+        raise InputError(f"{_SAID[name]}: a number is expected, got {given[name][:40]!r}.")
+    return value

@@ -1,0 +1,216 @@
+"""Page requests: the fields of an address, links that change some of them, and page results."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Self
+from urllib.parse import parse_qsl, quote, urlencode
+
+from starlette.requests import Request
+
+from ragstone.core.errors import InputError
+
+from .auth import PERSON, SeatedPerson, Visitor
+
+VISITOR = "ragstone.visitor"
+"""Where a scope says who a request comes from."""
+
+MOST_FIELDS, LONGEST_QUERY = 100, 4_000
+
+
+@dataclass(frozen=True, slots=True)
+class ListPage:
+    """A page of a list.
+
+    Attributes:
+        number: From 1.
+        of: How many pages there are.
+        rows: What it shows of the list.
+        before: The address of the page before it; empty on the first.
+        after: That of the next; empty on the last.
+    """
+
+    number: int
+    of: int
+    rows: slice
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request for a page.
+
+    Attributes:
+        path: As it is written in the address.
+        names: The parts of the path that name a run, an example, …
+        query: The state in the address, in its order.
+        cookies: What the browser keeps, but for a person's token.
+        part: The id of the part of the page that the browser is going to replace; empty if it
+            shows a whole page.
+        match: The version that a write is about; empty if it does not say.
+        person: Who came by a link of their own; None if it is the owner, or nobody.
+        owner: Whether the page is the owner's, with the ways to all others.
+        server: What the addresses begin with that other people open.
+    """
+
+    path: str
+    names: Mapping[str, str] = field(default_factory=dict)
+    query: Sequence[tuple[str, str]] = ()
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    part: str = ""
+    match: str = ""
+    person: SeatedPerson | None = None
+    owner: bool = True
+    server: str = ""
+
+    @classmethod
+    def of(cls, request: Request, server: str = "") -> Self:
+        """What a request asks for."""
+        visitor: Visitor = request.scope.get(VISITOR) or Visitor()
+        return cls(
+            request.scope["raw_path"].decode("latin-1").partition("?")[0],
+            dict(request.path_params),
+            tuple(request.query_params.multi_items()),
+            {name: value for name, value in request.cookies.items() if name != PERSON},
+            request.headers.get("hx-target", "").rpartition("#")[2],
+            request.headers.get("if-match", ""),
+            visitor.person,
+            visitor.owner,
+            server,
+        )
+
+    def one(self, name: str, otherwise: str = "") -> str:
+        """The last value of a field of the query."""
+        return next((value for key, value in reversed(self.query) if key == name), otherwise)
+
+    def all(self, name: str) -> list[str]:
+        """Every value of a field of the query; one that was left empty in a form is none."""
+        return [value for key, value in self.query if key == name and value]
+
+    def number(self, name: str, otherwise: int) -> int:
+        """A whole number from 1; what is no such number is taken for the default."""
+        text = self.one(name)
+        known = text.isascii() and text.isdigit() and len(text) < 10
+        return (int(text) if known else 0) or otherwise
+
+    def list_page(
+        self, length: int, size: int, name: str = "page", **changed: str | None
+    ) -> ListPage:
+        """The page of a list that is asked for; the last one if there are fewer.
+
+        Args:
+            length: Of the list.
+            size: Of a page.
+            name: The field with its number.
+            changed: New values of other fields in the addresses of the pages beside it.
+        """
+        of = max(1, -(-length // size))
+        number = min(self.number(name, 1), of)
+        before, after = (
+            self.but(**{**changed, name: str(one)}) if 0 < one <= of else ""
+            for one in (number - 1, number + 1)
+        )
+        return ListPage(number, of, slice((number - 1) * size, number * size), before, after)
+
+    def but(self, *without: tuple[str, str], **changed: str | Sequence[str] | None) -> str:
+        """This address with other values of some fields; None and empty values remove a field.
+
+        Args:
+            without: Fields with a value that are left out, others of the same name stay.
+            changed: New values.
+        """
+        kept = [(key, value) for key, value in self.query if key not in changed]
+        kept = [one for one in kept if one not in without]
+        for key, values in changed.items():
+            several = [values] if isinstance(values, str) else values or ()
+            kept += [(key, value) for value in several if value]
+        return f"{self.path}{query(kept)}"
+
+
+def fields_of(text: str) -> list[tuple[str, str]]:
+    """The fields of a query.
+
+    Raises:
+        InputError: It is longer than what a page can carry in each of its links.
+    """
+    if len(text) > LONGEST_QUERY or text.count("&") >= MOST_FIELDS:
+        raise InputError(
+            f"At most {LONGEST_QUERY:,} characters and {MOST_FIELDS} fields can be asked for at "
+            f"once, got {len(text):,} and {text.count('&') + 1:,}: take some conditions away."
+        )
+    return parse_qsl(text, keep_blank_values=True)
+
+
+def query(fields: Sequence[tuple[str, str]]) -> str:
+    """The query of an address, with its question mark; empty without fields."""
+    return f"?{urlencode(fields)}" if fields else ""
+
+
+def run_path(run: str, *more: str) -> str:
+    """The path of a run's page, or of one below it.
+
+    >>> run_path("mtrag", "examples", "c3<::>5/a")
+    '/runs/mtrag/examples/c3%3C%3A%3A%3E5%2Fa'
+    """
+    return "/".join(["/runs", *(quote(part, safe="") for part in (run, *more))])
+
+
+def queue_path(queue: str, *more: str | int) -> str:
+    """The path of a queue's page, or of one below it.
+
+    >>> queue_path("mtrag", 7)
+    '/annotate/mtrag/7'
+    """
+    return "/".join(["/annotate", *(quote(str(part), safe="") for part in (queue, *more))])
+
+
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A screen: its template with what it shows.
+
+    Attributes:
+        template: Its file.
+        title: Of the window.
+        shows: The names that the template uses.
+        here: The part of the app that it belongs to.
+        cookies: What the browser is going to keep, each with the path below which it is sent.
+        tag: Of the version that is shown, for a write that must not be about another one.
+        status: 200, or 409 and 412 for a write that was about another version.
+    """
+
+    template: str
+    title: str
+    shows: Mapping[str, Any]
+    here: str = "Runs"
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    tag: str = ""
+    status: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """The page is at another address."""
+
+    path: str
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class WebFile:
+    """A file instead of a page.
+
+    Attributes:
+        content: What is in it.
+        kind: Its media type.
+        headers: What goes with it.
+        cookies: As those of a page.
+    """
+
+    content: str
+    kind: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+
+
+class NotThere(InputError):
+    """There is no page of this name."""

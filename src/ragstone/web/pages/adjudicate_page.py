@@ -1,0 +1,449 @@
+"""Adjudicate: who decides sees what divides people, side by side, and has the last word."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from secrets import token_urlsafe
+from typing import Any
+
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem
+from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import (
+    DividedItem,
+    decision_faults,
+    divided_item,
+    divided_items,
+)
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.report.number_format import counted
+from ragstone.web.auth import LEAVE
+from ragstone.web.page_request import (
+    Asked,
+    Elsewhere,
+    NotThere,
+    WebFile,
+    WebPage,
+    query,
+    queue_path,
+)
+from ragstone.web.parts.annotation_form import Desk, desk_of, fault_words, label_title, piece_of
+from ragstone.web.parts.choices_and_forms import (
+    USUAL,
+    answers_of,
+    choice,
+    guideline_in,
+    queue_tabs,
+    reason_of,
+)
+from ragstone.web.parts.judgement_view import author_cookie, author_of
+from ragstone.web.parts.queue_tables import sides_of
+from ragstone.web.runs_folder import RunsFolder
+
+from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE
+
+A_PAGE = 50
+"""Items on a page of the list."""
+
+MOST_OFFERED = 200
+"""Items in the list that opens over an item."""
+
+SHORT = 240
+"""Characters of a question in the list."""
+
+LABEL, NEXT, ALL, STATE = "label", "next", "all", "state"
+"""The fields of the address: only items that divide people on this label; the next open one; with
+all labels on the sheet; open ones or decided ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedItem:
+    """An item in the list.
+
+    Attributes:
+        item: Its number.
+        path: Of its page.
+        text: How its question begins; its id where it has none.
+        labels: What divides people: the label, and what was said of it with how often.
+        more: How many labels more.
+        decided: Who decided it; empty if it is open.
+    """
+
+    item: int
+    path: str
+    text: str
+    labels: tuple[tuple[str, tuple[tuple[str, int], ...]], ...]
+    more: int
+    decided: str
+
+
+class Bench:
+    """Who decides, at a queue, for one request.
+
+    Args:
+        asked: The request.
+        queue: The queue.
+
+    Raises:
+        NotThere: The person labels and does not decide.
+    """
+
+    def __init__(self, asked: Asked, queue: Queue) -> None:
+        person = asked.person
+        if person is not None and (person.role != "adjudicator" or person.queue != queue.name):
+            raise NotThere("This page is for those who decide where people differ.")
+        self.asked, self.queue = asked, queue
+        self.is_owner = person is None
+        self.name = author_of(asked) if person is None else person.name
+        self.label = asked.one(LABEL)
+        self.items = [
+            one
+            for one in divided_items(queue)
+            if not self.label or any(each.label == self.label for each in one.labels)
+        ]
+
+    @property
+    def open(self) -> list[DividedItem]:
+        """Those that are not decided."""
+        return [one for one in self.items if one.is_open]
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the browser replaces the item alone."""
+        return self.asked.part == ITEM
+
+    def path(self, item: int | None = None, field: str = "") -> str:
+        """The address of an item, or of the list, that keeps what it was chosen by."""
+        kept = {LABEL: self.label, field: "1" if field else ""}
+        more = () if item is None else (item,)
+        here = queue_path(self.queue.name, "adjudicate", *more)
+        return f"{here}{query([(name, value) for name, value in kept.items() if value])}"
+
+    def after(self, item: int | None) -> DividedItem | None:
+        """The next that is open, behind this one or else from the start."""
+        numbers = [one.item for one in self.items]
+        at = numbers.index(item) + 1 if item in numbers else 0
+        following = [*self.items[at:], *self.items[:at]]
+        return next((one for one in following if one.is_open and one.item != item), None)
+
+
+def list_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """The items that divide people, the most divided first; or the next one to decide.
+
+    Raises:
+        NotThere: The store has no such queue.
+    """
+    with place.labels_to_read() as database:
+        if database is None:
+            raise NotThere(f"There is no queue called {asked.names['queue']!r}.")
+        bench = Bench(asked, Queue(database, asked.names["queue"]))
+        if asked.part == ITEMS:
+            return _offered(bench)
+        if asked.one(NEXT) or asked.part == ITEM:
+            following = bench.after(None)
+            item = None if following is None else bench.queue.item(following.item)
+            return _shown(bench, item, following)
+        return _listed(bench)
+
+
+def item_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """An item with what people said of it, and the sheet to decide it.
+
+    Raises:
+        NotThere: The store has no such queue.
+        UnknownName: Nobody labelled this item.
+    """
+    with place.labels_to_read() as database:
+        if database is None:
+            raise NotThere(f"There is no queue called {asked.names['queue']!r}.")
+        bench = Bench(asked, Queue(database, asked.names["queue"]))
+        divided, item = _item(bench, asked.names["item"])
+        if asked.part == MORE:
+            name, start = asked.one("part"), asked.number("from", 0)
+            shows = {"pieces": piece_of(item, name, start), "name": name}
+            return WebPage(
+                "annotate_piece.html", bench.queue.name, {**shows, "more": _more(bench, item)}
+            )
+        return _shown(bench, item, divided)
+
+
+def decide(
+    place: RunsFolder, asked: Asked, fields: Mapping[str, str]
+) -> WebPage | Elsewhere | WebFile:
+    """Keep a decision, take one back, or go on without; the next item follows.
+
+    The item again, with 422, where it cannot be decided so.
+
+    Raises:
+        InputError: There is no such action, or somebody else has opened their link since.
+        NotThere: The store has no such queue.
+        UnknownName: Nobody labelled this item.
+    """
+    bench = Bench(asked, place.queue(asked.names["queue"]))
+    if not bench.is_owner and fields.get("person", bench.name) != bench.name:
+        raise InputError(
+            f"This page is {fields['person']}'s, but {bench.name}'s link was opened in this "
+            f"browser since. What is on the page is not saved: open the link of {fields['person']} "
+            "again, and repeat."
+        )
+    action = fields.get("action")
+    if action == "hold":
+        return WebFile("", "text/plain")
+    if action == "undo":
+        return _undone(bench)
+    divided, item = _item(bench, asked.names.get("item", fields.get("item", "")))
+    if action == "skip":
+        return _next(bench, item.item)
+    if action not in ("save", "discard"):
+        raise InputError(f"There is no action {action!r}.")
+    if bench.is_owner:
+        bench.name = " ".join(fields.get("author", "").split()) or bench.name
+    return _saved(bench, item, divided, fields, discards=action == "discard")
+
+
+def _saved(
+    bench: Bench,
+    item: QueueItem,
+    divided: DividedItem,
+    fields: Mapping[str, str],
+    *,
+    discards: bool,
+) -> WebPage | Elsewhere:
+    form = bench.queue.form
+    answers = answers_of(fields, form, item)
+    kept = answers
+    if discards:
+        kept = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+    said = []
+    if not bench.name:
+        said = ["Say who decides: your name."]
+    elif kept.is_empty:
+        said = ["Say why nothing can be said of it." if discards else "Decide something first."]
+    faults = decision_faults(form, item, divided, kept)
+    warned = not said and all(one.severity == "warn" for one in faults)
+    if said or (faults and not (warned and fields.get("keep"))):
+        said += [fault_words(one, form, item) for one in faults]
+        return _shown(
+            bench, item, divided, answers, faults=said, warned=warned, discards=discards, status=422
+        )
+    once = fields.get("once") or token_urlsafe(12)
+    bench.queue.decide(bench.name, item.item, kept, once)
+    return _next(Bench(bench.asked, bench.queue), item.item, bench)
+
+
+def _undone(bench: Bench) -> WebPage | Elsewhere:
+    """The item that they decided last, to decide it anew."""
+    mine = [
+        one for one in bench.queue.said() if one.role == "adjudicator" and one.person == bench.name
+    ]
+    if not mine:
+        following = bench.after(None)
+        item = None if following is None else bench.queue.item(following.item)
+        return _shown(bench, item, following, notice="There is nothing to take back.")
+    last = mine[-1]
+    bench.queue.decide(bench.name, last.item, ItemAnswers(), token_urlsafe(12))
+    if not bench.in_part:
+        return Elsewhere(bench.path(last.item))
+    bench = Bench(bench.asked, bench.queue)
+    divided, item = _item(bench, last.item)
+    return _shown(bench, item, divided, last.answers)
+
+
+def _next(bench: Bench, item: int, before: Bench | None = None) -> WebPage | Elsewhere:
+    """The next open item; ``before`` is who decided, whose name the browser keeps."""
+    named = before is not None and before.is_owner
+    cookies = author_cookie(before.name) if before is not None and named else {}
+    following = bench.after(item)
+    if not bench.in_part:
+        address = bench.path(field=NEXT) if following is None else bench.path(following.item)
+        return Elsewhere(address, cookies)
+    found = None if following is None else bench.queue.item(following.item)
+    page = _shown(bench, found, following)
+    return replace(page, cookies={**page.cookies, **cookies})
+
+
+def _item(bench: Bench, number: object) -> tuple[DividedItem, QueueItem]:
+    text = str(number)
+    if not (text.isascii() and text.isdigit() and len(text) < 10):
+        raise UnknownName("item", text, ())
+    known = next((one for one in bench.items if one.item == int(text)), None)
+    return known or divided_item(bench.queue, int(text)), bench.queue.item(int(text))
+
+
+def _shown(
+    bench: Bench,
+    item: QueueItem | None,
+    divided: DividedItem | None,
+    tried: ItemAnswers | None = None,
+    *,
+    faults: Sequence[str] = (),
+    notice: str = "",
+    warned: bool = False,
+    discards: bool = False,
+    status: int = 200,
+) -> WebPage:
+    """An item to decide, or that none is left.
+
+    Args:
+        bench: Who it is shown to.
+        item: The item.
+        divided: What people said of it.
+        tried: What they tried to decide; None: what they decided before.
+        faults: Why it was not kept.
+        notice: What they have to know first.
+        warned: Whether it can be kept all the same.
+        discards: Whether they were about to discard it.
+        status: Of the answer.
+    """
+    asked, form = bench.asked, bench.queue.form
+    guideline = guideline_in(form, asked.one("language", asked.cookies.get(LANGUAGE, "")))
+    shows: dict[str, Any] = {
+        "queue": form.name,
+        "person": bench.name,
+        "is_owner": bench.is_owner,
+        "path": bench.path(field=NEXT),
+        "up": bench.path(),
+        "saved": len(bench.items) - len(bench.open),
+        "all": len(bench.items),
+        "guideline": guideline,
+        "guideline_open": bool(asked.one("guideline")),
+        "notice": notice,
+        "leave": LEAVE,
+        "desk": None,
+    }
+    if item is not None and divided is not None:
+        mine = divided.decision_of(bench.name)
+        whole = bool(asked.one(ALL)) or not divided.labels
+        shows |= {
+            "desk": _desk(bench, item, divided, mine if tried is None else tried, whole=whole),
+            "sides": sides_of(form, item, divided),
+            "more": _more(bench, item),
+            "item_path": bench.path(item.item, ALL if whole else ""),
+            "with_all": "" if whole else bench.path(item.item, ALL),
+            "once": token_urlsafe(12),
+            "faults": faults,
+            "warned": warned,
+            "discarding": discards,
+            "discarded": mine.discarded,
+            "usual": USUAL,
+            "decided": not mine.is_empty,
+        }
+    template = "adjudicate_item.html" if bench.in_part else "adjudicate.html"
+    return WebPage(template, f"Adjudicate {form.name}", shows, HERE, status=status)
+
+
+def _desk(
+    bench: Bench, item: QueueItem, divided: DividedItem, answers: ItemAnswers, *, whole: bool
+) -> Desk:
+    """The sheet with what divides people, all of which has to be decided; or with all labels."""
+    asked, open_labels = bench.asked, {(one.part, one.label) for one in divided.labels}
+    desk = desk_of(
+        bench.queue.form,
+        item,
+        answers,
+        part=asked.one("part"),
+        start=asked.number("from", 0),
+        only=None if whole else open_labels,
+    )
+    parts = tuple(
+        replace(
+            part,
+            labels=tuple(
+                replace(one, required=((part.unit, part.name), one.label) in open_labels, help="")
+                for one in part.labels
+            ),
+        )
+        for part in desk.parts
+    )
+    count = sum(len(part.labels) for part in parts)
+    title = parts[0].title if len(parts) == 1 else counted(count, "label")
+    return replace(desk, parts=parts, title=title)
+
+
+def _listed(bench: Bench) -> WebPage:
+    """The list of items."""
+    asked, form = bench.asked, bench.queue.form
+    left = bench.open
+    state = asked.one(STATE, "open" if left else "")
+    chosen = {"open": left, "decided": [one for one in bench.items if not one.is_open]}.get(
+        state, bench.items
+    )
+    page = asked.list_page(len(chosen), A_PAGE)
+    questions = {one.item: _question(bench, one) for one in chosen[page.rows]}
+    following = bench.after(None)
+    every = divided_items(bench.queue) if bench.label else bench.items
+    labels = {each.label: label_title(each.label) for one in every for each in one.labels}
+    counts = (len(left), len(bench.items) - len(left), len(bench.items))
+    return WebPage(
+        "adjudicate_list.html",
+        f"Adjudicate {form.name}",
+        {
+            "queue": form.name,
+            "person": bench.name,
+            "is_owner": bench.is_owner,
+            "leave": LEAVE,
+            "tabs": queue_tabs(form),
+            "items": [_row(bench, one, questions[one.item]) for one in chosen[page.rows]],
+            "page": page,
+            "first": None if following is None else bench.path(following.item),
+            "counts": counts,
+            "states": [
+                (name, count, asked.but(**{STATE: value, "page": None}), value == state)
+                for (name, value), count in zip(
+                    (("open", "open"), ("decided", "decided"), ("all", "all")), counts, strict=True
+                )
+            ],
+            "ways": choice(
+                asked,
+                LABEL,
+                "Label",
+                [("", "any label"), *labels.items()],
+                bench.label,
+                "items",
+            )
+            if len(labels) > 1
+            else None,
+        },
+        HERE,
+    )
+
+
+def _offered(bench: Bench) -> WebPage:
+    """The list that opens over an item."""
+    rows = [_row(bench, one, _question(bench, one)) for one in bench.items[:MOST_OFFERED]]
+    return WebPage("adjudicate_items.html", bench.queue.name, {"items": rows})
+
+
+def _question(bench: Bench, one: DividedItem) -> str:
+    return str(bench.queue.item(one.item).shown.get("question") or one.id)[:SHORT]
+
+
+def _row(bench: Bench, one: DividedItem, text: str) -> ListedItem:
+    shown = one.labels[:3]
+    votes = [
+        (
+            label_title(each.label),
+            tuple(
+                (value or "discarded", list(each.said.values()).count(value))
+                for value in dict.fromkeys(each.said.values())
+            ),
+        )
+        for each in shown
+    ]
+    who = ", ".join(dict.fromkeys(each.person for each in one.decisions))
+    return ListedItem(
+        one.item,
+        bench.path(one.item),
+        text,
+        tuple(votes),
+        len(one.labels) - len(shown),
+        "" if one.is_open else who,
+    )
+
+
+def _more(bench: Bench, item: QueueItem) -> object:
+    """Gives the address of the rest of a text."""
+
+    def address(name: str, start: int) -> str:
+        here = queue_path(bench.queue.name, "adjudicate", item.item)
+        return f"{here}{query([('part', name), ('from', str(start))])}"
+
+    return address

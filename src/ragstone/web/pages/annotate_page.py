@@ -1,0 +1,431 @@
+"""Annotate pages: a person labels their queue; the list of queues, personal links, all labels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Any
+
+from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
+from ragstone.annotation.queue.queue import Queue, queues
+from ragstone.annotation.queue.work_progress import OwnWork, QueueWork, queue_work
+from ragstone.core.errors import InputError, LabelConflict
+from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
+from ragstone.web.auth import LEAVE, PERSON, SeatedPerson
+from ragstone.web.page_request import (
+    Asked,
+    Elsewhere,
+    NotThere,
+    WebFile,
+    WebPage,
+    query,
+    queue_path,
+)
+from ragstone.web.parts.annotation_form import desk_of, fault_words, label_title, piece_of
+from ragstone.web.parts.choices_and_forms import (
+    USUAL,
+    answers_of,
+    guideline_in,
+    queue_tabs,
+    reason_of,
+)
+from ragstone.web.runs_folder import RunsFolder
+
+ITEM, ITEMS, MORE = "item", "items", "more"
+"""The parts of the page that a browser replaces: the item, the list of one's own, a text's rest."""
+
+LANGUAGE = "ragstone-language"
+HINT = 160
+"""Characters of instructions that stand above the labels, too."""
+
+
+class Seat:
+    """A person at a queue, for one request.
+
+    Args:
+        place: The folder with the store.
+        asked: The request.
+        person: Who asks.
+    """
+
+    def __init__(self, place: RunsFolder, asked: Asked, person: SeatedPerson) -> None:
+        self.asked = asked
+        self.person = person.name
+        self.queue = place.queue(person.queue)
+        self.own = OwnWork(place.labels(), self.queue, person.name)
+        self.path = queue_path(person.queue)
+
+    @property
+    def in_part(self) -> bool:
+        """Whether the browser replaces the item alone."""
+        return self.asked.part == ITEM
+
+
+def next_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """The item that a person has to label now; an owner sees how far the queue is."""
+    seat = _seat(place, asked)
+    if isinstance(seat, Elsewhere):
+        return seat
+    if asked.part == ITEMS or asked.one(ITEMS):
+        return _items(seat)
+    return _shown(seat, seat.queue.next(seat.person))
+
+
+def item_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """An item that a person was given, with what they said of it.
+
+    Raises:
+        NotThere: They never were.
+    """
+    seat = _seat(place, asked)
+    if isinstance(seat, Elsewhere):
+        return seat
+    item = _given(seat, asked.names["item"])
+    if asked.part == MORE:
+        name, start = asked.one("part"), asked.number("from", 0)
+        shows = {"pieces": piece_of(item, name, start), "name": name, "more": _more(seat, item)}
+        return WebPage("annotate_piece.html", seat.queue.name, shows)
+    return _shown(seat, item)
+
+
+def act(
+    place: RunsFolder, asked: Asked, fields: Mapping[str, str]
+) -> WebPage | Elsewhere | WebFile:
+    """Save, skip or discard an item, or take the last one back; the next one follows.
+
+    The item again, with 409 or 422, where it cannot be saved so. Who is still at an item holds it.
+
+    Raises:
+        InputError: There is no such action.
+        NotThere: The item was never theirs.
+    """
+    seat = _seat(place, asked)
+    if isinstance(seat, Elsewhere):
+        return seat
+    if fields.get("person", seat.person) != seat.person:
+        raise InputError(
+            f"This page is {fields['person']}'s, but {seat.person}'s link was opened in this "
+            f"browser since. What is on the page is not saved: open the link of {fields['person']} "
+            "again, and repeat."
+        )
+    action = fields.get("action")
+    if action == "undo":
+        return _undone(seat)
+    item = _given(seat, asked.names.get("item", fields.get("item", "")))
+    if action == "hold":
+        seat.queue.hold(seat.person, item.item)
+        return WebFile("", "text/plain")
+    if action == "skip":
+        return _next(seat, seat.queue.skip(seat.person, item.item))
+    if action not in ("save", "discard"):
+        raise InputError(f"There is no action {action!r}.")
+    return _saved(seat, item, fields, discards=action == "discard")
+
+
+def _saved(
+    seat: Seat, item: QueueItem, fields: Mapping[str, str], *, discards: bool
+) -> WebPage | Elsewhere:
+    """The next item, or this one again with what is wrong."""
+    form = seat.queue.form
+    answers = answers_of(fields, form, item)
+    kept = answers
+    if discards:
+        kept = ItemAnswers(note=answers.note, discarded=reason_of(fields))
+        if not kept.discarded:
+            why = "Say why nothing can be said of it."
+            return _shown(seat, item, answers, faults=[why], discards=True, status=422)
+    faults = answer_faults(form, item, kept)
+    warned = all(one.severity == "warn" for one in faults)
+    if faults and not (warned and fields.get("keep")):
+        said = [fault_words(one, form, item) for one in faults]
+        return _shown(seat, item, answers, faults=said, warned=warned, status=422)
+    once = fields.get("once") or token_urlsafe(12)
+    seen = fields.get("seen", "")
+    try:
+        following = seat.queue.save(
+            seat.person, item.item, kept, once, int(seen) if _whole(seen) else None
+        )
+    except LabelConflict:
+        return _shown(seat, item, answers, notice=_conflict(seat, item, kept), status=409)
+    return _next(seat, following)
+
+
+def _conflict(seat: Seat, item: QueueItem, answers: ItemAnswers) -> str:
+    """What was said of an item in another window, as far as it differs."""
+    word = seat.own.word(item.item)
+    earlier = word.answers if word and word.answers else ItemAnswers()
+    if earlier.discarded:
+        said = f"discarded it: {earlier.discarded}"
+    else:
+        differing = [
+            f"{label_title(label)} {value}"
+            for part, labels in earlier.labels.items()
+            for label, value in labels.items()
+            if answers.labels.get(part, {}).get(label) != value
+        ]
+        said = f"said {', '.join(differing)}" if differing else "noted something else"
+    return (
+        f"You saved this item in another window after you opened it here, and {said}. That is "
+        "kept. Save again to say what stands here instead, or go on to the next item."
+    )
+
+
+def _undone(seat: Seat) -> WebPage | Elsewhere:
+    undone = seat.queue.undo(seat.person)
+    if undone is None:
+        notice = "There is nothing to take back."
+        return _shown(seat, seat.queue.next(seat.person), notice=notice)
+    return _next(seat, undone[0])
+
+
+def _next(seat: Seat, item: QueueItem | None) -> WebPage | Elsewhere:
+    return _shown(seat, item) if seat.in_part else Elsewhere(seat.path)
+
+
+def _seat(place: RunsFolder, asked: Asked) -> Seat | Elsewhere:
+    """Who asks; where to send an owner and an adjudicator, who have other pages."""
+    person = asked.person
+    if person is None:
+        return Elsewhere(queue_path(asked.names["queue"], "progress"))
+    if person.role == "adjudicator":
+        return Elsewhere(queue_path(person.queue, "adjudicate"))
+    return Seat(place, asked, person)
+
+
+def _given(seat: Seat, number: object) -> QueueItem:
+    """An item that the person was given.
+
+    Raises:
+        NotThere: They never were.
+    """
+    text = str(number)
+    if not _whole(text) or seat.own.word(int(text)) is None:
+        raise NotThere("This item is not one of yours.")
+    return seat.queue.item(int(text))
+
+
+def _whole(text: str) -> bool:
+    """Whether it is a number that a store can hold."""
+    return text.isascii() and text.isdigit() and len(text) < 10
+
+
+def _shown(
+    seat: Seat,
+    item: QueueItem | None,
+    tried: ItemAnswers | None = None,
+    *,
+    faults: list[str] | None = None,
+    notice: str = "",
+    warned: bool = False,
+    discards: bool = False,
+    status: int = 200,
+) -> WebPage:
+    """An item, or that none is left.
+
+    Args:
+        seat: Who it is shown to.
+        item: The item.
+        tried: What they tried to say; None: what they said before.
+        faults: Why it was not saved.
+        notice: What they have to know first.
+        warned: Whether it can be saved all the same.
+        discards: Whether they were about to discard it.
+        status: Of the answer.
+    """
+    asked, form = seat.asked, seat.queue.form
+    language = asked.one("language", asked.cookies.get(LANGUAGE, ""))
+    shows: dict[str, Any] = {
+        "queue": seat.queue.name,
+        "person": seat.person,
+        "path": seat.path,
+        "progress": seat.own.progress(),
+        "guideline": guideline_in(form, language),
+        "guideline_open": bool(asked.one("guideline")),
+        "notice": notice,
+        "leave": LEAVE,
+        "closed": False,
+        "desk": None,
+    }
+    if item is None:
+        shows |= _nothing_left(seat)
+    else:
+        word = seat.own.word(item.item)
+        said = word.answers if word else None
+        discarded = said.discarded if said else ""
+        state = word.state if word else ""
+        if discarded and not notice:
+            shows["notice"] = f"You discarded this item: {discarded}. Save it to say something."
+        shows |= {
+            "desk": desk_of(
+                form,
+                item,
+                tried if tried is not None else said or ItemAnswers(),
+                part=asked.one("part"),
+                start=asked.number("from", 0),
+            ),
+            "more": _more(seat, item),
+            "item_path": queue_path(seat.queue.name, item.item),
+            "seen": word.version if word else 0,
+            "state": state,
+            "once": token_urlsafe(12),
+            "faults": faults or [],
+            "warned": warned,
+            "discarding": discards,
+            "discarded": discarded,
+            "usual": USUAL,
+            "hint": _hint(form.instructions),
+        }
+    chosen = asked.one("language") in shows["guideline"].languages
+    cookies = {LANGUAGE: (asked.one("language"), "/annotate")} if chosen else {}
+    template = "annotate_item.html" if seat.in_part else "annotate.html"
+    return WebPage(template, seat.queue.name, shows, "Annotate", cookies, status=status)
+
+
+def _hint(instructions: str) -> str:
+    """Instructions that are short enough to stand above the labels."""
+    line = instructions.strip()
+    return line if len(line) <= HINT and line.isprintable() else ""
+
+
+def _nothing_left(seat: Seat) -> Mapping[str, object]:
+    """What is said where no item is left."""
+    items = seat.own.items()
+    saved = seat.own.progress().saved
+    others = seat.own.with_others()
+    figures = [("saved", saved)]
+    figures += [("of them discarded", count)] if (count := sum(o.discarded for o in items)) else []
+    figures += [("with a note", count)] if (count := sum(o.note for o in items)) else []
+    if others:
+        some = "1 item" if others == 1 else f"{others:,} items"
+        lede = (
+            f"Others have {some} at present. What they skip or leave comes to you; this page looks "
+            "again by itself."
+        )
+        return {"title": "Nothing left for now", "lede": lede, "figures": figures}
+    lede = "Thank you. You can still go back to any item of yours and change it."
+    if not saved:
+        lede = "There is nothing to label in this queue at present."
+    return {"title": "All done", "lede": lede, "figures": figures, "closed": True}
+
+
+def _items(seat: Seat) -> WebPage:
+    """The items that a person was given."""
+    shows = {
+        "items": seat.own.items(),
+        "queue": seat.queue.name,
+        "queue_path": queue_path,
+        "path": seat.path,
+        "person": seat.person,
+        "leave": LEAVE,
+    }
+    template = "annotate_items.html" if seat.asked.part == ITEMS else "annotate_list.html"
+    return WebPage(template, "My items", shows, "Annotate")
+
+
+def _more(seat: Seat, item: QueueItem) -> object:
+    """Gives the address of the rest of a text."""
+
+    def address(name: str, start: int) -> str:
+        here = queue_path(seat.queue.name, item.item)
+        return f"{here}{query([('part', name), ('from', str(start))])}"
+
+    return address
+
+
+A_PAGE = 20
+HERE = "Annotate"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A queue in the list."""
+
+    work: QueueWork
+    path: str
+    asks: str
+    noun: str
+    source: str
+
+    @property
+    def pace(self) -> float:
+        """Items that everybody at work labels in an hour, together."""
+        return sum(one.pace or 0.0 for one in self.work.at_work)
+
+
+def queues_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """Every queue of the store, the newest first."""
+    with place.labels_to_read() as database:
+        names = [one.name for one in queues(database)][::-1] if database else []
+        page = asked.list_page(len(names), A_PAGE)
+        rows = [_row(queue_work(database, one)) for one in names[page.rows]] if database else []
+    runs = [one.path.name for one in place.runs()[:1]]
+    return WebPage(
+        "queues.html",
+        "Queues",
+        {
+            "rows": rows,
+            "count": len(names),
+            "page": page,
+            "said": queues_sentence([one.work for one in rows]) if len(rows) == len(names) else [],
+            "example": f"{place.folder / runs[0]}" if runs else "DATA.jsonl",
+        },
+        HERE,
+    )
+
+
+def _row(work: QueueWork) -> QueueRow:
+    form = work.form
+    path = queue_path(form.name, "progress")
+    return QueueRow(work, path, asked_in_words(form), item_noun(form), Path(form.source).name)
+
+
+def come(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """Keep a person's token in their browser, and show what they label; say so if nobody has it."""
+    token = asked.names["token"]
+    person = place.person(token)
+    if person is None:
+        lines = [
+            "It was taken back, replaced by a newer one, or not copied whole.",
+            "Ask whoever sent it to you for a new link. What you saved is kept.",
+        ]
+        return WebPage("refused.html", "This link opens nothing", {"lines": lines}, status=404)
+    return Elsewhere(queue_path(person.queue), {PERSON: (token, "/")})
+
+
+def leave(_place: RunsFolder, _asked: Asked, _form: Mapping[str, str]) -> WebPage:
+    """Forget the link that this browser keeps."""
+    lines = ["This browser no longer has your link.", "To go on, open the link again."]
+    return WebPage("refused.html", "Forgotten", {"lines": lines}, cookies={PERSON: ("", "/")})
+
+
+QUEUE_SAID_A_PAGE = 50
+
+
+def said_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """What everybody said, the newest first.
+
+    Raises:
+        NotThere: The store has no such queue.
+        InputError: The queue was not opened.
+    """
+    name = asked.names["queue"]
+    with place.labels_to_read() as database:
+        if database is None:
+            raise NotThere(f"There is no queue called {name!r}.")
+        queue = Queue(database, name)
+        if not queue.form.opened:
+            raise InputError(f"Who said what in {name!r} is closed. Open it on its page first.")
+        said = sorted(queue.said(), key=lambda one: one.at, reverse=True)
+    page = asked.list_page(len(said), QUEUE_SAID_A_PAGE)
+    return WebPage(
+        "queue_said.html",
+        f"Who said what in {name}",
+        {
+            "queue": name,
+            "said": said[page.rows],
+            "count": len(said),
+            "page": page,
+            "tabs": queue_tabs(queue.form),
+        },
+        HERE,
+    )

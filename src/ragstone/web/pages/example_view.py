@@ -1,0 +1,715 @@
+"""Example: a question, its answer with the claims marked in it, and all that was said of them."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from hashlib import blake2b
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.data import Example
+from ragstone.data.record_labels import Unit
+from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
+from ragstone.report.number_format import counted, number, short_name, shortened, spoken
+from ragstone.report.page import OutlineItem, plain
+from ragstone.report.pages.example_page import example_page as printed
+from ragstone.report.render.documents import as_markdown
+from ragstone.report.run_contents import (
+    Dossier,
+    ExampleScore,
+    JudgedPart,
+    JudgementRow,
+    asks_about,
+    call_items,
+    dossier,
+)
+from ragstone.report.worst_examples import why
+from ragstone.run import Run
+from ragstone.run.corrections.correction import Judgement, by_reference, key_columns, unit_name
+from ragstone.web.example_rows import OUTCOME, example_rows
+from ragstone.web.filters import ExampleFilter
+from ragstone.web.page_request import Asked, NotThere, WebPage, query, run_path
+from ragstone.web.parts.highlight import (
+    AT_ONCE,
+    LATE,
+    MarkedPiece,
+    Span,
+    answer_pieces,
+    claim_spans,
+    context_pieces,
+    inert,
+    quotes,
+    rests_on,
+    support_of,
+)
+from ragstone.web.parts.judgement_view import (
+    NO_REASON,
+    Corrections,
+    SaidJudgement,
+    about_of,
+    author_of,
+    because,
+    said,
+    says_of,
+    when,
+)
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import figure
+
+from .examples_view import PLACE, baseline_of, ready, tag_lookup
+from .runs_view import PREFERRED
+
+QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
+CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
+CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
+HISTORY, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 6_000, 12_000, 4_000, 6_000, 30_000
+PAGE, SMALL_PARTS = 185_000, 40_000
+"""Bytes that a part may take, so that no example makes a page of more than 200 KB."""
+
+ROW, CONTEXT = 2_200, 1_100
+"""Bytes of a row of the matrix, and of a context, without their texts."""
+
+ALSO = 500
+"""Bytes of one more judgement in a row."""
+
+LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
+OVER, CONTEXTS_PART, SHORTEST = "over", "contexts", 400
+FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
+
+
+@dataclass(frozen=True, slots=True)
+class NamedJudgement:
+    """A judgement in a row, and what it is about, such as ``support/claim#3``."""
+
+    lead: str
+    said: SaidJudgement | None
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """A claim, a statement or a piece of gold evidence, and which context settles it.
+
+    Attributes:
+        key: What lights up with it.
+        number: As people count.
+        text: Its wording, cut if it is very long.
+        why: The reason for the main verdict.
+        on: For each context that has a column whether the verdict rests on it.
+        beyond: The ranks of the other contexts that it rests on.
+        main: What the contexts say of it.
+        also: What else is said of it.
+    """
+
+    key: str
+    number: str
+    text: str
+    why: str
+    on: tuple[bool, ...]
+    beyond: str
+    main: NamedJudgement
+    also: tuple[NamedJudgement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Rows, and the ranks of the contexts that have a column.
+
+    Attributes:
+        ranks: Of the contexts with a column.
+        rows: As many as are shown at once.
+        tally: How many rows have each verdict.
+        first: The number of rows before these.
+        after: The number of rows up to the last of these.
+        of: The number of rows in all.
+        chances: Whether any verdict has a probability.
+        size: The bytes that the rows take, about.
+    """
+
+    ranks: tuple[int, ...]
+    rows: tuple[UnitRow, ...]
+    tally: str
+    first: int
+    after: int
+    of: int
+    chances: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownContext:
+    """A context.
+
+    Attributes:
+        rank: As retrieved.
+        id: Its own.
+        score: Of the retrieval.
+        judged: What is said of it.
+        uses: Which claims rest on it.
+        pieces: Its text.
+        why: The reason.
+    """
+
+    rank: int
+    id: str
+    score: str
+    judged: tuple[NamedJudgement, ...]
+    uses: str
+    pieces: tuple[MarkedPiece, ...]
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """A score: a value, undefined or missing, with its reason, and the rows that lowered it.
+
+    ``judged`` is what it is by the judges alone, where people corrected what it is made of.
+    """
+
+    metric: str
+    name: str
+    status: str
+    value: str
+    label: str
+    why: str
+    rows: tuple[str, ...]
+    judged: str
+
+
+@dataclass(frozen=True, slots=True)
+class OtherAnswer:
+    """The answer of another system to the same question, or another one of the same system."""
+
+    system: str
+    path: str
+    answer: str
+    scores: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Walk:
+    """Where the example stands among those that the filter found.
+
+    Attributes:
+        place: Counted from 1; 0 if the filter does not find it.
+        of: How many it found.
+        words: The filter in words.
+        before: The address of the example before; empty if there is none.
+        after: The address of the next.
+        up: The address of the list.
+    """
+
+    place: int
+    of: int
+    words: str
+    before: str
+    after: str
+    up: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """What of an example is shown.
+
+    Attributes:
+        part: The part of which more was asked for; empty if none.
+        start: From which character or row on.
+        end: To which character.
+        claim: The number of the claim that is looked at; 0 if none.
+    """
+
+    part: str
+    start: int
+    end: int | None
+    claim: int
+
+    @classmethod
+    def of(cls, asked: Asked) -> "ShownPart":
+        end = asked.number("to", 0)
+        part = asked.one("part")
+        return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
+
+    def first(self, part: str) -> int:
+        """Where this part begins."""
+        return self.start if self.part == part else 0
+
+
+def example_page(
+    place: RunsFolder, asked: Asked, *, conflict: str = "", status: int = 200
+) -> WebPage:
+    """The page of an example, or the piece of it that was asked for.
+
+    Args:
+        place: The runs.
+        asked: The run and the example.
+        conflict: Why a correction was not taken.
+        status: Of the answer.
+    """
+    name, example = asked.names["run"], asked.names["id"]
+    run = place.run(name)
+    found = dossier(run, example)
+    want = ShownPart.of(asked)
+    common = {"asked": asked, "more": more_of(asked)}
+    title = f"{shortened(found.example.question, 60)} · {name}"
+    if asked.part and want.part and want.part != OVER:
+        return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
+    judgements = run.can_be_overruled(example)
+    may = Corrections(judgements)
+    common |= {"author": author_of(asked), "over": asked.one("about")}
+    if asked.part and want.part == OVER:
+        one = may.get(asked.one("about"))
+        if one is None:
+            raise NotThere("There is no such judgement any more. Load the page again.")
+        return WebPage("example_piece.html", title, {**common, "piece": OVER, "found": one})
+    shows = {
+        **common,
+        **_whole(run, name, found, want),
+        "walk": _walk(place, run, asked),
+        "corrections": may,
+        "opens": lambda about: asked.but(part=OVER, about=about),
+        "post": asked.but(part=None, about=None, **{"from": None, "to": None}),
+        "conflict": conflict,
+        "saved": _saved(judgements),
+    }
+    return WebPage("example.html", title, shows, tag=tag_of(judgements), status=status)
+
+
+def _saved(judgements: Sequence[Judgement]) -> str:
+    """Who corrected the example last, and when."""
+    made = [one.overrule for one in judgements if one.overrule is not None]
+    last = max(made, key=lambda one: one.at, default=None)
+    return "" if last is None else f"last by {last.author}, {when(last.at)}"
+
+
+def tag_of(judgements: Sequence[Judgement]) -> str:
+    """The version of an example: another one as soon as anything is said otherwise of it."""
+    versions = "".join(one.version for one in judgements)
+    return f'"{blake2b(versions.encode(), digest_size=8).hexdigest()}"'
+
+
+def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
+    """The examples before and after, in the filter with which the person came."""
+    name, within = asked.names["run"], asked.one("within")
+    wanted = ExampleFilter.read(within)
+    rows = example_rows(run)
+    try:
+        wanted = wanted if ready(place, name, rows, wanted) else ExampleFilter()
+        ids = rows.ids
+        if wanted.query:
+            ids = wanted.chosen(rows, baseline_of(place, name), tag_lookup(place, name))["id"]
+    except InputError:
+        wanted, ids = ExampleFilter(), rows.ids
+    kept = query([("within", within)]) if wanted.query else ""
+    at = ids.index_of(asked.names["id"])
+
+    def path(place: int) -> str:
+        there = at is not None and 0 <= place < ids.len()
+        return f"{run_path(name, 'examples', ids[place])}{kept}" if there else ""
+
+    up = f"{run_path(name)}{query(wanted.query)}{PLACE}"
+    here = 0 if at is None else at
+    before, after = path(here - 1), path(here + 1)
+    return Walk(0 if at is None else at + 1, ids.len(), wanted.words, before, after, up)
+
+
+def more_of(asked: Asked) -> object:
+    """Gives the address of the rest of a part."""
+
+    def address(part: str, start: int = 0, end: int = 0) -> str:
+        return asked.but(
+            part=part, **{"from": str(start) if start else None, "to": str(end) if end else None}
+        )
+
+    return address
+
+
+def _piece(found: Dossier, want: ShownPart) -> Mapping[str, object]:
+    if want.part == "calls":
+        return {"piece": "calls", "calls": _calls(found)}
+    if want.part.startswith("ctx-"):
+        parts = _contexts(found, want, CONTEXTS)
+        one = next((part for part in parts if f"ctx-{part.rank}" == want.part), None)
+        return {"piece": "text", "part": want.part, "pieces": one.pieces if one else ()}
+    text, spans = _text_of(found, want.part)
+    return {
+        "piece": "text",
+        "part": want.part,
+        "pieces": answer_pieces(text, spans, min(want.start, len(text)), ANSWER),
+    }
+
+
+def _text_of(found: Dossier, part: str) -> tuple[str, Sequence[Span]]:
+    one = found.example
+    if part == "answer":
+        return one.answer or "", claim_spans(found)
+    if part == "question":
+        return one.question or "", ()
+    at = part.removeprefix("reference-")
+    if at.isdigit() and int(at) <= len(one.reference):
+        return one.reference[int(at) - 1], ()
+    return "", ()
+
+
+def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str, object]:
+    one = found.example
+    first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
+    claims = _matrix(found, "claim", first["claims"], CLAIMS)
+    if claims and claims.after < want.claim <= claims.of:
+        claims = _matrix(found, "claim", want.claim - 1, CLAIMS)
+    answer = one.answer or ""
+    question = one.question or ""
+    scores = _scores(run, found)
+    by_metric = {score.metric: score for score in scores}
+    pieces = {
+        "question": answer_pieces(question, (), want.first("question"), QUESTION),
+        "answer": answer_pieces(answer, claim_spans(found), want.first("answer"), ANSWER),
+    }
+    shown = one.reference[:4]
+    references = [
+        (part, answer_pieces(text, (), want.first(part), REFERENCES // len(shown)))
+        for at, text in enumerate(shown, 1)
+        for part in (f"reference-{at}",)
+    ]
+    statements = _matrix(found, "statement", first["statements"], STATEMENTS)
+    evidence = _matrix(found, "evidence", first["evidence"], EVIDENCE)
+    texts = (*pieces.values(), *(own for _, own in references))
+    taken = sum(len(piece.text.encode()) for own in texts for piece in own)
+    taken += sum(one.size for one in (claims, statements, evidence) if one)
+    room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - taken))
+    contexts = _contexts(found, want, room)
+    systems = _systems(run, name, one)
+    return {
+        "name": name,
+        "run_path": run_path,
+        "one": one,
+        "facets": _facets(one),
+        "judges": ", ".join(one.name for one in run.form.judges if one.kinds),
+        "first_scores": _first(scores),
+        "outcome": by_metric.get(OUTCOME),
+        "history": _history(one),
+        **pieces,
+        "answer_length": len(answer),
+        "claims": claims,
+        "claims_why": next(
+            (s.why for s in scores if s.metric == "faithfulness" and s.status != "value"), ""
+        ),
+        "references": references,
+        "statements": statements,
+        "evidence": evidence,
+        "contexts": contexts,
+        "last_context": _place_of(one, contexts),
+        "retrieved": None if one.contexts is None else len(one.contexts),
+        "others": _others(found),
+        "labels": _fit([(key, _plain(value)) for key, value in one.labels.items()], LABELS),
+        "scores": scores,
+        "systems": systems,
+        "compared": _compared(name, one, systems),
+        "calls": _calls(found) if want.part == "calls" else None,
+        "copied": _copied(found),
+        "part": want.part,
+        "at_claim": str(want.claim),
+    }
+
+
+def _first(scores: Sequence[Score]) -> list[Score]:
+    valued = [one for one in scores if one.status == "value" and one.metric != OUTCOME]
+    rank = {name: place for place, name in enumerate(PREFERRED)}
+    return sorted(valued, key=lambda one: rank.get(one.metric, len(rank)))[:FIRST_METRICS]
+
+
+def _facets(one: Example) -> list[tuple[str, str]]:
+    """What groups the example: its slices, or what of its other data is short."""
+    given = one.slices or {
+        key: value for key, value in one.meta.items() if isinstance(value, str | int | float | bool)
+    }
+    pairs = [(key, _plain(value)) for key, value in given.items() if str(value) not in one.id]
+    return [(key, value) for key, value in pairs if len(key) + len(value) <= FACET][:MOST_FACETS]
+
+
+def _plain(value: object) -> str:
+    match value:
+        case str():
+            text = value
+        case Mapping() if not any(isinstance(one, list | dict) for one in value.values()):
+            text = ", ".join(f"{who}: {figure(str(one))}" for who, one in value.items())
+        case _:
+            text = json.dumps(value, ensure_ascii=False, default=str)
+    return shortened(text, LONGEST_WHY)
+
+
+def _fit(rows: Sequence[tuple[str, str]], most_bytes: int) -> list[tuple[str, str]]:
+    kept: list[tuple[str, str]] = []
+    size = 0
+    for row in rows:
+        size += sum(len(inert(text).encode()) for text in row) + 80
+        if size > most_bytes:
+            return [*kept, ("…", f"and {counted(len(rows) - len(kept), 'more label')}")]
+        kept.append(row)
+    return kept
+
+
+def _history(one: Example) -> list[tuple[str, str]]:
+    most = max(200, HISTORY // (2 * max(1, len(one.history))))
+    return [(turn.role, _cut(turn.text, most)) for turn in one.history[-40:]]
+
+
+def _cut(text: str, most_bytes: int) -> str:
+    size = len(inert(text[: most_bytes + 1]).encode())
+    if len(text) <= most_bytes and size <= most_bytes:
+        return text
+    kept = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
+    return f"{kept}…"
+
+
+def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
+    """The rows of a unit; None if there are none."""
+    parts = found.parts[unit]
+    if not parts:
+        return None
+    contexts = found.example.contexts or ()
+    ranks = tuple(one.rank for one in contexts)
+    if len(ranks) > MOST_COLUMNS:
+        used = {id for part in parts for id in rests_on(part)}
+        ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
+    first = min(first, len(parts) - 1)
+    rows: list[UnitRow] = []
+    size = 0
+    several = len(found.example.reference) > 1
+    for part in parts[first:]:
+        row = _unit_row(found, unit, part, ranks, several=several)
+        size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
+        if rows and size > most_bytes:
+            size = most_bytes
+            break
+        rows.append(row)
+    verdicts = [support_of(part) for part in parts]
+    tally = ", ".join(
+        f"{verdicts.count(value):,} {value}"
+        for value in map(str, Support.columns["verdict"].values)
+        if any(verdicts)
+    )
+    return Matrix(
+        ranks,
+        tuple(rows),
+        tally,
+        first,
+        first + len(rows),
+        len(parts),
+        any(row.main.said and row.main.said.number for row in rows),
+        size,
+    )
+
+
+def _unit_row(
+    found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
+) -> UnitRow:
+    place = str(part.place + 1)
+    if unit == "statement" and several:
+        place = f"{part.reference + 1}.{place}"
+    on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
+    main, also = NamedJudgement("", None, ""), []
+    for ask in asks_about(unit):
+        for row in part.rows(ask.kind):
+            # Of a claim it is the reference that says so, or does not.
+            lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
+            if part.said[ask.kind].several and several:
+                lead = f"{lead} {row.values['reference'] + 1}"
+            verdict = NamedJudgement(lead, said(row, ""), _about(ask, row, several=several))
+            if ask.kind == Support.name:
+                main = verdict
+            else:
+                also.append(verdict)
+    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
+    return UnitRow(
+        key,
+        place,
+        _cut(part.text or "", LONGEST),
+        _reason(main.said),
+        tuple(rank in on for rank in ranks),
+        ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
+        main,
+        tuple(also),
+    )
+
+
+def _reason(said: SaidJudgement | None) -> str:
+    given = "" if said is None else said.reason
+    return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
+
+
+def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
+    """The name of the judgement that a row is."""
+    key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
+    return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
+
+
+def _answers(ask: Ask, row: JudgementRow) -> bool:
+    """Whether the row is an answer to this ask, rather than to another one of its kind."""
+    return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
+
+
+def _place_of(one: Example, shown: Sequence[ShownContext]) -> int:
+    """The place, from 1, of the last context that is shown; 0 if none is."""
+    last = shown[-1].rank if shown else None
+    ranks = [context.rank for context in one.contexts or ()]
+    return ranks.index(last) + 1 if last in ranks else 0
+
+
+def _contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[ShownContext]:
+    """The contexts from the one that was asked for on, as many as there is room for."""
+    few = max(1, most_bytes // (CONTEXT + SHORTEST))
+    first = want.first(CONTEXTS_PART)
+    parts = found.parts["context"]
+    if want.part.startswith("ctx-"):
+        first = next((at for at, one in enumerate(parts) if want.part == f"ctx-{one.place}"), 0)
+    # Those that are shown anyway are shown from the first.
+    first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
+    parts = parts[max(0, first) :][:few]
+    rest = max(SHORTEST * len(parts), most_bytes - CONTEXT * len(parts))
+    passages = []
+    for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
+        name = f"ctx-{part.place}"
+        wanted = want.part == name
+        text = part.text
+        relevance = part.rows(Relevance.name)
+        spans, uses = quotes(found, part)
+        room = min(3 * AT_ONCE, rest // left)
+        pieces: list[MarkedPiece] = (
+            []
+            if text is None
+            else context_pieces(
+                text,
+                spans,
+                set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
+                start=min(want.start, len(text)) if wanted else 0,
+                end=want.end if wanted else None,
+                most_bytes=3 * AT_ONCE if wanted else room,
+                folds=not wanted,
+            )
+        )
+        rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
+        verdicts = tuple(
+            NamedJudgement(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
+            for ask in asks_about("context")
+            for row in part.rows(ask.kind)
+        )
+        reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
+        score = part.own.get("score")
+        passages.append(
+            ShownContext(
+                part.place,
+                str(part.own["id"]),
+                "" if score is None else number(score),
+                verdicts,
+                f"claims {uses}" if uses else "",
+                tuple(pieces),
+                shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
+            )
+        )
+    return passages
+
+
+def _others(found: Dossier) -> list[NamedJudgement]:
+    """Judgements about no part: of the answer, and of whatever else kinds are about."""
+    rows = [row for rows in found.judgements.values() for row in rows]
+    several = len(found.example.reference) > 1
+    shown: list[NamedJudgement] = []
+    size = 0
+    for row in rows:
+        ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
+        one = said(row)
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
+        if size > OTHERS:
+            break
+        about = _about(ask, row, several=several) if ask else ""
+        shown.append(NamedJudgement("", one, about))
+    return shown
+
+
+def _scores(run: Run, found: Dossier) -> list[Score]:
+    alone = run.without_overrules().excerpt([found.example.id]).scores()
+    names = alone["metric"].cast(pl.String).to_list()
+    judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
+    scores: list[Score] = []
+    size = 0
+    for one in found.scores:
+        rows = tuple(why(found, one.metric)) if one.status == "value" and size < SCORES else ()
+        size += 250 + sum(len(inert(row).encode()) + 20 for row in rows)
+        scores.append(
+            Score(
+                one.metric,
+                short_name(one.metric).replace("_", " "),
+                one.status,
+                "" if one.value is None else number(one.value),
+                spoken(one.label or ""),
+                shortened(because(one.reason), LONGEST_WHY),
+                rows if size < SCORES else (),
+                _judged_alone(one, judged),
+            )
+        )
+    return scores
+
+
+def _judged_alone(one: ExampleScore, judged: Mapping[str, tuple[float | None, str | None]]) -> str:
+    value, label = judged.get(one.metric, (one.value, one.label))
+    if value == one.value and label == one.label:
+        return ""
+    if one.label and label:
+        return spoken(label)
+    return "none" if value is None else number(value)
+
+
+def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
+    """The other answers to the same question."""
+    others = (pl.col("question_id") == one.question_id) & (pl.col("id") != one.id)
+    frame = run.examples(["id", "system", "answer"], where=others).head(12)
+    ids = frame["id"].to_list()
+    scores = run.excerpt(ids).scores()
+    found = []
+    for id, system, answer in frame.iter_rows():
+        own = scores.filter(
+            (pl.col("example_id") == id) & (pl.col("status").cast(pl.String) == "value")
+        )
+        values = tuple(
+            (
+                short_name(str(metric)).replace("_", " "),
+                label.replace("_", " ") if label else number(value),
+            )
+            for metric, value, label in own.select("metric", "value", "label").iter_rows()
+            if metric in ("faithfulness", "answer_coverage", "answer_outcome")
+        )
+        text = _cut(answer or "–", SYSTEMS // 12)
+        found.append(OtherAnswer(system, run_path(name, "examples", id), text, values))
+    return found
+
+
+def _compared(name: str, one: Example, answers: Sequence[OtherAnswer]) -> str:
+    """Where its system is compared with another, this question open; empty if none answered it."""
+    if all(other.system == one.system for other in answers):
+        return ""
+    return (
+        f"/compare{query([('runs', name), ('a', one.system), ('open', one.question_id)])}#questions"
+    )
+
+
+def _calls(found: Dossier) -> str:
+    """The requests to models and their replies, as text."""
+    lines = [line for item in call_items(found.calls, prompts=True) for line in _lines(item)]
+    return _cut("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
+
+
+def _lines(item: OutlineItem) -> Iterator[str]:
+    yield plain(item.words)
+    for inner in item.inner:
+        yield from (f"  {line}" for part in _lines(inner) for line in part.splitlines())
+
+
+def _copied(found: Dossier) -> str:
+    """The example as Markdown; empty if it is too long to be carried along."""
+    one = found.example
+    texts = (one.question, one.answer, *one.reference, *(part.text for part in one.contexts or ()))
+    if sum(len(text or "") for text in texts) > COPIED:
+        return ""
+    markdown = as_markdown(printed(replace(found, calls=())))
+    return markdown if len(inert(markdown).encode()) <= COPIED else ""

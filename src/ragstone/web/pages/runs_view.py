@@ -1,0 +1,386 @@
+"""Runs: a row for each system of each run, with its difference to the pinned one."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from time import perf_counter
+
+from markupsafe import Markup
+
+from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.escape import on_one_line
+from ragstone.core.messages import Reason
+from ragstone.report import charts
+from ragstone.report.number_format import (
+    SYSTEM,
+    counted,
+    interval_of,
+    number,
+    scale_for,
+    short_name,
+    why_no_value,
+)
+from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
+from ragstone.report.run_contents import lasted
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
+from ragstone.run.folder.schemas import Manifest
+from ragstone.web.example_rows import Marks, name_of
+from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import drawn
+
+SHOWN_METRICS, A_PAGE = 3, 40
+PREFERRED = ("faithfulness", "answer_coverage", "context_recall", "answer_outcome", "mrr")
+"""Shown first of the metrics that most runs have."""
+
+PATIENCE = 0.25
+"""Seconds for comparisons that are not known yet; the others follow when the page asks again."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCell:
+    """A system's mean under a metric, and its difference to the pinned system.
+
+    Attributes:
+        estimate: None if the run does not have the metric.
+        strip: The interval, drawn.
+        why: Why there is no value.
+        comparison: With the pinned system; None if there is none.
+        waits: Whether the comparison is still to come.
+        itself: Whether it would compare the references with themselves.
+    """
+
+    estimate: Estimate | None = None
+    strip: Markup | str = ""
+    why: str = ""
+    comparison: Comparison | None = None
+    waits: bool = False
+    itself: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A system of a run."""
+
+    system: str
+    cells: tuple[MetricCell, ...]
+    pinned: bool
+    pin: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRun:
+    """A run in the table.
+
+    Attributes:
+        name: Of its folder.
+        path: Of its page.
+        when: When it was made, or last written if it is not finished.
+        form: What ``run.json`` says; None if it is damaged.
+        calibrated: Whether people's labels were compared with its judge.
+        tags: As people gave them.
+        lines: A line for each system.
+        missing: How many scores are missing.
+        possible: Of how many.
+        progress: Of a run that is not finished.
+        goes_on: Whether it is being judged.
+    """
+
+    name: str
+    path: str
+    when: datetime
+    form: Manifest | None
+    calibrated: bool
+    tags: tuple[str, ...]
+    lines: tuple[Line, ...] = ()
+    missing: int = 0
+    possible: int = 0
+    progress: Beat | None = None
+    goes_on: bool = False
+
+    @property
+    def data(self) -> str:
+        """The name of the data."""
+        if self.form is None or self.form.data.source == "":
+            return ""
+        return named(self.form.data.source)
+
+    @property
+    def open(self) -> bool:
+        """Whether it is not finished."""
+        return self.form is not None and not self.form.finished
+
+    @property
+    def judges(self) -> list[str]:
+        """Who judged."""
+        if self.progress:
+            return self.progress.judges
+        return [one.name for one in self.form.judges if one.kinds] if self.form else []
+
+    @property
+    def cost(self) -> str:
+        """What the calls cost; empty if none was made."""
+        calls = self.progress or (self.form.calls if self.form else None)
+        if calls is None or not calls.calls:
+            return ""
+        return counted(calls.calls, "call") if calls.usd is None else f"${calls.usd:,.2f}"
+
+    @property
+    def time(self) -> str:
+        """How long it took, or how long it will still take."""
+        if self.progress:
+            left = self.progress.left if self.goes_on else None
+            return f"{lasted(left)} left" if left is not None else ""
+        return lasted(self.form.seconds if self.form else None)
+
+
+def named(source: str) -> str:
+    """The name of data by the file that they come from, without its endings."""
+    return Path(source).name.split(".")[0] or source
+
+
+def runs_page(place: RunsFolder, asked: Asked) -> WebPage | Elsewhere:
+    """The runs of the folder; of one run alone, its page."""
+    if place.alone:
+        return Elsewhere(run_path(place.alone.name))
+    marks = place.marks()
+    found = place.runs()
+    pinned = asked.one("pin", marks.pinned)
+    estimates = {one.path: place.estimates(one) for one in found}
+    metrics = _metrics(asked, list(estimates.values()))
+    kept = [one for one in found if _matches(one, asked, marks)]
+    page = asked.list_page(len(kept), A_PAGE)
+    late = perf_counter() + PATIENCE
+    shown = [
+        _shown(place, one, estimates[one.path], metrics, marks, pinned, late)
+        for one in kept[page.rows]
+    ]
+    everything = dict.fromkeys(one.metric for ones in estimates.values() for one in ones)
+    waits = any(cell.waits for one in shown for line in one.lines for cell in line.cells)
+    return WebPage(
+        "runs.html",
+        "Runs",
+        {
+            "runs": shown,
+            "all": len(found),
+            "page": page,
+            "metrics": [(name, short_name(name)) for name in metrics],
+            "others": [(name, short_name(name)) for name in everything if name not in metrics],
+            "pinned": pinned,
+            "chosen": asked.all("run"),
+            "tags": sorted({tag for tags in marks.tags.values() for tag in tags}),
+            "tag": asked.one("tag"),
+            "search": asked.one("q"),
+            "trends": list(_trends(found, estimates, metrics[0] if metrics else "")),
+            "refresh": waits or any(one.goes_on for one in shown),
+            "run_path": run_path,
+        },
+    )
+
+
+def change(place: RunsFolder, _: Asked, form: Mapping[str, str]) -> Elsewhere:
+    """Pin a run, give it a tag, or take one away; or go to the comparison of two runs.
+
+    Raises:
+        InputError: The run is not there, or the tag has no name.
+    """
+    back = form.get("back", "/")
+    back = back if back.startswith("/?") or back == "/" else "/"
+    run = form.get("run", "")
+    if "pin" in form:
+        pinned = form["pin"]
+        if pinned:
+            place.path(pinned.partition("/")[0])
+        place.mark(lambda marks: marks.model_copy(update={"pinned": pinned}))
+    elif "tag" in form or "untag" in form:
+        place.path(run)
+        name = name_of(form.get("tag") or form.get("untag", ""))
+
+        def tagged(marks: Marks) -> Marks:
+            tags = [one for one in marks.tags.get(run, []) if one != name]
+            tags += [name] if "tag" in form else []
+            return marks.model_copy(update={"tags": {**marks.tags, run: tags}})
+
+        place.mark(tagged)
+    else:
+        raise InputError("Choose what is to be noted.")
+    return Elsewhere(back)
+
+
+def _metrics(asked: Asked, found: Sequence[Sequence[Estimate]]) -> list[str]:
+    """Those that are asked for, otherwise those that most runs have."""
+    counts = Counter(name for ones in found for name in {one.metric for one in ones})
+    named = [one for text in asked.all("metric") for one in text.split(",") if one in counts]
+    if named:
+        return list(dict.fromkeys(named))[: 2 * SHOWN_METRICS]
+
+    def rank(name: str) -> tuple[int, int, str]:
+        place = PREFERRED.index(name) if name in PREFERRED else len(PREFERRED)
+        return -counts[name], place, name
+
+    return sorted(counts, key=rank)[:SHOWN_METRICS]
+
+
+def _matches(one: FoundRun, asked: Asked, marks: Marks) -> bool:
+    tags = marks.tags.get(one.path.name, [])
+    if (tag := asked.one("tag")) and tag not in tags:
+        return False
+    words = asked.one("q").casefold().split()
+    judges = [judge.name for judge in one.form.judges] if one.form else []
+    source = one.form.data.source if one.form else ""
+    text = " ".join([one.path.name, source, *judges, *tags]).casefold()
+    return all(word in text for word in words)
+
+
+def _shown(
+    place: RunsFolder,
+    one: FoundRun,
+    estimates: Sequence[Estimate],
+    metrics: Sequence[str],
+    marks: Marks,
+    pinned: str,
+    late: float,
+) -> ShownRun:
+    name = one.path.name
+    finished = one.form is not None and one.form.finished
+    systems = list(dict.fromkeys(e.group[SYSTEM] for e in estimates if SYSTEM in e.group)) or [""]
+    made = one.form.created if one.form and finished else ""
+    whole = [e for e in estimates if not e.group]
+    by_system = _compared(place, name, systems, pinned, late) if finished else {}
+    lines = []
+    for system in systems if finished else ():
+        group = {SYSTEM: system} if system else {}
+        here = {e.metric: e for e in estimates if e.group == group}
+        own = f"{name}/{system}" if len(systems) > 1 else name
+        known = by_system.get(system)
+        cells = tuple(_cell(here.get(metric), metric, known) for metric in metrics)
+        lines.append(Line(system if len(systems) > 1 else "", cells, own == pinned, own))
+    beat = last_beat(one.path) if one.form and not finished else None
+    return ShownRun(
+        name,
+        run_path(name),
+        datetime.fromisoformat(made) if made else one.changed,
+        one.form,
+        (one.path / "judge_passport.json").is_file(),
+        tuple(marks.tags.get(name, ())),
+        tuple(lines),
+        sum(e.n_missing for e in whole),
+        sum(e.n + e.n_missing for e in whole),
+        beat,
+        goes_on(one.path, beat),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class WithPinned:
+    """A system beside the pinned one.
+
+    Attributes:
+        comparisons: On each metric.
+        itself: The metrics that would compare the references with themselves.
+        waits: Whether all that is still to come.
+    """
+
+    comparisons: Mapping[str, Comparison] = field(default_factory=dict)
+    itself: Collection[str] = ()
+    waits: bool = False
+
+
+def _compared(
+    place: RunsFolder, name: str, systems: Sequence[str], pinned: str, late: float
+) -> dict[str, WithPinned]:
+    """The comparison of each system with the pinned one, as far as there is time."""
+    run, _, system = pinned.partition("/")
+    if not run or (run == name and len(systems) < 2):
+        return {}
+    if perf_counter() > late:
+        return {one: WithPinned(waits=True) for one in systems}
+    try:
+        found = (
+            place.compared(name, baseline=system or systems[0])
+            if run == name
+            else place.compared(name, run)
+        )
+    except RagstoneError:
+        return {}
+    ours = {one: one if run == name else f"{name}/{one}" for one in systems}
+    theirs = "" if not system else system if run == name else f"{run}/{system}"
+    return {
+        one: WithPinned(
+            {
+                c.metric: c
+                for c in found.comparisons
+                if c.a == label and c.slice is None and theirs in ("", c.b)
+            },
+            _with_itself(found, label),
+        )
+        for one, label in ours.items()
+    }
+
+
+def _with_itself(found: Comparisons, label: str) -> Collection[str]:
+    notes = (Reason.read(note) for note in found.notes)
+    own = [one for one in notes if one.code == ANSWERS_ARE_REFERENCES]
+    return {m for one in own if one.facts["system"] == label for m in one.facts["metrics"].split()}
+
+
+def _cell(estimate: Estimate | None, metric: str, beside: WithPinned | None) -> MetricCell:
+    if estimate is None:
+        return MetricCell(why="not measured")
+    if estimate.value is None:
+        return MetricCell(estimate, why=why_no_value(estimate))
+    cell = IntervalCell(estimate.value, estimate.low, estimate.high, scale_for(metric))
+    beside = beside or WithPinned()
+    return MetricCell(
+        estimate,
+        drawn(charts.strip(cell, 12)),
+        "",
+        beside.comparisons.get(metric),
+        beside.waits,
+        metric in beside.itself,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A metric over the runs of one data set, oldest first."""
+
+    data: str
+    metric: str
+    figure: Markup
+    points: tuple[tuple[str, str, str], ...]
+
+
+def _trends(
+    found: Sequence[FoundRun], estimates: Mapping[Path, Sequence[Estimate]], metric: str
+) -> Iterator[Trend]:
+    """A line for each data set with several runs of the metric, over all their answers."""
+    by_data: dict[str, list[tuple[FoundRun, Estimate, SeriesPoint]]] = {}
+    for one in sorted(found, key=lambda run: run.form.created if run.form else ""):
+        whole = next((e for e in estimates[one.path] if e.metric == metric and not e.group), None)
+        if one.form and whole and whole.value is not None:
+            ones = by_data.setdefault(one.form.data.source, [])
+            ones.append((one, whole, _point(len(ones), whole.value, whole)))
+    for source, ones in by_data.items():
+        if len(ones) < 2:
+            continue
+        points = tuple(point for *_, point in ones)
+        scale = scale_for(metric) or Scale(
+            min(one.low for one in points), max(one.high for one in points)
+        )
+        name = on_one_line(named(source))
+        events = tuple((float(at), "") for at in range(len(ones)))
+        series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
+        rows = tuple((one.path.name, number(p.value), interval_of(e)) for one, e, p in ones)
+        yield Trend(name, short_name(metric), drawn(charts.series(series, 120)), rows)
+
+
+def _point(at: float, value: float, one: Estimate) -> SeriesPoint:
+    """A mean with its interval; without one, both ends lie at the mean."""
+    low = value if one.low is None else one.low
+    return SeriesPoint(at, value, low, value if one.high is None else one.high)

@@ -1,0 +1,342 @@
+"""Suite: a run as the report of the tool that a suite is named after, as its users know it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+from markupsafe import Markup
+
+from ragstone.core.messages import argument, call
+from ragstone.metrics import read_metric, suite_named
+from ragstone.report import charts
+from ragstone.report.layouts import (
+    LAYOUTS,
+    Layout,
+    LimitReached,
+    ReportFile,
+    as_asked,
+    limits_reached,
+    report_as,
+    reports_of,
+)
+from ragstone.report.layouts.named_reports import FAMILIES
+from ragstone.report.number_format import Groups, bands_of, spoken
+from ragstone.report.page import Bar, BarPart
+from ragstone.report.reason_words import words
+from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.run import Run
+from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
+from ragstone.web.parts.choices_and_forms import choice
+from ragstone.web.parts.estimate_tables import ShownEstimates, shown_estimates
+from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.templating import drawn, minus
+
+from .run_view import run_head
+
+A_PAGE, ANSWERS = 25, 10
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTable:
+    """A table of a report: its title, its columns with whether they are numbers, its rows."""
+
+    title: str
+    columns: tuple[tuple[str, bool], ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBar:
+    """How often each class was given: to whom, drawn, and in words."""
+
+    who: str
+    bar: Markup
+    words: str
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class ClassBars:
+    """Classes with their fills, over all answers and for each method."""
+
+    title: str
+    key: tuple[tuple[int, str], ...]
+    rows: tuple[ClassBar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCell:
+    """What a method has for a question: the text, or why there is none."""
+
+    text: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedQuestion:
+    """A question with a cell for each method."""
+
+    question: str
+    kind: str
+    cells: tuple[ReportedCell | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedAnswer:
+    """An answer with what a report says of it: names with texts, and advice or a reference."""
+
+    question: str
+    method: str
+    path: str
+    values: tuple[tuple[str, ReportedCell], ...]
+    texts: tuple[tuple[str, str], ...]
+
+
+def suite_page(place: RunsFolder, asked: Asked) -> WebPage:
+    """The report that a run is under one of its suites.
+
+    Raises:
+        NotThere: The run has not the metrics of the suite.
+    """
+    name, suite = asked.names["run"], asked.names["suite"]
+    run = place.run(name)
+    reports = reports_of(run)
+    if suite not in reports:
+        hint = call("rescore", argument("run", run.path), argument("suites", suite))
+        raise NotThere(f"{name} was not measured for a report of {suite}. First run: {hint}")
+    title = f"{suite}, {name}"
+    key = ("suite", suite, place.stamp(name))
+    found = place.later.get(key, lambda: (report_as(run, suite), limits_reached(run, suite)))
+    if found is None:
+        return WebPage("waits.html", title, {"again": asked.but()})
+    report, limits = found
+    layout = as_asked(LAYOUTS[suite], run)
+    made = suite_named(_asked_as(run, suite))
+    frames = {one.name: one.tables for one in report.files if isinstance(one, ReportFile)}
+    rows = report.files[0].tables[0] if isinstance(report.files[0], ReportFile) else pl.DataFrame()
+    return WebPage(
+        "suite.html",
+        title,
+        {
+            **run_head(run, name),
+            "suite": made,
+            "on": suite,
+            "reading": [made.conventions, *bands_of(replace(made, limits=()))],
+            "notes": [words(note) for note in report.notes],
+            "export": call("export", argument("run", run.path)),
+            "estimates": _means(run, layout, suite, asked),
+            "tables": list(_tables(frames)),
+            "bars": list(_bars(frames)),
+            "limits": _limits(limits),
+            **_questions(rows, layout, asked),
+            **_answers(frames, layout, asked),
+        },
+    )
+
+
+def _asked_as(run: Run, suite: str) -> str:
+    """The suite with the parameters that the run gave it."""
+    return next((one for one in run.form.suites if one.split("(")[0] == suite), suite)
+
+
+def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> ShownEstimates:
+    """The means under the names of the report, each with its interval."""
+    groups = Groups(run.estimate_list)
+    families = FAMILIES if layout.at_any_k else {suite: (*layout.columns, *layout.behind)}
+    there: list[Estimate] = []
+    called: dict[str, str] = {}
+    for family, columns in families.items():
+        for metric in dict.fromkeys(column.metric for column in columns):
+            names = [one.name for one in columns if one.metric == metric and one.shows == "value"]
+            for form in _forms(run, metric) if layout.at_any_k else [metric]:
+                k = read_metric(form).parameters.get("k")
+                at = "" if k is None else str(k)
+                spoken = [name.replace("@K", f"@{at}" if at else "") for name in names]
+                called[form] = ", ".join(one.replace("_", " ") for one in spoken)
+                title = f"{family} metrics" if layout.at_any_k else "metric"
+                there += [replace(one, family=title) for one in groups.whole if one.metric == form]
+    here = run_path(asked.names["run"])
+    return shown_estimates(
+        there,
+        path=lambda metric: f"{here}?metric={metric}&sort={metric}#examples",
+        opens=lambda metric: f"{asked.but(open=metric)}#means",
+        opened=asked.all("open"),
+        suites=[_asked_as(run, suite)],
+        called=called,
+    )
+
+
+def _forms(run: Run, metric: str) -> list[str]:
+    name = read_metric(metric).name
+    return [one for one in run.form.metrics if read_metric(one).name == name]
+
+
+Frames = Mapping[str, Sequence[pl.DataFrame]]
+
+
+def _tables(frames: Frames) -> Iterator[PlainTable]:
+    """The tables that a GraphRAG report has beside its rows."""
+    if by_method := frames.get("by_method.csv"):
+        frame = by_method[0].select(
+            "method",
+            average="ragas_score_average",
+            best="ragas_score_best",
+            worst="ragas_score_worst",
+            correct="correct_answers_count",
+            wrong="wrong_answers_count",
+            dont_know="dont_know_answers_count",
+            n="n",
+        )
+        yield _table("Ragas score by method, percent", frame)
+    if by_type := frames.get("by_question_type.csv"):
+        yield _table("By type of question", by_type[0])
+
+
+def _table(title: str, frame: pl.DataFrame) -> PlainTable:
+    columns = tuple((spoken(name), place > 0) for place, name in enumerate(frame.columns))
+    return PlainTable(title, columns, tuple(tuple(map(_text, row)) for row in frame.iter_rows()))
+
+
+def _text(value: object) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else minus(str(value))
+
+
+CLASSES: Mapping[str, tuple[str, str, tuple[int, ...]]] = {
+    "classification.csv": ("Classification", "classification", (0, 3, 5)),
+    "grades.csv": ("Grades of factual accuracy", "grade", (0, 1, 2, 3, 4)),
+}
+"""For a file with classes: its title, the column that names them, and their fills."""
+
+
+def _bars(frames: Frames) -> Iterator[ClassBars]:
+    for file, (title, column, levels) in CLASSES.items():
+        if file not in frames:
+            continue
+        whole, by_method = frames[file]
+        names = whole[column].to_list()
+        spoken = [name.lower() if len(name) > 1 else name for name in names]
+        key = tuple(zip(levels, spoken, strict=True))
+        said = ", ".join(
+            f"{row['count']:,} {word} ({row['percentage'] or '–'} %{_within(row)})"
+            for word, row in zip(spoken, whole.iter_rows(named=True), strict=True)
+        )
+        rows = [_bar("all methods", key, whole["count"].to_list(), said)]
+        for method in by_method["method"].unique(maintain_order=True):
+            own = by_method.filter(pl.col("method") == method)
+            plain = "count" not in own.columns
+            counts = list(own.row(0)[1:4]) if plain else own["count"].to_list()
+            rows.append(_bar(method, key, counts))
+        yield ClassBars(title, key, tuple(rows))
+
+
+def _within(row: Mapping[str, object]) -> str:
+    return f", {row['low']} – {row['high']}" if row["low"] else ""
+
+
+def _bar(
+    who: str, key: Sequence[tuple[int, str]], counts: Sequence[int], said: str = ""
+) -> ClassBar:
+    parts = tuple(BarPart(n, at, word) for (at, word), n in zip(key, counts, strict=True))
+    said = said or ", ".join(f"{one.size:,g} {one.word}" for one in parts)
+    return ClassBar(who, drawn(charts.bar(Bar(parts, sum(counts)))), said, sum(counts))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownLimit:
+    """A limit with its advice, and how many answers of each system are beyond it."""
+
+    name: str
+    bound: str
+    advice: str
+    systems: tuple[tuple[str, str, bool], ...]
+
+
+def _limits(found: Sequence[LimitReached]) -> list[ShownLimit]:
+    made = []
+    for limit in dict.fromkeys(one.limit for one in found):
+        own = [one for one in found if one.limit == limit]
+        systems = ((one.system, f"{one.beyond:,} of {one.n:,}", bool(one.beyond)) for one in own)
+        bound = f"{limit.side} {limit.bound:g}"
+        made.append(ShownLimit(limit.name.replace("_", " "), bound, limit.advice, tuple(systems)))
+    return made
+
+
+def _questions(rows: pl.DataFrame, layout: Layout, asked: Asked) -> dict[str, object]:
+    """A row a question, a column a method, for one column of the report."""
+    who = "method" if "method" in rows.columns else "system"
+    if layout.at_any_k or who not in rows.columns:
+        return {"questions": [], "methods": [], "column": None}
+    columns = [one.name for one in (*layout.columns, *layout.behind) if one.name in rows.columns]
+    valued = [name for name in columns if rows[name].null_count() < rows.height] or columns
+    overall = [name for name in ("ragas_score", "overall_weighted") if name in valued]
+    name = asked.one("column", (overall or valued)[0])
+    name = name if name in columns else columns[0]
+    ids = rows["question_id"].unique(maintain_order=True)
+    page = asked.list_page(len(ids), A_PAGE)
+    shown = ids[page.rows]
+    methods = rows[who].unique(maintain_order=True).to_list()
+    part = rows.filter(pl.col("question_id").is_in(shown.to_list()))
+    found: dict[str, dict[str, ReportedCell]] = {}
+    about: dict[str, tuple[str, str]] = {}
+    for row in part.iter_rows(named=True):
+        key = row["question_id"]
+        about.setdefault(key, (row["question"] or "", row.get("question_type") or ""))
+        found.setdefault(key, {}).setdefault(row[who], _cell(row, name))
+    return {
+        "questions": [
+            ReportedQuestion(*about[key], tuple(found[key].get(one) for one in methods))
+            for key in shown
+        ],
+        "methods": methods,
+        "column": choice(
+            asked, "column", "Column of the report",
+            [(one, one.replace("_", " ")) for one in columns], name, "questions",
+        ),
+        "page": page,
+    }  # fmt: skip
+
+
+WHY: Mapping[str, str] = {"N/A": "N/A: no retrieval"}
+"""What a report says of a cell without a number, with the reason."""
+
+
+def _cell(row: Mapping[str, object], name: str) -> ReportedCell:
+    value = row[name]
+    if value is not None:
+        return ReportedCell(WHY.get(str(value), minus(str(value))), "value")
+    missing = str(row.get("missing") or "").split(", ")
+    return ReportedCell("", "missing" if name in missing else "undefined")
+
+
+def _answers(frames: Frames, layout: Layout, asked: Asked) -> dict[str, object]:
+    """Wrong answers beside their references, or each answer with its reasons and advice."""
+    run = asked.names["run"]
+    if wrong := frames.get("wrong_answers.csv"):
+        frame, title = wrong[0], "Wrong answers"
+        texts: tuple[str, ...] = ("ground_truth", "wrong_answer")
+        more = f"{run_path(run)}?outcome=wrong#examples"
+    elif rows := frames.get("rows.csv"):
+        frame, title = rows[0], "Answer by answer"
+        texts = tuple(one.name for one in layout.reasons)
+        texts += ("advice",) if layout.limits else ()
+        more = ""
+    else:
+        return {"answers": [], "answers_title": "", "more": "", "total": 0}
+    at = asked.list_page(frame.height, ANSWERS, "at")
+    shown = []
+    names = [] if wrong else [one.name for one in (*layout.columns, *layout.behind)]
+    for row in frame[at.rows].iter_rows(named=True):
+        path = run_path(run, "examples", row["example_id"]) if "example_id" in row else ""
+        shown.append(
+            ReportedAnswer(
+                row["question"] or "",
+                row.get("method") or row.get("system") or "",
+                path,
+                tuple((n.replace("_", " "), _cell(row, n)) for n in names if n in row),
+                tuple((n.replace("_", " "), row[n]) for n in texts if row.get(n)),
+            )
+        )
+    return {
+        "answers": shown, "answers_title": title, "more": more, "at": at,
+        "total": frame.height,
+    }  # fmt: skip

@@ -1,0 +1,309 @@
+"""Drawn charts: the failure waterfall, and a forest of differences between two systems."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from ragstone.analysis.comparison.compare import AFTER, STRICTER
+from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
+from ragstone.analysis.summaries.failure_stages import (
+    NO_FAULT,
+    OTHER,
+    RETRIEVAL,
+    FailureGroups,
+    GroupFailures,
+    Rate,
+    StageFailures,
+)
+from ragstone.report import charts
+from ragstone.report.number_format import (
+    SYSTEM,
+    VERDICTS,
+    counted,
+    difference_cell,
+    difference_scale,
+    p_word,
+    percent,
+    reach_of,
+    short_name,
+)
+from ragstone.report.page import Tone
+from ragstone.report.pages.comparison_page import ADJUSTED
+from ragstone.report.reason_words import words
+from ragstone.report.sentences.summary_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.web.templating import drawn
+
+OTHERWISE = {OTHER: "and no stage above tells why", NO_FAULT: "did not fall short"}
+
+
+@dataclass(frozen=True, slots=True)
+class FaultRow:
+    """A stage of the waterfall.
+
+    Attributes:
+        code: Of the stage.
+        name: What it is called.
+        why: When an answer fails here.
+        path: Of the examples that failed here first; empty if there are none.
+        n: How many.
+        share: Of the judged answers, in percent.
+        interval: Of the share.
+        bar: The stage, drawn where the stage before it ended.
+        beside: Who else failed here.
+    """
+
+    code: str
+    name: str
+    why: str
+    path: str
+    n: int
+    share: str
+    interval: str
+    bar: Markup
+    beside: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownFaults:
+    """The waterfall of a group.
+
+    Attributes:
+        name: Of the system; empty if it is over all answers.
+        judged: Answers of which it is known whether they fell short.
+        short: How many fell short, in words.
+        rows: A stage each, no fault last.
+        unknown: Stages that cannot be known, each with its reason.
+        rules: When an answer falls short, and how it is counted.
+        level: Of the intervals.
+    """
+
+    name: str
+    judged: int
+    short: str
+    rows: tuple[FaultRow, ...]
+    unknown: tuple[tuple[str, str], ...]
+    rules: tuple[str, ...]
+    level: float
+
+
+def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) -> ShownFaults:
+    """The waterfall of a system, or of all answers together.
+
+    Args:
+        found: The failures of a run.
+        system: Its name; empty for all answers.
+        path: The address of the examples of a stage.
+    """
+    group = found.of(**{SYSTEM: system}) if system else found.of()
+    unknown = tuple((NAMES[one.stage], words(one.why)) for one in group.stages if one.first is None)
+    return ShownFaults(
+        system,
+        group.judged,
+        f"{group.short.n:,} of {counted(group.judged, 'answer')} fell short",
+        tuple(_rows(group, path)),
+        unknown,
+        (FELL_SHORT, COUNTED),
+        found.level,
+    )
+
+
+def systems_of(found: FailureGroups) -> list[str]:
+    """The systems that have a waterfall of their own, those that are the references last."""
+    ones = [one for one in found.groups if set(one.group) == {SYSTEM} and one.judged]
+    names = [one.group[SYSTEM] for one in ones]
+    return sorted(names, key=lambda name: name in found.themselves)
+
+
+def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[FaultRow]:
+    left = group.judged
+    for one in group.stages:
+        if one.first is not None:
+            left -= one.first.n
+            yield _row(
+                one.stage, one.first, left, group.judged, "bad", path, "; ".join(_beside(one))
+            )
+    beside = f"{group.survived:,} survived a fault of retrieval" if group.survived else ""
+    yield _row(NO_FAULT, group.fine, 0, group.judged, "good", path, beside)
+
+
+def _row(
+    stage: str,
+    rate: Rate,
+    start: int,
+    whole: int,
+    tone: Tone,
+    path: Callable[[str], str],
+    beside: str,
+) -> FaultRow:
+    return FaultRow(
+        stage,
+        NAMES[stage],
+        BECAUSE.get(stage) or OTHERWISE[stage],
+        path(stage) if rate.n else "",
+        rate.n,
+        _whole(rate.share),
+        f"{_whole(rate.low)} – {_whole(rate.high)}" if rate.low is not None else "",
+        drawn(charts.stage(start, rate.n, whole, tone)),
+        beside,
+    )
+
+
+def _beside(one: StageFailures) -> Iterator[str]:
+    if one.later:
+        yield f"{one.later:,} failed here too, after an earlier stage"
+    if one.stage in RETRIEVAL and one.survived:
+        yield f"{one.survived:,} survived it"
+    if one.untold:
+        yield f"not known of {one.untold:,}"
+
+
+def _whole(share: float | None) -> str:
+    """A share in percent without its sign, as the head of the column has it."""
+    return "–" if share is None else f"{share * 100:.0f}"
+
+
+HEIGHT = 20
+SHARED = 4
+"""So many first letters in common are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class ForestRow:
+    """A difference in the forest.
+
+    Attributes:
+        one: The comparison.
+        name: What it is about: a metric, or the value of a field.
+        path: Where the name leads; empty if nowhere.
+        strip: The interval, drawn.
+        wins: Of the questions, which got better and worse, drawn.
+        p: In words.
+        beside: What stands beside the verdict, such as ``needs 168``.
+        why: The same in a sentence, with what else there is to say.
+    """
+
+    one: Comparison
+    name: str
+    path: str
+    strip: Markup
+    wins: Markup
+    p: str
+    beside: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ForestPart:
+    """Two systems side by side.
+
+    Attributes:
+        a, b: Their names.
+        heads: The names of b and a as far as a narrow column has room, without what they share.
+        first: What the rows are called.
+        rows: Those that are drawn.
+        same: The metrics that were judged on identical inputs, and so are not drawn.
+        axis: The common scale, drawn.
+        counts: How many there are of each verdict.
+        small: How it is read.
+    """
+
+    a: str
+    b: str
+    heads: tuple[str, str]
+    first: str
+    rows: tuple[ForestRow, ...]
+    same: tuple[str, ...]
+    axis: Markup
+    counts: Mapping[str, int]
+    small: tuple[str, ...]
+
+
+def forest_of(
+    ones: Sequence[Comparison],
+    found: Comparisons,
+    *,
+    named: Callable[[Comparison], str] = lambda one: short_name(one.metric),
+    path: Callable[[Comparison], str] = lambda _: "",
+    first: str = "metric",
+    all_of: bool = False,
+) -> ForestPart:
+    """The forest of some comparisons of two systems.
+
+    Args:
+        ones: The comparisons; what was judged on identical inputs is named and not drawn.
+        found: Where they come from.
+        named: What a row is called.
+        path: Where its name leads.
+        first: What the rows are called.
+        all_of: Draw those with identical inputs too.
+    """
+    shown = [one for one in ones if all_of or one.verdict != "same"]
+    reach = reach_of(shown)
+    axis = charts.axis(difference_scale(reach, None), signed=True, quarters=True) if reach else ""
+    rows = tuple(_forest_row(one, reach, named(one), path(one)) for one in shown)
+    same = tuple(short_name(one.metric) for one in ones if one.verdict == "same")
+    counts = Counter[str](one.verdict for one in ones)
+    small = tuple(_small(ones, found)) if ones else ()
+    a, b = ones[0].a, ones[0].b
+    return ForestPart(a, b, heads_of(b, a), first, rows, same, drawn(axis), counts, small)
+
+
+def heads_of(first: str, second: str) -> tuple[str, str]:
+    """Two names for narrow columns: without what both begin with.
+
+    >>> heads_of("gpt-4o", "llama"), heads_of("runs/seed=1", "runs/seed=22")
+    (('gpt-4o', 'llama'), ('…1', '…22'))
+    """
+    pairs = enumerate(zip(first, second, strict=False))
+    least = min(len(first), len(second))
+    shared = next((at for at, (one, other) in pairs if one != other), least)
+    if shared < SHARED or shared == least:
+        return first, second
+    return f"…{first[shared:]}", f"…{second[shared:]}"
+
+
+def _forest_row(one: Comparison, reach: float, name: str, path: str) -> ForestRow:
+    cell = difference_cell(one, reach)
+    said = [words(reason) for reason in (*one.reasons, *([one.caution] if one.caution else []))]
+    beside = ""
+    if AFTER in one.reasons:
+        beside = "after correction"
+    elif STRICTER in one.reasons:
+        beside = "the test does not tell"
+    elif one.n_needed is not None:
+        beside = f"needs {one.n_needed:,}"
+        said.append(f"{one.n_needed:,} questions in all would settle it")
+    elif one.caution:
+        beside = f"{counted(one.n_pairs, 'pair')} only"
+    elif one.verdict == "cannot_tell" and one.n_needed_reason and one.margin is not None:
+        said.append(words(one.n_needed_reason))
+    wins = charts.wins(one.wins, one.ties, one.losses) if one.n_pairs and one.better != "0" else ""
+    strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(one.p_adjusted)
+    return ForestRow(one, name, path, strip, drawn(wins), p, beside, "; ".join(said))
+
+
+def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
+    one = ones[0]
+    yield (
+        f"{one.a} minus {one.b} on the same questions, in the metric's own direction: the shape, "
+        "the word and the colour of the verdict say whether that is better."
+    )
+    alpha = 1 - found.level
+    thick = f", thick: the {percent(1 - 2 * alpha)} one that equivalence is read from"
+    yield (
+        f"Thin line: {percent(found.level)} interval{thick}. Grey band: differences within "
+        f"±{found.margin:g} do not matter."
+        if found.margin is not None
+        else f"Thin line: {percent(found.level)} interval{thick}. Without a margin nothing can be "
+        "called equivalent."
+    )
+    yield f"p: {ADJUSTED[found.adjust][0]} over {counted(found.family, 'test')}."
+    if any(one.n_needed is not None for one in ones):
+        yield "needs: with so many questions half the interval would be as wide as the margin."
+
+
+def verdict_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The four verdicts on what was tested, each with how often it was given."""
+    return [(code, counts.get(code, 0)) for code in VERDICTS if code != "same"]

@@ -1,0 +1,355 @@
+"""Highlights: claims, evidence and differing words marked in texts that are shown inert."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from markupsafe import Markup, escape
+
+from ragstone.core.escape import html, seen
+from ragstone.data.record_labels import Unit
+from ragstone.judgements import Support
+from ragstone.judges.local.sentences import sentences
+from ragstone.report.run_contents import Dossier, JudgedPart
+from ragstone.web.templating import drawn
+
+LONGEST = 10_000
+"""Characters of a text that are shown and compared."""
+
+TOKEN = re.compile(r"\w+|[^\w\s]")
+
+
+def word_diff(first: str, second: str, longest: int = LONGEST) -> tuple[Markup, Markup]:
+    """Both texts; what is not in a longest common sequence of their words is marked.
+
+    Their beginnings if they are longer; the page says so beside them.
+    """
+    texts = first[:longest], second[:longest]
+    words = [list(TOKEN.finditer(text)) for text in texts]
+    alike = list(_alike(*([one.group() for one in found] for found in words)))
+    left, right = ({pair[side] for pair in alike} for side in (0, 1))
+    return (
+        _marked(texts[0], words[0], left, "del"),
+        _marked(texts[1], words[1], right, "ins"),
+    )
+
+
+def _marked(text: str, words: Sequence[re.Match[str]], alike: set[int], tag: str) -> Markup:
+    """The text with its other words in tags, neighbours in one."""
+    parts, at = [], 0
+    other = [place for place in range(len(words)) if place not in alike]
+    for place in other:
+        start, end = words[place].span()
+        if place - 1 in alike or not place:
+            parts += [html(text[at:start]), f"<{tag}>", html(text[start:end])]
+        else:
+            parts.append(html(text[at:end]))
+        at = end
+        if place + 1 in alike or place + 1 == len(words):
+            parts.append(f"</{tag}>")
+    return drawn("".join([*parts, html(text[at:])]))
+
+
+def _alike(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The places of a longest common sequence of words, from the last to the first.
+
+    A row of the table is one whole number, so ten thousand words take a fraction of a second
+    whatever they are.
+
+    Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
+    """
+    where: dict[str, int] = {}
+    for place, word in enumerate(first):
+        where[word] = where.get(word, 0) | 1 << place
+    whole = (1 << len(first)) - 1
+    rows = [whole]
+    for word in second:
+        row = rows[-1]
+        common = row & where.get(word, 0)
+        rows.append(((row + common) | (row - common)) & whole)
+    column, line = len(first), len(second)
+    while column and line:
+        if rows[line] >> (column - 1) & 1:
+            column -= 1
+        elif rows[line - 1] >> (column - 1) & 1:
+            column, line = column - 1, line - 1
+            yield column, line
+        else:
+            line -= 1
+
+
+AT_ONCE = 10_000
+"""Characters of one text that are shown at once; the rest is fetched where somebody asks for it."""
+
+MOST_SPANS = 200
+BREAK = 200
+SHORT = 260
+LOOKED_THROUGH = 200_000
+"""Characters in which a quote is looked for whose white space or case differs from the text's."""
+
+RANK = {"contradicted": 3, "absent": 2, "": 1, "supported": 0}
+"""Of several claims about the same words the worst verdict is shown."""
+
+WORD = re.compile(r"[^\s|]+")
+ELLIPSIS = re.compile(r"\.\.\.|…|\n\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Words that a judgement is about.
+
+    Attributes:
+        start: The first character.
+        end: The character after the last.
+        key: What lights up with them, such as the number of a claim.
+        verdict: The verdict.
+        quiet: Whether they are marked only while lit.
+    """
+
+    start: int
+    end: int
+    key: str
+    verdict: str = ""
+    quiet: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MarkedPiece:
+    """Marked text, followed by text that is left out unless somebody asks for it.
+
+    Attributes:
+        text: The marked text.
+        start: Where what is left out begins.
+        end: Where it ends; ``start`` if nothing is left out.
+    """
+
+    text: Markup
+    start: int = 0
+    end: int = 0
+
+
+def inert(text: str) -> Markup:
+    """The text with every character shown, and none that means anything."""
+    return escape(seen(text))
+
+
+def shown_until(text: str, start: int, most_bytes: int) -> int:
+    """Where a piece of a text ends: after ``AT_ONCE`` characters, or fewer that take more room."""
+    end = min(len(text), start + AT_ONCE)
+    while end - start > 1 and (size := len(inert(text[start:end]).encode())) > most_bytes:
+        end = start + max(1, (end - start) * most_bytes // (size + 1))
+    if end < len(text):
+        space = max(text.rfind(" ", end - BREAK, end), text.rfind("\n", end - BREAK, end))
+        end = space if space > start else end
+    return end
+
+
+def marked(text: str, spans: Iterable[Span], start: int, end: int, look: str) -> Markup:
+    """The text from ``start`` to ``end`` with the spans marked, each followed by its number."""
+    inside = [one for one in spans if one.start < end and one.end > start][:MOST_SPANS]
+    begins: dict[int, list[Span]] = {}
+    for one in inside:
+        begins.setdefault(max(one.start, start), []).append(one)
+    cuts = sorted({start, end, *begins, *(min(one.end, end) for one in inside)})
+    out: list[str] = []
+    active: list[Span] = []
+    for left, right in pairwise(cuts):
+        active = [one for one in active if one.end > left] + begins.get(left, [])
+        piece = inert(text[left:right])
+        if active:
+            keys = " ".join(dict.fromkeys(one.key for one in active))
+            loud = [one for one in active if not one.quiet]
+            worst = max(loud, key=lambda one: RANK.get(one.verdict, 1), default=None)
+            looks = f"{look} {worst.verdict}" if worst else f"{look} quietly"
+            piece = Markup('<span class="{}" data-k="{}">{}</span>').format(looks, keys, piece)
+            if closing := [one.key for one in loud if one.end == right]:
+                piece += Markup('<sup class="k">{}</sup>').format(together(closing))
+        out.append(piece)
+    return Markup("").join(out)
+
+
+def together(keys: Sequence[str]) -> str:
+    """Numbers in short.
+
+    >>> together(["4", "5", "6", "8"]), together(["3"]), together(["4", "5", "6"])
+    ('4,5,6,8', '3', '4–6')
+    """
+    keys = list(dict.fromkeys(keys))
+    if len(keys) > 2 and all(key.isdigit() for key in keys):
+        first, last = int(keys[0]), int(keys[-1])
+        if last - first == len(keys) - 1:
+            return f"{first}–{last}"
+    return ",".join(keys)
+
+
+def quoted(quote: str, text: str) -> list[tuple[int, int]]:
+    """Where a text has the words of a quote; of one with ellipses, each of its parts."""
+    found = []
+    for part in ELLIPSIS.split(quote[: 2 * AT_ONCE]):
+        words = part.strip()
+        at = text.find(words) if words else -1
+        if at >= 0:
+            found.append((at, at + len(words)))
+        elif words and (place := _folded(words, text[:LOOKED_THROUGH])):
+            found.append(place)
+    return found
+
+
+def _folded(quote: str, text: str) -> tuple[int, int] | None:
+    """Where the text has the quote, whatever the case and the white space."""
+    wanted = " ".join(one.group().lower() for one in WORD.finditer(quote))
+    words = list(WORD.finditer(text))
+    folded = [one.group().lower() for one in words]
+    at = " ".join(folded).find(wanted)
+    if not wanted or at < 0:
+        return None
+    starts = list(accumulate((len(one) + 1 for one in folded), initial=0))
+    first = bisect_right(starts, at) - 1
+    last = bisect_right(starts, at + len(wanted) - 1) - 1
+    start = words[first].start() + at - starts[first]
+    end = words[last].start() + at + len(wanted) - starts[last]
+    return min(start, words[first].end()), min(end, words[last].end())
+
+
+def answer_pieces(
+    text: str, spans: Sequence[Span], start: int, most_bytes: int
+) -> list[MarkedPiece]:
+    """A text as it was written, from a character on, with its spans marked."""
+    end = shown_until(text, start, most_bytes)
+    return [MarkedPiece(marked(text, spans, start, end, "cl"), end, len(text))]
+
+
+def context_pieces(
+    text: str,
+    spans: Sequence[Span],
+    relevant: Collection[int],
+    *,
+    start: int = 0,
+    end: int | None = None,
+    most_bytes: int,
+    folds: bool = True,
+) -> list[MarkedPiece]:
+    """A context with quotes and relevant sentences marked, and the other sentences folded.
+
+    Args:
+        text: The whole context.
+        spans: The quotes.
+        relevant: The positions of the relevant sentences, from 0.
+        start: The first character that is shown.
+        end: The character after the last that may be shown; None: to the end of the text.
+        most_bytes: That it may take.
+        folds: Whether sentences that are neither first nor marked are folded.
+    """
+    last = len(text) if end is None else min(end, len(text))
+    until = min(shown_until(text, start, most_bytes), last)
+    pieces = []
+    shown = _sentences(text, spans, relevant, start, until, folds=folds)
+    far = [one for one in spans if not one.quiet and until <= one.start < last]
+    at = until
+    # A quote far behind what is shown is shown too, between what is left out.
+    for one in sorted(far, key=lambda span: span.start)[:5]:
+        if one.start < at:
+            continue
+        pieces.append(MarkedPiece(shown, at, one.start))
+        at = min(one.end, one.start + SHORT * 4)
+        shown = marked(text, spans, one.start, at, "quote")
+    return [*pieces, MarkedPiece(shown, at, last)]
+
+
+def _sentences(
+    text: str,
+    spans: Sequence[Span],
+    relevant: Collection[int],
+    start: int,
+    until: int,
+    *,
+    folds: bool,
+) -> Markup:
+    """Sentences of the text from ``start``, those that nothing marks folded away."""
+    ends = [one.end for one in sentences(text[:until])]
+    folded: list[Markup] = []
+    out: list[Markup] = []
+    left = 0
+    loud = [one for one in spans if not one.quiet]
+    for number, end in enumerate([*ends[:-1], until] if ends else [until]):
+        begin, left = max(left, start), end
+        if end <= start:
+            continue
+        piece = marked(text, spans, begin, end, "quote")
+        is_relevant = number in relevant
+        if is_relevant:
+            piece = Markup('<span class="rel-s">{}</span>').format(piece)
+        is_marked = any(one.start < end and one.end > begin for one in loud)
+        if is_relevant or is_marked or not out or not folds:
+            out += _fold(folded)
+            folded = []
+            out.append(piece)
+        else:
+            folded.append(piece)
+    return Markup("").join([*out, *_fold(folded)])
+
+
+def _fold(pieces: Sequence[Markup]) -> Iterator[Markup]:
+    text = Markup("").join(pieces)
+    if len(pieces) < 2 and len(text) <= SHORT:
+        yield text
+        return
+    count = f"{len(pieces)} sentence{'' if len(pieces) == 1 else 's'}"
+    yield Markup('<details class="fold"><summary>⋯ {}</summary>{}</details>').format(count, text)
+
+
+LATE = "s"
+"""Begins the key of a statement; a claim's is its number."""
+
+
+def claim_spans(found: Dossier) -> list[Span]:
+    """The claims in the answer, each with the verdict of the contexts."""
+    spans = []
+    for part in found.parts["claim"]:
+        start, end = part.own.get("start"), part.own.get("end")
+        if start is not None and end is not None:
+            spans.append(Span(start, end, str(part.place + 1), support_of(part)))
+    return spans
+
+
+def quotes(found: Dossier, context: JudgedPart) -> tuple[list[Span], str]:
+    """Where a context has the words that verdicts rest on, and the claims that rest on it."""
+    id, text = context.own["id"], context.text or ""
+    spans: list[Span] = []
+    uses: list[str] = []
+    known: dict[str, list[tuple[int, int]]] = {}
+    units: tuple[tuple[Unit, str], ...] = (("claim", ""), ("statement", LATE), ("evidence", "e"))
+    several = len(found.example.reference) > 1
+    for unit, letter in units:
+        for part in found.parts[unit]:
+            if id not in rests_on(part):
+                continue
+            place = str(part.place + 1)
+            if unit == "claim":
+                uses.append(place)
+            elif unit == "statement" and several:
+                place = f"{part.reference + 1}.{place}"
+            quote = part.rows(Support.name)[0].values["quote"]
+            if not quote:
+                continue
+            if quote not in known:
+                known[quote] = quoted(quote, text)
+            spans += [
+                Span(start, end, letter + place, support_of(part), quiet=unit != "claim")
+                for start, end in known[quote]
+            ]
+    return spans, together(uses) if len(uses) < 60 else f"1–{uses[-1]}"
+
+
+def rests_on(part: JudgedPart) -> list[str]:
+    """The ids of the contexts that the verdict on a claim or statement rests on."""
+    rows = part.rows(Support.name)
+    return list(rows[0].values["evidence"] or ()) if rows else []
+
+
+def support_of(part: JudgedPart) -> str:
+    """What the contexts say of a claim or statement; empty if nobody said."""
+    rows = part.rows(Support.name)
+    return str(rows[0].values["verdict"] or "") if rows else ""

@@ -1,0 +1,353 @@
+"""Judgement view: a verdict with its shape, words and author, and its corrections."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from getpass import getuser
+from urllib.parse import quote, unquote, urlencode
+
+import polars as pl
+
+from ragstone.core.errors import InputError
+from ragstone.judgements import ASKS, Agreement, Kind, kind_of, values_of
+from ragstone.report.judgement_words import in_words, judged, says, short_judge, speaking
+from ragstone.report.number_format import number
+from ragstone.report.page import Phrase
+from ragstone.report.reason_words import words
+from ragstone.report.run_contents import JudgementRow
+from ragstone.run.corrections.correction import DROPPED, TEXT, Judgement, Overrule
+from ragstone.run.corrections.correction_checks import sayable
+from ragstone.web.auth import OWNER as TOKEN
+from ragstone.web.page_request import Asked as Request
+from ragstone.web.page_request import fields_of
+
+BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
+"""The shape of a verdict that has none of its own."""
+
+OWN_SHAPE = frozenset(
+    ("supported", "contradicted", "absent", "full", "partial", "matches", "contradicts", "extra")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SaidJudgement:
+    """A judgement.
+
+    Attributes:
+        code: The shape and colour of the verdict; empty if there is no verdict.
+        word: The verdict.
+        number: The probability of the verdict, written; empty if there is none.
+        words: All that is said, without its reason.
+        phrases: All that is said, with the reason and the judge.
+        reason: In words.
+        judge: Who said so.
+        row: The judgement itself.
+    """
+
+    code: str
+    word: str
+    number: str
+    words: str
+    phrases: Sequence[Phrase]
+    reason: str
+    judge: str
+    row: JudgementRow
+
+
+def said(row: JudgementRow, lead: str | None = None) -> SaidJudgement:
+    """One judgement, after the words that come before it."""
+    code, word = verdict_of(row)
+    column = speaking(row.kind)
+    chance = next(
+        (
+            row.values.get(name)
+            for name, one in row.kind.columns.items()
+            if column is not None and one.of == column.name
+        ),
+        None,
+    )
+    return SaidJudgement(
+        code,
+        word,
+        "" if chance is None else number(chance),
+        in_words(row),
+        judged(row, says(row.kind) if lead is None else lead),
+        because(row.reason),
+        short_judge(row.judge),
+        row,
+    )
+
+
+def verdict_of(row: JudgementRow) -> tuple[str, str]:
+    """The shape and the word of a row's verdict; both empty if it has none."""
+    column = speaking(row.kind)
+    value = None if column is None else row.values.get(column.name)
+    return ("", "") if column is None or value is None else look(row.kind, column.name, value)
+
+
+def look(kind: type[Kind], column: str, value: object) -> tuple[str, str]:
+    """The shape and the word of a value."""
+    declared = kind.columns[column]
+    if kind is Agreement and value == "missing":
+        # Missing is said of a judge that failed, and of nothing else.
+        return "left_out", "left out"
+    if isinstance(value, bool):
+        word = (column if value else f"not {column}").replace("_", " ")
+    else:
+        word = str(value).replace("_", " ")
+    if value in OWN_SHAPE:
+        return str(value), word
+    return BY_TONE.get(declared.tones.get(value, ""), "other"), word
+
+
+def because(reason: str | None) -> str:
+    """A reason in words; empty if there is none.
+
+    >>> because("no_retrieval"), because(None)
+    ('no retrieval', '')
+    """
+    text = words(reason or "")
+    return text.replace("_", " ") if text.isidentifier() else text
+
+
+def says_of(ask: str) -> str:
+    """The words before a judgement of an ask."""
+    one = ASKS[ask]
+    return one.says if one.says is not None else one.kind
+
+
+MOST_VALUES = 12
+AUTHOR = "ragstone-author"
+NO_REASON = "no reason given"
+UNDO, REWORD = "undo", "reword"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that a person may choose.
+
+    Attributes:
+        value: What the button sends.
+        code: The shape of the value.
+        word: The value.
+        on: Whether the judgement says so now.
+    """
+
+    value: str
+    code: str
+    word: str
+    on: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SayableColumn:
+    """A column that a person may set; the first is the verdict."""
+
+    name: str
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Correctable:
+    """What a person may say of a judgement, and who corrected it.
+
+    Attributes:
+        about: The judgement, such as ``support/claim#3``.
+        code: The shape of what it says now.
+        words: What it says now.
+        columns: What may be set.
+        text: The wording of a claim, which may be changed; None where there is none.
+        reword: What the button for a new wording sends.
+        drop: What the button sends that drops it.
+        others: How many other answers share the judgement.
+        by: Who corrected it; empty if the judge's word stands.
+        when: When.
+        reason: Why.
+        was: What the judge had said.
+        undo: What the button sends that takes the correction back.
+        gone: Whether it was dropped.
+    """
+
+    about: str
+    code: str
+    words: str
+    columns: tuple[SayableColumn, ...]
+    text: str | None
+    reword: str
+    drop: str
+    others: int
+    by: str
+    when: str
+    reason: str
+    was: str
+    undo: str
+    gone: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pressed:
+    """What a button asked for."""
+
+    seen: str
+    ask: str
+    unit: str | None
+    say: str
+
+    @property
+    def about(self) -> str:
+        """The judgement."""
+        return about_of(self.ask, self.unit)
+
+
+def author_of(asked: Request) -> str:
+    """Who corrects: the name that was given last; on the machine itself its user."""
+    if given := asked.cookies.get(AUTHOR):
+        return unquote(given)
+    if TOKEN in asked.cookies:
+        return ""
+    try:
+        return getuser()
+    except (OSError, KeyError):
+        return ""
+
+
+def author_cookie(author: str) -> Mapping[str, tuple[str, str]]:
+    """Keeps the name for the next correction."""
+    return {AUTHOR: (quote(author), "/")}
+
+
+def about_of(ask: str, unit: str | None) -> str:
+    """The name of a judgement.
+
+    >>> about_of("support/claim", "3"), about_of("response", None)
+    ('support/claim#3', 'response')
+    """
+    return ask if unit is None else f"{ask}#{unit}"
+
+
+def read_button(text: str) -> Pressed:
+    """What a button of ``corrections`` sent.
+
+    Raises:
+        InputError: It is none of them.
+    """
+    fields = dict(fields_of(text))
+    if not {"seen", "about", "say"} <= fields.keys():
+        raise InputError("Choose what is right with one of the buttons.")
+    ask, mark, unit = fields["about"].partition("#")
+    return Pressed(fields["seen"], ask, unit if mark else None, fields["say"])
+
+
+def said_by_button(pressed: Pressed, text: str) -> Mapping[str, object]:
+    """What a person says with a button, by column."""
+    if pressed.say == REWORD:
+        return {TEXT: text}
+    column, _, value = pressed.say.partition("=")
+    return {column: value}
+
+
+class Corrections(Mapping[str, Correctable]):
+    """What may be said of each judgement of an example, by its name; made when it is shown.
+
+    Args:
+        judgements: Those that a person may correct.
+    """
+
+    def __init__(self, judgements: Sequence[Judgement]) -> None:
+        self._judgements = {about_of(one.ask, one.unit): one for one in judgements}
+
+    def __getitem__(self, about: str) -> Correctable:
+        return _correction(self._judgements[about])
+
+    def __contains__(self, about: object) -> bool:
+        return about in self._judgements
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._judgements)
+
+    def __len__(self) -> int:
+        return len(self._judgements)
+
+    def dropped(self, kind: str) -> list[Correctable]:
+        """The claims or statements that a person dropped."""
+        return [
+            self[about]
+            for about, one in self._judgements.items()
+            if one.kind == kind and one.values.get(DROPPED)
+        ]
+
+
+def _correction(one: Judgement) -> Correctable:
+    about = about_of(one.ask, one.unit)
+
+    def button(say: str) -> str:
+        return urlencode({"seen": one.version, "about": about, "say": say}, safe="/#=:")
+
+    kind, ask = kind_of(one.ask), ASKS[one.ask]
+    columns = []
+    for name, column in sayable(kind, ask).items():
+        if column.role in ("evidence", "words"):
+            continue
+        given = (True, False) if column.dtype == pl.Boolean else values_of(ask, column)
+        if not given or len(given) > MOST_VALUES:
+            continue
+        columns.append(
+            SayableColumn(name.replace("_", " "), tuple(_choices(kind, name, given, one, button)))
+        )
+    decides = kind.decides.replace("_", " ")
+    columns.sort(key=lambda column: column.name != decides)
+    person = one.overrule
+    text = one.values.get(TEXT) if kind.made else None
+    row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
+    return Correctable(
+        about,
+        verdict_of(row)[0] or "other",
+        "" if kind.made else in_words(row),
+        tuple(columns),
+        None if text is None else str(text),
+        button(REWORD),
+        button(f"{DROPPED}=true") if kind.made else "",
+        len(one.examples) - 1,
+        "" if person is None else person.author,
+        "" if person is None else when(person.at),
+        "" if person is None else person.reason,
+        "" if person is None else was_said(person),
+        "" if person is None else button(UNDO),
+        bool(one.values.get(DROPPED)),
+    )
+
+
+def _choices(
+    kind: type[Kind], name: str, given: Sequence[object], one: Judgement, button: object
+) -> list[Choice]:
+    assert callable(button)
+    found = []
+    for value in given:
+        code, word = look(kind, name, value)
+        if isinstance(value, bool):
+            word = "yes" if value else "no"
+        written = str(value).lower() if isinstance(value, bool) else str(value)
+        found.append(
+            Choice(str(button(f"{name}={written}")), code, word, one.values.get(name) == value)
+        )
+    return found
+
+
+def when(at: str) -> str:
+    """A time as pages write it."""
+    return datetime.fromisoformat(at).strftime("%d %b %Y, %H:%M UTC")
+
+
+def was_said(one: Overrule) -> str:
+    """What the judge had said in the columns that a person set."""
+    kind = kind_of(one.ask)
+    words = []
+    for name in one.said:
+        if name == DROPPED:
+            continue
+        value = one.was.get(name)
+        if name == TEXT or value is None:
+            words.append("nothing" if value is None else str(value))
+        elif name in kind.columns and not isinstance(value, list):
+            words.append(look(kind, name, value)[1])
+    return ", ".join(words)

@@ -1,0 +1,309 @@
+"""Security: the port and its addresses, who may see the app and write, what pages may load.
+
+Every response carries a Content-Security-Policy without inline script, inline style or eval. A
+request must name this server as its host, so that a page elsewhere cannot reach it through a name
+of its own (DNS rebinding). A write must come from a page of this server and carry the secret that
+its pages have. The ``Door`` in ``auth`` decides who is let in.
+"""
+
+import errno
+import hmac
+import secrets
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from urllib.parse import parse_qs, urlencode
+
+from starlette.datastructures import URL, Headers, MutableHeaders
+from starlette.responses import PlainTextResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from ragstone.core.errors import InputError
+
+from .auth import READING, SEATS, Door, Lookup, Refusal, Visitor, WrongTries
+from .page_request import VISITOR
+
+LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
+OF_PORT = (errno.EADDRINUSE, errno.EACCES)
+ANOTHER_HOST = (
+    "Name another host: 127.0.0.1 for this machine alone, 0.0.0.0 for all of its addresses, or "
+    "one of these"
+)
+NAMES = ("127.0.0.1", "localhost", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """Where an app is, as soon as its port is taken.
+
+    Attributes:
+        owner: The address for who started it, with the owner's token if one is asked for.
+        others: What the addresses begin with that other people open, such as
+            ``http://192.168.1.7:8421``.
+        alone: Whether only this machine can open them.
+    """
+
+    owner: str
+    others: str
+    alone: bool
+
+    def link(self, token: str) -> str:
+        """The address for the person who has this token."""
+        return f"{self.others}{SEATS}{token}"
+
+    def __str__(self) -> str:
+        return self.owner
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """A port that is taken.
+
+    Attributes:
+        taken: The socket.
+        served: Where the app is.
+        token: The owner's; empty if none is asked for.
+    """
+
+    taken: socket.socket
+    served: Served
+    token: str
+    _host: str
+
+    def access(self) -> "Access":
+        """Who may use what answers on it."""
+        pass
+
+        if self._host in EVERY:
+            return Access(_Any(), self.token, others=self.served.others)
+        port = self.taken.getsockname()[1]
+        own = () if self._host in LOOPBACK else (socket.gethostname().lower(),)
+        hosts = frozenset(f"{name}:{port}" for name in (*NAMES, _called(self._host), *own))
+        return Access(hosts, self.token, others=self.served.others)
+
+
+def listen(host: str, port: int, *, start: str = "/", token: str | None = None) -> Listening:
+    """Take a port.
+
+    Args:
+        host: An address other than this machine's own needs a token, which is in the address.
+        port: 0 takes a free one.
+        start: The path of the page that is opened first.
+        token: The owner's; empty: one is made; None: it is asked for only if the host needs it.
+
+    Raises:
+        InputError: The port is taken, or there is no such address.
+    """
+    taken = _take(host, port)
+    port = taken.getsockname()[1]
+    every, here = host in EVERY, host in LOOPBACK
+    secret = "" if here and token is None else token or secrets.token_urlsafe(18)
+    others = f"http://{_seen_by_others(host) if every else _called(host)}:{port}"
+    own = f"http://{NAMES[0]}:{port}" if every or here else others
+    address = f"{own}{start}" + (f"?{urlencode({'token': secret})}" if secret else "")
+    return Listening(taken, Served(address, others, here), secret, host)
+
+
+def _called(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
+
+
+def _seen_by_others(host: str) -> str:
+    """What others call this machine: its address towards them, or its name where there is none."""
+    family, outside = (
+        (socket.AF_INET6, "2001:db8::1") if ":" in host else (socket.AF_INET, "192.0.2.1")
+    )
+    # To connect with UDP sends nothing: it only chooses the address to send from.
+    with suppress(OSError), socket.socket(family, socket.SOCK_DGRAM) as probe:
+        probe.connect((outside, 9))
+        found = str(probe.getsockname()[0])
+        return f"[{found}]" if ":" in found else found
+    return socket.gethostname().lower()
+
+
+class _Any(frozenset[str]):
+    """Every name: who listens on all addresses has no list; the token keeps strangers out."""
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(name)
+
+
+def _take(host: str, port: int) -> socket.socket:
+    """A socket on this port.
+
+    Raises:
+        InputError: It is taken, or there is no such address.
+    """
+    if not 0 <= port <= 65_535:
+        raise InputError(f"A port is from 0 to 65535, got {port}.")
+    if not host.strip():
+        raise InputError(f"The host to listen on is empty. {ANOTHER_HOST}.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family, backlog=128)
+    except (OSError, UnicodeError) as error:
+        words = (getattr(error, "strerror", "") or str(error)).lower()
+        of_port = isinstance(error, OSError) and error.errno in OF_PORT
+        then = "Name another port, or 0 for a free one" if of_port else ANOTHER_HOST
+        raise InputError(f"{host}:{port} cannot be used: {words}. {then}.") from error
+
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data:",
+        "font-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    # With no-referrer, a browser says of our own forms that they come from nowhere.
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+}
+
+FIELD = "secret"
+"""The form field, or the header with ``X-`` before it, that carries the secret of the pages."""
+
+LARGEST_FORM = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may use a server.
+
+    Attributes:
+        hosts: The names by which it may be called, each with its port.
+        token: What the owner has to know; empty if everybody who can connect is the owner.
+        secret: What pages carry and every write has to give back.
+        tries: The wrong tokens that were shown.
+        others: What the addresses begin with that other people open, where it is not what the
+            owner opens.
+    """
+
+    hosts: frozenset[str]
+    token: str = ""
+    secret: str = field(default_factory=lambda: secrets.token_urlsafe(24))
+    tries: WrongTries = field(default_factory=WrongTries)
+    others: str = ""
+
+    def knows(self, secret: str) -> bool:
+        """Whether a write carries the secret of the pages."""
+        return hmac.compare_digest(self.secret.encode(), secret.encode())
+
+    def address(self, asked: URL) -> str:
+        """What the addresses begin with that other people open.
+
+        Args:
+            asked: What the owner opened: a name that is not of this machine alone does for others.
+        """
+        alone = asked.netloc.rpartition(":")[0] in NAMES
+        return self.others if self.others and alone else f"{asked.scheme}://{asked.netloc}"
+
+
+class Safe:
+    """Puts an app behind these rules.
+
+    Args:
+        app: The app, which finds a ``Visitor`` in the scope under ``VISITOR``.
+        access: Who may use it.
+        person: Who has a person's token.
+        refused: The page that says why somebody is not let in.
+    """
+
+    def __init__(
+        self,
+        app: ASGIApp,
+        access: Access,
+        person: Lookup,
+        refused: Callable[[Scope, Refusal], Response],
+    ) -> None:
+        self.app, self.access, self.refused = app, access, refused
+        self.door = Door(access.token, person, access.tries)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                if scope["path"].startswith(SEATS):
+                    # The address is a token, which no page it leads to has to be told.
+                    headers["referrer-policy"] = "no-referrer"
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        refusal = self._wrong_host(scope)
+        if refusal is None:
+            visitor = await self.door.visitor(scope)
+            if isinstance(visitor, Refusal):
+                refusal = self.refused(scope, visitor)
+            elif isinstance(visitor, Visitor):
+                scope = {**scope, VISITOR: visitor}
+            else:
+                refusal = visitor
+        if refusal is None and scope["method"] not in READING:
+            body, receive = await _whole(receive)
+            refusal = self._refused_write(scope, body)
+        await (refusal or self.app)(scope, receive, guarded)
+
+    def _wrong_host(self, scope: Scope) -> Response | None:
+        if Headers(scope=scope).get("host", "").lower() not in self.access.hosts:
+            return PlainTextResponse(
+                "This server is not called by that name. Open the address that it printed.\n", 421
+            )
+        return None
+
+    def _refused_write(self, scope: Scope, body: bytes | None) -> Response | None:
+        headers = Headers(scope=scope)
+        origin = headers.get("origin")
+        host = headers.get("host", "").lower()
+        if origin is not None and origin.lower().partition("://")[2] != host:
+            return PlainTextResponse("A write has to come from a page of this server.\n", 403)
+        if body is None:
+            return PlainTextResponse(f"At most {LARGEST_FORM:,} bytes can be sent.\n", 413)
+        given = headers.get(f"x-{FIELD}", "")
+        if not given and headers.get("content-type", "").startswith("application/x-www-form"):
+            given = parse_qs(body.decode("utf-8", "replace")).get(FIELD, [""])[0]
+        if not self.access.knows(given):
+            return PlainTextResponse(
+                "This page is from before the server started again. Reload it, and repeat.\n", 403
+            )
+        return None
+
+
+async def _whole(receive: Receive) -> tuple[bytes | None, Receive]:
+    """The body of a request, or None if it is too large; and a way to read it again."""
+    body, more = b"", True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        body += message.get("body", b"")
+        more = message.get("more_body", False)
+        if len(body) > LARGEST_FORM:
+            return None, receive
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return body, again

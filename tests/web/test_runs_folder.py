@@ -1,0 +1,89 @@
+"""The runs that the app holds open: checked once, opened again when they change, few at a time."""
+
+from pathlib import Path
+from shutil import rmtree
+from typing import Any
+
+import pytest
+
+import ragstone
+from ragstone.core.errors import DamagedRun
+from ragstone.run import Run
+from ragstone.web.background_cache import Calm
+from ragstone.web.example_rows import example_rows
+from ragstone.web.runs_folder import HELD, OpenRuns
+
+ROWS: list[dict[str, Any]] = [
+    {"id": f"r{number}", "question": "How long?", "answer": "Long.", "reference": "Long."}
+    for number in range(20)
+]
+
+
+def made(path: Path) -> Path:
+    ragstone.evaluate(ROWS, metrics="token_f1", judge="rules", out=path)
+    return path
+
+
+def changed(file: Path, at: int) -> None:
+    """Another byte at this place, and the same size."""
+    content = bytearray(file.read_bytes())
+    content[at] ^= 1
+    file.write_bytes(content)
+
+
+def test_a_run_is_opened_once_and_its_rows_are_made_ready(tmp_path: Path) -> None:
+    runs = OpenRuns(Calm())
+    opened = runs.open(made(tmp_path / "run"))
+    assert runs.open(tmp_path / "run") is opened
+    assert opened.checked.wait(30)
+    assert not opened.faults
+
+
+def test_a_run_that_was_scored_elsewhere_is_opened_again(tmp_path: Path) -> None:
+    runs = OpenRuns(Calm())
+    before = runs.open(made(tmp_path / "run"))
+    before.checked.wait(30)
+    ragstone.rescore(tmp_path / "run", metrics="exact_match")
+    after = runs.open(tmp_path / "run")
+    assert after is not before
+    assert set(after.run.scores()["metric"]) == {"token_f1", "exact_match"}
+    assert runs.open(tmp_path / "run") is after
+
+
+def test_of_a_run_that_was_made_anew_nothing_is_kept(tmp_path: Path) -> None:
+    path = made(tmp_path / "run")
+    before = example_rows(Run.open(path))
+    assert before.ids.len() == 20
+    assert example_rows(Run.open(path)) is before
+    rmtree(path)
+    ragstone.evaluate(ROWS[5:], metrics="token_f1", judge="rules", out=path)
+    assert example_rows(Run.open(path)).ids.to_list() == [f"r{number}" for number in range(5, 20)]
+
+
+def test_a_file_of_another_size_is_refused_at_once(tmp_path: Path) -> None:
+    file = made(tmp_path / "run") / "scores" / "000000.parquet"
+    file.write_bytes(file.read_bytes() + b"x")
+    with pytest.raises(DamagedRun, match=r"scores/000000\.parquet"):
+        OpenRuns(Calm()).open(tmp_path / "run")
+
+
+def test_another_byte_is_found_in_the_background_and_said_from_then_on(tmp_path: Path) -> None:
+    changed(made(tmp_path / "run") / "examples" / "000000.parquet", 40)
+    runs = OpenRuns(Calm())
+    opened = runs.open(tmp_path / "run")
+    assert opened.checked.wait(30)
+    with pytest.raises(DamagedRun, match=r"(?s)examples/000000\.parquet.*makes it anew"):
+        runs.open(tmp_path / "run")
+
+
+def test_the_run_that_was_not_looked_at_for_longest_is_let_go(tmp_path: Path) -> None:
+    runs = OpenRuns(Calm())
+    first = made(tmp_path / "0")
+    others = []
+    for number in range(1, HELD + 1):
+        ragstone.evaluate(ROWS[:2], metrics="token_f1", judge="rules", out=tmp_path / f"{number}")
+        others.append(tmp_path / f"{number}")
+    opened = runs.open(first)
+    held = [runs.open(path) for path in others]
+    assert [runs.open(path) for path in others] == held
+    assert runs.open(first) is not opened
