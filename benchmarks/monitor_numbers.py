@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.monitor.series.compare_windows import side_by_side
-from ragstone.monitor.series.metric_over_time import Facet, Stretch, over_time
+from ragstone.monitor.series.metric_over_time import Facet, Window, over_time
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.scores import sum_up
@@ -247,7 +247,7 @@ def beside(draws: int) -> None:
             before = RunRate(int(rng.binomial(n, rate)), n)
             x = (rng.random(2000) < rate).astype(float)
             looks = [
-                side_by_side(Stretch(scale, WeightedSums.of(x[:k]), 1.0), before, of=None,
+                side_by_side(Window(scale, WeightedSums.of(x[:k]), 1.0), before, of=None,
                              margin=None)
                 for k in range(100, 2001, 100)
             ]  # fmt: skip

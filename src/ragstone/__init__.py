@@ -11,7 +11,7 @@ Names are loaded when they are first used, so that importing Ragstone is cheap.
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.core.messages import register_wording, rendered_by
+from ragstone.core.messages import register_messages, rendered_by
 
 if TYPE_CHECKING:
     from ragstone import guard, monitor
@@ -118,7 +118,7 @@ __all__ = [
 
 
 rendered_by(lambda: cast("Any", import_module("ragstone.report.notebook")))
-register_wording(lambda: getattr(import_module("ragstone.report.reason_words"), "words"))  # noqa: B009
+register_messages(lambda: getattr(import_module("ragstone.report.reason_words"), "words"))  # noqa: B009
 
 
 def __dir__() -> list[str]:

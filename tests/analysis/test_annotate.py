@@ -182,7 +182,7 @@ def test_a_sheet_keeps_its_chances_and_what_was_filled_in(
 def test_labels_of_a_file_are_taken_over_and_the_rest_is_counted(
     run: Path, tmp_path: Path, store: LabelDatabase
 ) -> None:
-    from ragstone.annotation.queue.queue_results import take_over
+    from ragstone.annotation.queue.queue_results import import_labels
 
     queue = annotate(run, store, asked=["helpful"])
     file = tmp_path / "given.csv"
@@ -190,14 +190,14 @@ def test_labels_of_a_file_are_taken_over_and_the_rest_is_counted(
         "id,annotator,helpful,discard\nq0-old,ann,1,\nq0-old,ben,0,\nq1-old,ann,,no English\n"
         "q9,ann,1,\n"
     )
-    found = take_over(queue, read_label_table(file))
+    found = import_labels(queue, read_label_table(file))
     assert (found.answers, found.people, found.left_out) == (3, ("ann", "ben"), 1)
     assert [(one.person, one.id, dict(one.answers.labels)) for one in queue.said()] == [
         ("ann", "q0-old", {("answer", ""): {"helpful": "yes"}}),
         ("ben", "q0-old", {("answer", ""): {"helpful": "no"}}),
         ("ann", "q1-old", {}),
     ]
-    assert take_over(queue, read_label_table(file)).answers == 0
+    assert import_labels(queue, read_label_table(file)).answers == 0
 
 
 def test_more_examples_come_from_a_source(run: Path, store: LabelDatabase) -> None:

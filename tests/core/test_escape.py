@@ -16,8 +16,8 @@ from ragstone.core.escape import (
     html,
     json_text,
     markdown,
-    on_one_line,
-    seen,
+    single_line,
+    visible,
     xml,
 )
 
@@ -25,16 +25,18 @@ TEXTS = st.text(st.sampled_from("'=+-@\t\r\n1.5eE ab＝\x00\x1b\u202e|<\\"), max
 
 
 def test_what_is_not_seen_has_a_sign_one_for_one() -> None:
-    assert seen("a\x00b\x1b[1mc\x7f\x9b\u202ed\ud800\n\te") == "a␀b␛[1mc␡\ufffd\ufffdd\ufffd\n\te"
+    assert (
+        visible("a\x00b\x1b[1mc\x7f\x9b\u202ed\ud800\n\te") == "a␀b␛[1mc␡\ufffd\ufffdd\ufffd\n\te"
+    )
 
 
 def test_joiners_accents_and_scripts_stay() -> None:
     kept = "می‌خواهم 👩‍🚀 é हिन्दी 日本語"
-    assert seen(kept) == kept
+    assert visible(kept) == kept
 
 
 def test_a_line_stays_a_line() -> None:
-    assert on_one_line(" a\n\n PASS\r\nb\u2028c\x0bd ") == "a PASS b c d"
+    assert single_line(" a\n\n PASS\r\nb\u2028c\x0bd ") == "a PASS b c d"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +65,7 @@ def test_nothing_is_a_tag_nor_ends_an_attribute() -> None:
 def test_json_is_the_same_value(value: object) -> None:
     text = json_text(json.dumps(value, ensure_ascii=False))
     assert json.loads(text) == value
-    assert seen(text) == text
+    assert visible(text) == text
 
 
 @pytest.mark.parametrize("number", ["-1", "+2.5", "-.5", "-1e-9", "3."])

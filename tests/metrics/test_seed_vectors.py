@@ -23,7 +23,7 @@ from ragstone.judgements import (
     Statements,
     Votes,
 )
-from ragstone.judges import Block, Filled, Judge, Sheet
+from ragstone.judges import Block, Filled, Judge, RowBuilder
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.judge_names import JUDGES
 from ragstone.judges.local.sentences import sentences
@@ -411,7 +411,7 @@ class FailingJudge:
     about: str = "fails"
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             sheet.done(row, str(row), "failed", "judge_error")
         return sheet.filled()

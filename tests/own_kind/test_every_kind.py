@@ -30,7 +30,7 @@ from ragstone.judgements import (
     instructions_for_people,
     values_of,
 )
-from ragstone.judges import Block, Filled, Sheet, fingerprint
+from ragstone.judges import Block, Filled, RowBuilder, fingerprint
 from ragstone.judges.llm.llm_judge import vote
 from ragstone.judges.llm.prompts import asked_kinds, load_prompts
 from ragstone.metrics import Metric, metric, metric_types, needed_asks, parse_metric, wanted_topics
@@ -121,7 +121,7 @@ class Typical:
         return frozenset(ASKS)
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             example = block.examples[row]
             subject = fingerprint(ask, example.id)

@@ -19,7 +19,7 @@ from ragstone.report.run_contents import (
     ExampleScore,
     JudgedPart,
     JudgementRow,
-    SaidOfPart,
+    PartText,
     asks_about,
 )
 from ragstone.run.estimates.estimate import Estimate
@@ -54,9 +54,9 @@ def dossier_of(**known: Any) -> Dossier:
     def row(kind: str, values: dict[str, Any]) -> JudgementRow:
         return JudgementRow(KINDS[kind], {"reason": None, "judge": "m", **values})
 
-    def rows(kind: str, said: Any) -> SaidOfPart:
+    def rows(kind: str, said: Any) -> PartText:
         found = said if isinstance(said, list) else [said] if said else []
-        return SaidOfPart(tuple(row(kind, one) for one in found), isinstance(said, list))
+        return PartText(tuple(row(kind, one) for one in found), isinstance(said, list))
 
     def part(unit: Unit, one: dict[str, Any]) -> JudgedPart:
         said = {ask.kind: rows(ask.kind, one.get(ask.kind)) for ask in asks_about(unit)}

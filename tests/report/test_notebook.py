@@ -10,7 +10,7 @@ import ragstone
 from ragstone import evaluate
 from ragstone.analysis import calibrate
 from ragstone.analysis.comparison.compare import compare
-from ragstone.core.messages import HasPage
+from ragstone.core.messages import Displayable
 from ragstone.report.notebook import brief, notebook_html, page_of
 from ragstone.report.page import (
     OutlineItem,
@@ -77,7 +77,7 @@ RESULTS = ("run", "comparison", "calibration", "gate", "agreement")
 
 
 @pytest.fixture(scope="module")
-def results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, HasPage]:
+def results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Displayable]:
     labels = tmp_path_factory.mktemp("labels") / "labels.csv"
     lines = [f"{row['id']},{who},{at % 2}\n" for at, row in enumerate(ROWS) for who in ("a", "b")]
     labels.write_text("id,annotator,exact_match\n" + "".join(lines))
@@ -92,7 +92,7 @@ def results(run: Run, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Has
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_what_is_printed_is_the_page_and_what_is_named_is_a_line(
-    name: str, results: dict[str, HasPage], monkeypatch: pytest.MonkeyPatch
+    name: str, results: dict[str, Displayable], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     result = results[name]
@@ -103,14 +103,14 @@ def test_what_is_printed_is_the_page_and_what_is_named_is_a_line(
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_notebook_shows_a_short_table(name: str, results: dict[str, HasPage]) -> None:
+def test_a_notebook_shows_a_short_table(name: str, results: dict[str, Displayable]) -> None:
     html = results[name]._repr_html_()
     assert html.startswith('<div class="ragstone"><style>')
     assert html.count("<tr>") > 1
     assert len(html.encode()) < 60_000
 
 
-def test_a_gate_shows_the_examples_that_fail_it(results: dict[str, HasPage]) -> None:
+def test_a_gate_shows_the_examples_that_fail_it(results: dict[str, Displayable]) -> None:
     printed = str(results["gate"])
     assert "FAIL" in printed or "CANNOT TELL" in printed
     assert "pier-b" in printed

@@ -6,7 +6,7 @@ from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from ragstone.core.errors import InputError
 from ragstone.stats import wilson
-from ragstone.stats.agreement.coefficients import Disagreement, kappa_with_interval
+from ragstone.stats.agreement.coefficients import DisagreementScale, kappa_with_interval
 from ragstone.stats.agreement.ratings import AgreementCoefficient
 
 RNG = np.random.default_rng(1)
@@ -15,7 +15,7 @@ JUDGE = np.clip(PEOPLE + RNG.integers(-1, 2, 300), 0, 3)
 
 
 @pytest.mark.parametrize("disagreement", ["nominal", "quadratic"])
-def test_kappa_is_that_of_scikit_learn(disagreement: Disagreement) -> None:
+def test_kappa_is_that_of_scikit_learn(disagreement: DisagreementScale) -> None:
     weights = None if disagreement == "nominal" else disagreement
     expected = cohen_kappa_score(PEOPLE, JUDGE, weights=weights)
     result = kappa_with_interval(JUDGE, PEOPLE, disagreement=disagreement)
@@ -60,7 +60,7 @@ def test_kappa_without_variation_or_rows_is_undefined() -> None:
 
 @pytest.mark.parametrize("disagreement", ["nominal", "quadratic"])
 def test_where_judge_and_people_always_agree_the_interval_has_width(
-    disagreement: Disagreement,
+    disagreement: DisagreementScale,
 ) -> None:
     # Half 1, half 0: chance is 1/2, so the end is twice as far from 1 as Wilson's.
     found = kappa_with_interval([1, 0] * 15, [1, 0] * 15, disagreement=disagreement)

@@ -6,11 +6,11 @@ from threading import Event, Thread
 import pytest
 
 from ragstone.web import background_cache as calm
-from ragstone.web.background_cache import Calm
+from ragstone.web.background_cache import RequestGate
 
 
 def test_the_background_waits_while_a_page_is_made() -> None:
-    one, went_on = Calm(), Event()
+    one, went_on = RequestGate(), Event()
 
     def background() -> None:
         one.wait()
@@ -26,7 +26,7 @@ def test_the_background_waits_while_a_page_is_made() -> None:
 
 
 def test_pages_are_made_in_turn_but_none_waits_long_for_another() -> None:
-    one, entered, leave = Calm(), [Event(), Event()], Event()
+    one, entered, leave = RequestGate(), [Event(), Event()], Event()
 
     def page(number: int) -> None:
         with one.in_turn():
@@ -46,7 +46,7 @@ def test_pages_are_made_in_turn_but_none_waits_long_for_another() -> None:
 
 def test_a_page_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calm, "POLITE", 3_600)
-    one, made = Calm(), Event()
+    one, made = RequestGate(), Event()
 
     def pages() -> None:
         with suppress(ZeroDivisionError), one.in_turn():
@@ -59,4 +59,4 @@ def test_a_page_gives_its_turn_back(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_where_no_page_was_made_it_does_not_wait() -> None:
-    Calm().wait()
+    RequestGate().wait()

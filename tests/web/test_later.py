@@ -2,11 +2,11 @@
 
 from threading import Event
 
-from ragstone.web.background_cache import Calm, Later
+from ragstone.web.background_cache import BackgroundCache, RequestGate
 
 
 def test_the_last_result_stands_until_the_next_one_is_there() -> None:
-    later, ready = Later(Calm()), Event()
+    later, ready = BackgroundCache(RequestGate()), Event()
 
     def slow() -> str:
         ready.wait(60)
@@ -21,7 +21,7 @@ def test_the_last_result_stands_until_the_next_one_is_there() -> None:
 
 
 def test_a_result_that_comes_after_its_version_is_shown_all_the_same() -> None:
-    later, ready, made = Later(Calm()), Event(), Event()
+    later, ready, made = BackgroundCache(RequestGate()), Event(), Event()
 
     def slow() -> str:
         ready.wait(60)

@@ -10,7 +10,7 @@ from ragstone.monitor.series.drift import CONFIDENCE, DAY, FEATURES
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES
-from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.monitor.stored import put_example
@@ -28,7 +28,7 @@ def page_of(folder: Path, questions: dict[int, str]) -> str:
                 store, f"{ago}-{at}", midnight - ago * DAY + 60 + at,
                 question=question + "?" * (at % 3), contexts=["The pier is 90 m long."],
             )  # fmt: skip
-    place = RunsFolder(store.folder, watching=Watching(store, DEFAULTS))
+    place = RunsFolder(store.folder, watching=MonitorScreens(store, DEFAULTS))
     client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
     answer = client.get("/monitor/drift")
     store.close()

@@ -27,7 +27,7 @@ from ragstone.monitor.store.rows import count, keep
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.stored_alarms import silenced_until
 from ragstone.web.parts.conversation_tables import ConversationFacts, conversation_facts
-from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.monitor.duties.arriving import receive_answers
@@ -68,7 +68,7 @@ def store(day: Path) -> Iterator[MonitorStore]:
 
 @pytest.fixture
 def screens(store: MonitorStore) -> TestClient:
-    place = RunsFolder(store.folder, watching=Watching(store, DEFAULTS))
+    place = RunsFolder(store.folder, watching=MonitorScreens(store, DEFAULTS))
     access = Access(frozenset({HOST}), "", SECRET)
     return TestClient(make_app(place, access), follow_redirects=False)
 
@@ -182,7 +182,9 @@ def test_an_alarm_is_said_in_words_and_drawn(screens: TestClient) -> None:
 
 def test_an_empty_monitor_says_how_to_send_the_first_trace(tmp_path: Path) -> None:
     store = open_store(tmp_path)
-    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS, takes=True, token="t<>ken"))
+    place = RunsFolder(
+        tmp_path, watching=MonitorScreens(store, DEFAULTS, takes=True, token="t<>ken")
+    )
     client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
     page = shown(client, "/monitor")
     assert f"OTEL_EXPORTER_OTLP_ENDPOINT=http://{HOST}\n" in page
@@ -375,7 +377,7 @@ def test_answers_that_nobody_can_label_take_no_place_in_a_draw(tmp_path: Path) -
         texts = dict(run("SELECT example, record FROM examples"))
     can = {id for id in judged if "answer" in json.loads(texts[id])}
     assert len(judged - can) > 5
-    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+    place = RunsFolder(tmp_path, watching=MonitorScreens(store, DEFAULTS))
     client = TestClient(
         make_app(place, Access(frozenset({HOST}), "", SECRET)), follow_redirects=False
     )
@@ -399,7 +401,7 @@ def test_the_first_screen_says_how_to_get_labels_and_what_they_say_of_the_judge(
 ) -> None:
     a_day(tmp_path, time.time(), 60)
     store = open_store(tmp_path)
-    place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+    place = RunsFolder(tmp_path, watching=MonitorScreens(store, DEFAULTS))
     app = make_app(place, Access(frozenset({HOST}), "", SECRET))
     client = TestClient(app, follow_redirects=False)
     before = people_of(shown(client, "/monitor?last=7d"))
@@ -454,7 +456,7 @@ def test_a_metric_s_page_has_the_figures_of_whole_conversations(tmp_path: Path) 
         converse(store, "a", now - 7_000, [1.0, 0.5])
         converse(store, "b", now - 6_000, [1.0, 0.0, 0.5], abstains=1.0)
         converse(store, "c", now - 5_000, [1.0, 1.0], out=1)
-        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        place = RunsFolder(tmp_path, watching=MonitorScreens(store, DEFAULTS))
         client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
         assert 'id="conversations"' not in shown(client, "/monitor")
         page = shown(client, "/monitor?metric=faithfulness")
@@ -474,7 +476,7 @@ def test_a_metric_s_page_has_the_figures_of_whole_conversations(tmp_path: Path) 
 def test_where_no_answer_has_a_session_there_are_no_conversations(tmp_path: Path) -> None:
     with closing(open_store(tmp_path)) as store:
         put(store, [(time.time() - 60, 1.0)])
-        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        place = RunsFolder(tmp_path, watching=MonitorScreens(store, DEFAULTS))
         client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
         assert 'id="conversations"' not in shown(client, "/monitor?metric=faithfulness")
 
@@ -496,7 +498,7 @@ def test_conversations_that_take_long_to_count_are_said_to_be_counted(
     now = time.time()
     with closing(open_store(tmp_path)) as store:
         converse(store, "a", now - 7_000, [1.0, 0.5])
-        place = RunsFolder(tmp_path, watching=Watching(store, DEFAULTS))
+        place = RunsFolder(tmp_path, watching=MonitorScreens(store, DEFAULTS))
         client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
         page = shown(client, "/monitor?metric=faithfulness")
         assert "being counted" in page
@@ -525,7 +527,7 @@ def test_the_page_of_rules_does_not_wait_until_the_baseline_run_is_read(
     rule = AlarmRule("faith", "faithfulness", margin=0.05)
     settings = MonitorSettings(rules=(rule,), baseline=BaselineSettings(tmp_path / "run"))
     with closing(open_store(tmp_path)) as store:
-        place = RunsFolder(tmp_path, watching=Watching(store, settings))
+        place = RunsFolder(tmp_path, watching=MonitorScreens(store, settings))
         client = TestClient(make_app(place, Access(frozenset({HOST}), "", SECRET)))
         page = shown(client, "/monitor/rules")
         assert "being simulated" in page

@@ -9,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
-from ragstone.web.background_cache import Calm
+from ragstone.web.background_cache import RequestGate
 from ragstone.web.example_rows import example_rows
 from ragstone.web.runs_folder import HELD, OpenRuns
 
@@ -32,7 +32,7 @@ def changed(file: Path, at: int) -> None:
 
 
 def test_a_run_is_opened_once_and_its_rows_are_made_ready(tmp_path: Path) -> None:
-    runs = OpenRuns(Calm())
+    runs = OpenRuns(RequestGate())
     opened = runs.open(made(tmp_path / "run"))
     assert runs.open(tmp_path / "run") is opened
     assert opened.checked.wait(30)
@@ -40,7 +40,7 @@ def test_a_run_is_opened_once_and_its_rows_are_made_ready(tmp_path: Path) -> Non
 
 
 def test_a_run_that_was_scored_elsewhere_is_opened_again(tmp_path: Path) -> None:
-    runs = OpenRuns(Calm())
+    runs = OpenRuns(RequestGate())
     before = runs.open(made(tmp_path / "run"))
     before.checked.wait(30)
     ragstone.rescore(tmp_path / "run", metrics="exact_match")
@@ -64,12 +64,12 @@ def test_a_file_of_another_size_is_refused_at_once(tmp_path: Path) -> None:
     file = made(tmp_path / "run") / "scores" / "000000.parquet"
     file.write_bytes(file.read_bytes() + b"x")
     with pytest.raises(DamagedRun, match=r"scores/000000\.parquet"):
-        OpenRuns(Calm()).open(tmp_path / "run")
+        OpenRuns(RequestGate()).open(tmp_path / "run")
 
 
 def test_another_byte_is_found_in_the_background_and_said_from_then_on(tmp_path: Path) -> None:
     changed(made(tmp_path / "run") / "examples" / "000000.parquet", 40)
-    runs = OpenRuns(Calm())
+    runs = OpenRuns(RequestGate())
     opened = runs.open(tmp_path / "run")
     assert opened.checked.wait(30)
     with pytest.raises(DamagedRun, match=r"(?s)examples/000000\.parquet.*makes it anew"):
@@ -77,7 +77,7 @@ def test_another_byte_is_found_in_the_background_and_said_from_then_on(tmp_path:
 
 
 def test_the_run_that_was_not_looked_at_for_longest_is_let_go(tmp_path: Path) -> None:
-    runs = OpenRuns(Calm())
+    runs = OpenRuns(RequestGate())
     first = made(tmp_path / "0")
     others = []
     for number in range(1, HELD + 1):

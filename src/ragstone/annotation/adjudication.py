@@ -23,7 +23,7 @@ from .raw_rows import number_in_words, plain_value
 ADJUDICATOR = "adjudicator:"
 
 
-class Word(NamedTuple):
+class FinalLabel(NamedTuple):
     """Who said something of a column of a unit, or discarded the unit."""
 
     unit: Hashable
@@ -56,7 +56,7 @@ def by_adjudicators() -> pl.Expr:
     return pl.col("annotator").str.starts_with(ADJUDICATOR)
 
 
-def that_count(words: Iterable[Word]) -> list[bool]:
+def that_count(words: Iterable[FinalLabel]) -> list[bool]:
     """Of each word, whether it counts when they are combined into one."""
     said = list(words)
     decided = {(one.unit, one.column) for one in said if _decides(one) and not one.discarded}
@@ -81,7 +81,7 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
         return labels
     columns = ("example_id", "unit", "kind", "column", "annotator", "discarded")
     words = (
-        Word((id, unit), (kind, column), annotator, why is not None)
+        FinalLabel((id, unit), (kind, column), annotator, why is not None)
         for id, unit, kind, column, annotator, why in labels.select(columns).iter_rows()
     )
     of_each = ("example_id", "unit", "kind", "column")
@@ -91,7 +91,7 @@ def rows_that_count(labels: pl.DataFrame) -> pl.DataFrame:
     return rows.filter("counts").drop("came", "counts")
 
 
-def _decides(word: Word) -> bool:
+def _decides(word: FinalLabel) -> bool:
     return is_adjudicator(word.annotator)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.core.messages import HasPage
+from ragstone.core.messages import Displayable
 from ragstone.data import Example
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.json_text import BadRow, Problem
@@ -144,7 +144,7 @@ class LabelUse:
 
 
 @dataclass(frozen=True, slots=True)
-class Dividing:
+class Disagreement:
     """An item on which annotators disagree: who gave which label, with their notes."""
 
     example_id: str
@@ -189,7 +189,7 @@ class ColumnAgreement:
     annotators: tuple[Annotator, ...]
     uses: tuple[LabelUse, ...]
     n_divided: int
-    dividing: tuple[Dividing, ...]
+    dividing: tuple[Disagreement, ...]
     ties: tuple[Tie, ...]
     seed: int
     resamples: int
@@ -436,7 +436,7 @@ class _Column:
             for c in np.flatnonzero(n)
         )
 
-    def _dividing(self, limit: int | None) -> tuple[Dividing, ...]:
+    def _dividing(self, limit: int | None) -> tuple[Disagreement, ...]:
         ratings = self.ratings
         apart = 1 - ratings.agreeing
         if self.scale != "nominal" and ratings.items:
@@ -453,7 +453,7 @@ class _Column:
             item = int(ratings.at[at])
             said = [who for who in range(len(self.names)) if self.words[who, item] is not None]
             found.append(
-                Dividing(
+                Disagreement(
                     *ids[item],
                     {self.names[who]: self.words[who, item] for who in said},
                     {self.names[who]: note for who in said if (note := self.notes[who, item])},
@@ -518,7 +518,7 @@ def _coefficient(one: AgreementCoefficient) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LabelAgreement(HasPage):
+class LabelAgreement(Displayable):
     """How far annotators agree.
 
     Attributes:

@@ -19,10 +19,10 @@ from .adjudication import (
     ADJUDICATOR,
     Adjudication,
     BrokenRule,
+    FinalLabel,
     Settled,
     Tie,
     Vote,
-    Word,
     adjudicated,
     adjudication,
     broken_rules,
@@ -193,7 +193,9 @@ def _settled(
         else:
             there.append((unit, vote))
     given: dict[tuple[str, str, str | None], list[tuple[str, float | None]]] = {}
-    words = (Word(at, (one.kind, one.column), one.annotator, one.discarded) for at, one in there)
+    words = (
+        FinalLabel(at, (one.kind, one.column), one.annotator, one.discarded) for at, one in there
+    )
     for unit, vote in compress(there, that_count(words)):
         given.setdefault((vote.kind, vote.column, unit), []).append((vote.value, vote.number))
     faults = [_unknown(example, unit, place) for unit in unknown]

@@ -14,7 +14,7 @@ from ragstone.stats.agreement.alpha_and_ac1 import agreement_sequence, alpha, fl
 from ragstone.stats.agreement.coefficients import CoefficientName, mean_kappa
 from ragstone.stats.agreement.ratings import Coefficient, observed_agreement
 from ragstone.stats.correction.anytime import mean_sequence
-from ragstone.stats.correction.corrected import Correction
+from ragstone.stats.correction.corrected import MeanCorrection
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.distributions import FIRST, Interval, ends_of
 
@@ -301,7 +301,7 @@ def _mean(
     values = labels.cast(pl.Float64).to_numpy()
     weights = None if chances.null_count() else 1 / chances.to_numpy()
     together = None if n == rows.height else of
-    ready: Correction
+    ready: MeanCorrection
     if scale == "nominal":
         ready = rate_of_labels(values, weights=weights, clusters=together)
     else:

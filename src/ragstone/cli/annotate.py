@@ -342,10 +342,10 @@ def take_labels(
     Exit status: 0 done, 2 invalid input.
     """
     from ragstone.annotation import read_label_table
-    from ragstone.annotation.queue.queue_results import take_over
+    from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
-    done = take_over(_queue(queue, store), read_label_table(files), author)
+    done = import_labels(_queue(queue, store), read_label_table(files), author)
     if json:
         print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
         return

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 import ragstone
-from ragstone.core.python_runtime import collect_rarely
+from ragstone.core.python_runtime import relax_garbage_collector
 
 from .annotate import annotate
 from .decide import compare, gate, overrule, weights
@@ -75,7 +75,7 @@ def root(
 
 def main() -> None:
     """Run the command that was typed."""
-    collect_rarely()
+    relax_garbage_collector()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

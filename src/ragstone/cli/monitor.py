@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 
 from . import options
 from .monitor_alarms import alarms, resolve, rules, silence
@@ -189,7 +189,7 @@ def forget(
 
     require_somebody(session, user)
     named = (("session", session), ("user", user))
-    what = " and of ".join(f"{name} {on_one_line(id)}" for name, id in named if id)
+    what = " and of ".join(f"{name} {single_line(id)}" for name, id in named if id)
     question = f"Everything of {what} goes, and cannot be brought back. Go on?"
     opened = open_store(store, make=False, writes=True)
     try:

@@ -20,7 +20,7 @@ import typer
 from typer.core import TyperGroup
 
 from ragstone.core.errors import RagstoneError
-from ragstone.core.escape import json_text, seen
+from ragstone.core.escape import json_text, visible
 from ragstone.core.messages import in_shell, throughout
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def print_notes(notes: Iterable[str]) -> None:
 
 def say(words: str, *, err: bool = False) -> None:
     """Print text, with what comes from the data escaped for a terminal."""
-    typer.echo(seen(in_shell(words)), err=err)
+    typer.echo(visible(in_shell(words)), err=err)
 
 
 BAD_INPUT, BUG, INTERRUPTED, BROKEN_PIPE = 2, 70, 130, 141

@@ -332,10 +332,10 @@ def write_as(run: "Run", suite: str, out: Path | None, told: Collection[str] = (
 
 
 def _print(content: bytes) -> None:
-    from ragstone.core.escape import seen
+    from ragstone.core.escape import visible
 
     if sys.stdout.isatty():
-        content = seen(content.decode()).encode()
+        content = visible(content.decode()).encode()
     sys.stdout.buffer.write(content)
 
 

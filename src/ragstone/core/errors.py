@@ -181,7 +181,7 @@ class LabelConflict(InputError):
     Attributes:
         item: Its number in the queue.
         at: When they did.
-        version: Of what they said, to be given as ``seen``.
+        version: Of what they said, to be given as ``visible``.
     """
 
     def __init__(self, item: int, at: str, version: int) -> None:
@@ -200,7 +200,7 @@ class OverruleConflict(InputError):
         at: When.
         said: What they said, by column; None if they took an overrule back.
         now: What the judgement says now, by column.
-        version: Its version now, to be given as ``seen``.
+        version: Its version now, to be given as ``visible``.
     """
 
     def __init__(

@@ -42,7 +42,7 @@ FORMULA = re.compile("'*[=+@\t\r\n＝＋－＠-]")
 NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?")
 
 
-def seen(text: str) -> str:
+def visible(text: str) -> str:
     """Replace each invisible character by its control picture, or by U+FFFD.
 
     The number of characters stays the same, so aligned text stays aligned.
@@ -53,9 +53,9 @@ def seen(text: str) -> str:
     return UNSEEN.sub(_picture, text) if UNSEEN.search(text) else text
 
 
-def on_one_line(text: str) -> str:
-    """The text as ``seen`` gives it, with all white space collapsed to single spaces."""
-    return " ".join(seen(" ".join(text.split())).split())
+def single_line(text: str) -> str:
+    """The text as ``visible`` gives it, with all white space collapsed to single spaces."""
+    return " ".join(visible(" ".join(text.split())).split())
 
 
 def markdown(text: str) -> str:
@@ -64,18 +64,18 @@ def markdown(text: str) -> str:
     >>> markdown("a | b <br> *c*")
     'a \\\\| b &lt;br&gt; \\\\*c\\\\*'
     """
-    plain = _html.escape(on_one_line(text), quote=False).replace("@", "&#64;")
+    plain = _html.escape(single_line(text), quote=False).replace("@", "&#64;")
     return OPENING.sub(r"\1\\", MARKS.sub(r"\\\1", plain))
 
 
 def html(text: str) -> str:
     """The text escaped for HTML content or an attribute, without @-mentions."""
-    return _html.escape(seen(text)).replace("@", "&#64;")
+    return _html.escape(visible(text)).replace("@", "&#64;")
 
 
 def xml(text: str) -> str:
     """Replace characters that XML cannot represent; the rest is not yet escaped."""
-    return NOT_XML.sub("\ufffd", seen(text))
+    return NOT_XML.sub("\ufffd", visible(text))
 
 
 def json_text(text: str) -> str:

@@ -292,7 +292,7 @@ def rendered_by(load: Callable[[], Renderer]) -> None:
     _load_renderer[:] = [load]
 
 
-class HasPage:
+class Displayable:
     """A result with a page of its own."""
 
     __slots__ = ()
@@ -313,7 +313,7 @@ Words = Callable[[str], str]
 _load: list[Callable[[], Words]] = []
 
 
-def register_wording(load: Callable[[], Words]) -> None:
+def register_messages(load: Callable[[], Words]) -> None:
     """Register the function that imports the wording of reasons."""
     _load[:] = [load]
 

@@ -23,6 +23,6 @@ def kept_out() -> Iterator[None]:
         gc.unfreeze()
 
 
-def collect_rarely() -> None:
+def relax_garbage_collector() -> None:
     """Look less often, in a process that is Ragstone's own."""
     gc.set_threshold(OBJECTS, 20, 50)

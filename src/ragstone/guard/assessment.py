@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, field
 from logging import INFO, WARNING, NullHandler, getLogger
 from typing import Any, Literal
 
-from ragstone.core.escape import on_one_line
-from ragstone.core.messages import HasPage
+from ragstone.core.escape import single_line
+from ragstone.core.messages import Displayable
 
 CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
 """``not_judged``: it applies, and there was no time, no text or no judge for it."""
@@ -105,7 +105,7 @@ class JudgedClaim:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessment(HasPage):
+class Assessment(Displayable):
     """What is known of an answer before it is given.
 
     Attributes:
@@ -200,7 +200,7 @@ def event_of(found: Assessment, seconds: float) -> dict[str, Any]:
     """The structured event of an assessment that took this long."""
     return {
         "event": NAME,
-        "run_id": None if found.run_id is None else on_one_line(str(found.run_id))[:LONGEST_ID],
+        "run_id": None if found.run_id is None else single_line(str(found.run_id))[:LONGEST_ID],
         "ok": found.ok,
         "decision": found.decision,
         "issues": [issue.code for issue in found.issues],

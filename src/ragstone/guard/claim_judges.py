@@ -18,7 +18,7 @@ from ragstone.core.messages import argument, reason
 from ragstone.data import Example, to_frame
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge, fingerprint
-from ragstone.judges.judge import Sheet
+from ragstone.judges.judge import RowBuilder
 from ragstone.judges.judge_names import LOCAL as NAMED_JUDGE_LOCAL
 from ragstone.judges.judge_names import NLI, STRINGS
 from ragstone.judges.llm.questions import Question, key
@@ -275,7 +275,7 @@ class RowsJudge:
 def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
     """The example with its claims as the local judge's rows."""
     [ask] = Claim.asks
-    sheet = Sheet(ask.name, LOCAL.name)
+    sheet = RowBuilder(ask.name, LOCAL.name)
     sheet.done(0, "1")
     for index, claim in enumerate(claims):
         sheet.add(

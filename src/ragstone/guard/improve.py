@@ -9,7 +9,7 @@ from math import isfinite
 from typing import Any
 
 from ragstone.core.errors import InputError
-from ragstone.core.messages import HasPage, reason, worded
+from ragstone.core.messages import Displayable, reason, worded
 
 from .assessment import Assessment
 from .claim_judges import InTime
@@ -61,7 +61,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Improvement(HasPage):
+class Improvement(Displayable):
     """The best of all answers that were tried.
 
     Attributes:

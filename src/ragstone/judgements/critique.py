@@ -6,7 +6,7 @@ import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 
 class Critique(Kind):
@@ -37,5 +37,5 @@ class Votes(View):
     verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("critique").select("row", "aspect", "index", "verdict")

@@ -9,7 +9,7 @@ import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 NEEDED = ("reference", "contexts")
 
@@ -48,7 +48,7 @@ class Entities(View):
     found = Fact(pl.Boolean, "a context holds it")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of(cls.made_by[0]).select("row", *cls.columns)
 
 
@@ -63,5 +63,5 @@ class EntitiesByModel(View):
     reference, index, text, found = Entities.columns.values()
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of(cls.made_by[0]).select("row", *cls.columns)

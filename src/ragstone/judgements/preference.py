@@ -6,7 +6,7 @@ import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 VERDICTS = {
     "win": "this answer is better.",
@@ -45,7 +45,7 @@ class Preferences(View):
     second = Fact(pl.Enum(PREFERENCES), "for this answer, shown second")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             tables.of("preference")
             .group_by("row", "rival", maintain_order=True)

@@ -6,7 +6,7 @@ import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 PROBES = 3
 """How many questions are generated, unless a metric asks for more."""
@@ -46,6 +46,6 @@ class Probes(View):
     noncommittal = Fact(pl.Boolean, "the answer evades")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = tables.of("probes").select("row", "index", "text", "noncommittal")
         return cls.joined(frame, tables, wanted)

@@ -6,7 +6,7 @@ import polars as pl
 
 from .column import Column
 from .kind import Ask, Kind
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 
 class Rating(Kind):
@@ -29,5 +29,5 @@ class Ratings(View):
     score = Fact(pl.Float64, "0 to 1")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("rating").select("row", "criterion", "score")

@@ -32,7 +32,7 @@ ABOUT: Mapping[Unit, About] = {
 }
 
 
-class Said(Protocol):
+class JudgementRows(Protocol):
     """What a view is joined from: the examples, and the rows of each ask."""
 
     @property
@@ -111,7 +111,7 @@ class View(metaclass=_Columns):
         VIEWS[cls.name] = cls
 
     @classmethod
-    def frame(cls, said: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, said: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         """The view's rows, ordered by example and unit, with at least the wanted columns."""
         raise NotImplementedError
 
@@ -160,7 +160,9 @@ class View(metaclass=_Columns):
         cls.taken[name] = Joined(ask, column.name, on or {key: key for key in cls.keys})
 
     @classmethod
-    def joined(cls, frame: pl.DataFrame, said: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def joined(
+        cls, frame: pl.DataFrame, said: JudgementRows, wanted: Collection[str]
+    ) -> pl.DataFrame:
         """The units, with those of the wanted columns that are copied unchanged; null where an ask
         has no row for a unit."""
         by_ask: dict[str, list[str]] = {}

@@ -9,7 +9,7 @@ import polars as pl
 
 from ragstone.data.write import SCHEMA
 
-from .view import Fact, Said, View
+from .view import Fact, JudgementRows, View
 
 
 class ExampleTexts(View):
@@ -33,7 +33,7 @@ class ExampleTexts(View):
         return frozenset(SCHEMA if "record" in wanted else wanted)
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables)
         whole = [pl.struct(*SCHEMA).alias("record")] if "record" in wanted else []
         texts = pl.col("contexts").list.eval(pl.element().struct.field("text"))
@@ -64,7 +64,7 @@ class Contexts(View):
     used = Fact(pl.Boolean, "a supported claim rests on it", needs=("claims", "support/claim"))
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = (
             _exploded(tables, "contexts")
             .unnest("contexts")
@@ -84,7 +84,7 @@ class Contexts(View):
         return cls._with_used(tables, frame) if "used" in wanted else frame
 
     @classmethod
-    def _with_used(cls, tables: Said, frame: pl.DataFrame) -> pl.DataFrame:
+    def _with_used(cls, tables: JudgementRows, frame: pl.DataFrame) -> pl.DataFrame:
         """Null for a context not known to be used if some supported claim names no evidence."""
         supported = (
             tables.of("support/claim")
@@ -134,7 +134,7 @@ class KnownContexts(View):
     rank = Fact(pl.UInt32, "where it was retrieved; null where it was not")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         known = (
             _exploded(tables, "reference_contexts")
             .unnest("reference_contexts")
@@ -161,7 +161,7 @@ class Claims(View):
     markers = Fact(pl.UInt32, "its citation markers, or its sentence's", needs=("citations",))
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = tables.of("claims").select("row", "index", "text", "sentence", "citations")
         frame = cls.joined(frame, tables, wanted)
         if {"cited", "markers"} & set(wanted):
@@ -188,7 +188,7 @@ class Sentences(View):
     supported = Fact(pl.Boolean, "all its claims are", needs=("support/claim",))
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return (
             Claims.frame(tables, ("support",))
             .group_by("row", "sentence")
@@ -220,7 +220,7 @@ class ClaimsAgainstReferences(View):
     )
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         references = _references(tables).drop("text")
         pairs = tables.of("claims").select("row", "index").join(references, on="row")
         if {"on_relevant", "on_irrelevant"} & set(wanted):
@@ -228,7 +228,7 @@ class ClaimsAgainstReferences(View):
         return cls.joined(pairs, tables, wanted).sort("row", "reference", "index")
 
     @classmethod
-    def _sources(cls, tables: Said) -> pl.DataFrame:
+    def _sources(cls, tables: JudgementRows) -> pl.DataFrame:
         """Null for a claim of which it is not known on what it rests, or if that is relevant."""
         claims = Claims.frame(tables, ("support", "evidence"))
         relevant = (
@@ -265,7 +265,7 @@ class Statements(View):
     text = Fact(pl.String, "the requirement")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = tables.of("statements").select("row", "reference", "index", "text")
         return cls.joined(frame, tables, wanted).sort("row", "reference", "index")
 
@@ -280,7 +280,7 @@ class Evidence(View):
     index = Fact(pl.UInt32, "position, from 0")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = _exploded(tables, "evidence").select(
             "row", index=pl.int_range(pl.len(), dtype=pl.UInt32).over("row")
         )
@@ -299,7 +299,7 @@ class References(View):
     text = Fact(pl.String, "the reference answer")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = _references(tables)
         return cls.joined(frame if "text" in wanted else frame.drop("text"), tables, wanted)
 
@@ -313,7 +313,7 @@ class Answers(View):
     text = Fact(pl.String, "the answer")
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         frame = _rows(tables).filter(pl.col("answer").is_not_null()).select("row", text="answer")
         return cls.joined(frame, tables, wanted)
 
@@ -329,7 +329,7 @@ class AnswerSentences(View):
     text = Fact(pl.String, "the sentence", needs=("answer_sentences",))
 
     @classmethod
-    def frame(cls, tables: Said, wanted: Collection[str]) -> pl.DataFrame:
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:
         empty = pl.DataFrame(schema={"row": pl.UInt32, "index": pl.UInt32})
         there = [tables.of(ask).select("row", "index") for ask in sorted(cls.needs(wanted))]
         units = pl.concat([empty, *there]).unique().sort("row", "index")
@@ -339,16 +339,16 @@ class AnswerSentences(View):
         return cls.joined(units, tables, wanted)
 
 
-def _rows(tables: Said) -> pl.DataFrame:
+def _rows(tables: JudgementRows) -> pl.DataFrame:
     return tables.examples.with_row_index("row")
 
 
-def _exploded(tables: Said, column: str) -> pl.DataFrame:
+def _exploded(tables: JudgementRows, column: str) -> pl.DataFrame:
     frame = _rows(tables).select("row", column)
     return frame.explode(column, empty_as_null=False, keep_nulls=False)
 
 
-def _references(tables: Said) -> pl.DataFrame:
+def _references(tables: JudgementRows) -> pl.DataFrame:
     return _exploded(tables, "reference").select(
         "row", reference=pl.int_range(pl.len(), dtype=pl.UInt32).over("row"), text="reference"
     )

@@ -5,7 +5,7 @@ module, and those of a text such as ``"human, openai:gpt-5-mini"`` through ``nam
 read finished judgements and need no judge.
 """
 
-from .judge import LEDGER, Block, Filled, Judge, Proposition, Sheet, fingerprint
+from .judge import LEDGER, Block, Filled, Judge, Proposition, RowBuilder, fingerprint
 from .rules import MARKERS
 
 __all__ = [
@@ -15,6 +15,6 @@ __all__ = [
     "Filled",
     "Judge",
     "Proposition",
-    "Sheet",
+    "RowBuilder",
     "fingerprint",
 ]

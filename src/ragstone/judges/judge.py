@@ -117,7 +117,7 @@ class Judge(Protocol):
         """Judge these rows of the block. Rows that it cannot judge are left out of the ledger."""
 
 
-class Sheet:
+class RowBuilder:
     """Collects rows and ledger entries, column by column."""
 
     def __init__(self, ask: str, judge: str) -> None:
@@ -246,7 +246,7 @@ class HumanJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per label given."""
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         columns = _labelled(ASKS[ask])
         for row in rows:
             example = block.examples[row]
@@ -379,7 +379,7 @@ class IdsJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """One row per retrieved context of an example whose judged ids are known."""
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             example = block.examples[row]
             known = example.reference_contexts

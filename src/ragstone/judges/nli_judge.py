@@ -23,7 +23,7 @@ from ragstone.judgements import ASKS, ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.model_store import Note
 
-from .judge import Block, Filled, Proposition, Sheet, block_with_turns, fingerprint
+from .judge import Block, Filled, Proposition, RowBuilder, block_with_turns, fingerprint
 from .local.sentences import sentences
 from .local.text_terms import terms
 
@@ -53,7 +53,7 @@ class ContextSentence:
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class PassageWindow:
     """Sentences in a row, at least one, to be read for a proposition with these content words."""
 
     sentences: tuple[ContextSentence, ...]
@@ -73,7 +73,7 @@ class Window:
         return tuple(holding) or self.sentences
 
     @property
-    def shorter(self) -> "Window":
+    def shorter(self) -> "PassageWindow":
         """Without its first or its last sentence, whichever has fewer words of the proposition."""
         first, last = (len(self.sentences[end].terms & self.wanted) for end in (0, -1))
         left = self.sentences[1:] if first < last else self.sentences[:-1]
@@ -89,7 +89,7 @@ def read_sentences(contexts: Sequence[str]) -> list[ContextSentence]:
     ]
 
 
-def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Window]:
+def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[PassageWindow]:
     """The windows to be read for a proposition: those with most of its content words first.
 
     A window begins one sentence before one that holds a word, which may say what a pronoun means.
@@ -106,7 +106,8 @@ def windows(proposition: str, passages: Sequence[ContextSentence]) -> list[Windo
         if all(abs(start - other) >= SENTENCES - SHARED for other in chosen):
             chosen.append(start)
     return [
-        Window(tuple(passages[start : start + SENTENCES]), proposition, wanted) for start in chosen
+        PassageWindow(tuple(passages[start : start + SENTENCES]), proposition, wanted)
+        for start in chosen
     ]
 
 
@@ -192,7 +193,7 @@ class NliVerdict:
     reason: str
 
 
-def verdict(read: Sequence[tuple[Window, Sequence[float]]], known: Outputs) -> NliVerdict:
+def verdict(read: Sequence[tuple[PassageWindow, Sequence[float]]], known: Outputs) -> NliVerdict:
     """The verdict on a proposition.
 
     Args:
@@ -249,7 +250,7 @@ class NliJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each proposition, those of several examples together."""
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         if sheet.kind.reads_turns:
             block = block_with_turns(block)
         propositions = block.propositions(ask)
@@ -274,7 +275,7 @@ class NliJudge:
     ) -> "dict[str, list[NliVerdict] | str]":
         """The verdicts of each subject, or why there are none."""
         said: dict[str, list[NliVerdict] | str] = {}
-        read: dict[str, list[list[Window]]] = {}
+        read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
             texts = [context.text for context in block.examples[row].contexts or ()]
             if texts and all(text is None for text in texts):
@@ -295,7 +296,7 @@ class NliJudge:
             said[subject] = [verdict([next(scored) for _ in found], known) for found in some]
         return said
 
-    def _fitting(self, found: Sequence[Window]) -> list[Window]:
+    def _fitting(self, found: Sequence[PassageWindow]) -> list[PassageWindow]:
         """The windows, shortened by whole sentences to the model's limit."""
         fitting = list(found)
         long = list(range(len(fitting)))
@@ -313,7 +314,7 @@ class NliJudge:
 
 
 def _enter(
-    sheet: Sheet,
+    sheet: RowBuilder,
     block: Block,
     row: int,
     subject: str,
@@ -342,7 +343,10 @@ def _enter(
 
 
 def _on(
-    window: Window, said: Literal["supported", "contradicted"], probability: float, reason: str
+    window: PassageWindow,
+    said: Literal["supported", "contradicted"],
+    probability: float,
+    reason: str,
 ) -> NliVerdict:
     contexts = tuple(dict.fromkeys(sentence.context for sentence in window.fullest))
     return NliVerdict(said, probability, contexts, window.fullest[0].text, reason)

@@ -29,7 +29,7 @@ from ragstone.judgements import (
     kind_of,
 )
 
-from .judge import LEDGER, Block, Filled, Sheet, fingerprint
+from .judge import LEDGER, Block, Filled, RowBuilder, fingerprint
 from .local.response_type import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
 from .text_counts import bleu, chrf, entities, held_by, overlap
@@ -170,7 +170,7 @@ class RulesJudge:
         return self._grounding(ask, source, citations, _CITATION, block, rows)
 
     def _citations(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Citation.name, self.name)
+        sheet = RowBuilder(Citation.name, self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
@@ -191,7 +191,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _lexical(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Lexical.name, self.name)
+        sheet = RowBuilder(Lexical.name, self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
@@ -212,7 +212,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _ngrams(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Ngrams.name, self.name)
+        sheet = RowBuilder(Ngrams.name, self.name)
         for row in rows:
             example = block.examples[row]
             answer = example.answer or ""
@@ -229,7 +229,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _entities(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             example = block.examples[row]
             texts = [context.text for context in example.contexts or ()]
@@ -249,7 +249,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _sentences(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(AnswerSentence.name, self.name)
+        sheet = RowBuilder(AnswerSentence.name, self.name)
         for row in rows:
             answer = block.examples[row].answer or ""
             subject = fingerprint(AnswerSentence.name, answer)
@@ -259,7 +259,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _phrases(self, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(Phrases.name, self.name)
+        sheet = RowBuilder(Phrases.name, self.name)
         for row in rows:
             answer = block.examples[row].answer or ""
             subject = fingerprint(Phrases.name, answer)
@@ -272,7 +272,7 @@ class RulesJudge:
         return sheet.filled()
 
     def _nothing_retrieved(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         origin = ASKS[ask].origin
         propositions = block.propositions(ask) if origin else {}
         known = [block.tables.outcome(one)["status"] == VALUE for one in ASKS[ask].after]

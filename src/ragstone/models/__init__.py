@@ -10,7 +10,7 @@ kept, clear     size of the embedding cache on disk; empty it
 from ragstone.core.files import cache_folder
 
 from .download import BUILTIN
-from .embedding_cache import CachedEncoder, Kept, clear, kept
+from .embedding_cache import CachedEncoder, CachedTexts, clear, kept
 from .encoder import Encoder, TokenVectors, Vectors
 from .encoder_names import available, open_encoder, pull
 from .model_store import Stored, damage, stored
@@ -18,8 +18,8 @@ from .model_store import Stored, damage, stored
 __all__ = [
     "BUILTIN",
     "CachedEncoder",
+    "CachedTexts",
     "Encoder",
-    "Kept",
     "Stored",
     "TokenVectors",
     "Vectors",

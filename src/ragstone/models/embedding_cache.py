@@ -37,7 +37,7 @@ Action = Callable[[sqlite3.Connection], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class CachedTexts:
     """The number of vectors in the cache file, and its size in bytes."""
 
     file: Path
@@ -50,7 +50,7 @@ def embeddings_file() -> Path:
     return cache_folder() / FILE
 
 
-def kept() -> Kept:
+def kept() -> CachedTexts:
     """The size of the embedding cache.
 
     Raises:
@@ -58,17 +58,17 @@ def kept() -> Kept:
     """
     file = embeddings_file()
     if not file.is_file():
-        return Kept(file, 0, 0)
+        return CachedTexts(file, 0, 0)
     try:
         with closing(open_file(file, LAYOUT)) as connection:
             ((vectors,),) = connection.execute("SELECT count(*) FROM embeddings")
     except UNREADABLE as error:
         raise ModelError(f"{file} cannot be read: {error}. It can be deleted") from error
     files = (file, file.with_name(f"{file.name}-wal"))
-    return Kept(file, vectors, sum(one.stat().st_size for one in files if one.is_file()))
+    return CachedTexts(file, vectors, sum(one.stat().st_size for one in files if one.is_file()))
 
 
-def clear() -> Kept:
+def clear() -> CachedTexts:
     """Empty the embedding cache, even while other processes use it; returns its previous size.
 
     Raises:
@@ -87,7 +87,7 @@ def clear() -> Kept:
     return before
 
 
-class KeptVectors:
+class CachedVectors:
     """Vectors by key, in a file whose faults never stop a run.
 
     A file that is damaged or not an embedding cache is renamed, and a new one is started. A file
@@ -237,7 +237,7 @@ class CachedEncoder:
 
     Token vectors are too large for the disk; the most recent 256 MB are cached in memory.
 
-    A faulty cache file never stops a run; see ``KeptVectors``.
+    A faulty cache file never stops a run; see ``CachedVectors``.
 
     Args:
         encoder: Computes what is not cached.
@@ -250,7 +250,7 @@ class CachedEncoder:
         self, encoder: Encoder, file: Path, *, note: Note, remembered: int = REMEMBERED
     ) -> None:
         self._encoder = encoder
-        self._kept = KeptVectors(file, note)
+        self._kept = CachedVectors(file, note)
         self._memory = TokenMemory(remembered)
         self._salt = bytes.fromhex(encoder.fingerprint)
         self._width = 0

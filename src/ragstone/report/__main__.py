@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.core.escape import seen
+from ragstone.core.escape import visible
 from ragstone.core.files import write_result
 from ragstone.core.messages import in_shell
 from ragstone.judgements import load_kinds
@@ -36,9 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         _write(given.run, given.file, given.width, given.kinds)
     except RagstoneError as error:
-        parser.exit(BAD_INPUT, f"{seen(in_shell(error.text))}\n")
+        parser.exit(BAD_INPUT, f"{visible(in_shell(error.text))}\n")
     except OSError as error:
-        parser.exit(BAD_INPUT, seen(f"{error.filename or given.file}: {error.strerror}\n"))
+        parser.exit(BAD_INPUT, visible(f"{error.filename or given.file}: {error.strerror}\n"))
 
 
 def _write(folder: Path, file: Path, width: int, kinds: list[str]) -> None:

@@ -15,7 +15,7 @@ from rich.terminal_theme import TerminalTheme
 
 from ragstone.analysis import compare, failures
 from ragstone.core.errors import MissingDependency
-from ragstone.core.escape import html, on_one_line, seen
+from ragstone.core.escape import html, single_line, visible
 from ragstone.core.files import write_result
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import Estimate
@@ -93,7 +93,7 @@ def as_png(svg: str) -> bytes:
     with as_file(files("ragstone.report.render").joinpath("inter.ttf")) as font:
         return bytes(
             resvg_py.svg_to_bytes(
-                svg_string=seen(svg), zoom=ZOOM, font_files=[str(font)], font_family="Inter",
+                svg_string=visible(svg), zoom=ZOOM, font_files=[str(font)], font_family="Inter",
                 sans_serif_family="Inter",
             )
         )  # fmt: skip
@@ -246,7 +246,7 @@ def over_runs(run: Run) -> Iterator[tuple[str, Chart]]:
 def _about(one: Section) -> str:
     """What a section is about: the emphasised words of its title, or all."""
     strong = [phrase.text for phrase in parts(one.title) if phrase.strong]
-    return on_one_line(" against ".join(strong) or plain(one.title))
+    return single_line(" against ".join(strong) or plain(one.title))
 
 
 def _of_block(block: Block, about: str) -> Iterator[tuple[str, Chart]]:
@@ -311,7 +311,7 @@ def _drawn_name(row: Row) -> str:
 
 
 def _cut(name: str) -> str:
-    name = on_one_line(name)
+    name = single_line(name)
     return (
         name if len(name) <= DRAWINGS_HEAD + TAIL + 4 else f"{name[:DRAWINGS_HEAD]}…{name[-TAIL:]}"
     )

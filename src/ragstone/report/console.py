@@ -9,7 +9,7 @@ from typing import TextIO
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from ragstone.core.escape import seen
+from ragstone.core.escape import visible
 from ragstone.core.user_code import GIVEN
 from ragstone.judgements import KINDS
 from ragstone.metrics import read_metric
@@ -52,7 +52,7 @@ class Terminal(Console):
     ) -> Iterable[Segment]:
         """The output without invisible characters, so that data cannot control the terminal."""
         for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(seen(segment.text), segment.style)
+            yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 def terminal(stream: TextIO | None = None) -> Console:

@@ -191,7 +191,7 @@ class JudgementRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfPart:
+class PartText:
     """The rows of a kind about one part of an example.
 
     ``several`` if the part is compared with every reference; otherwise there is at most one row."""
@@ -220,7 +220,7 @@ class JudgedPart:
     place: int
     text: str | None
     own: Mapping[str, Any]
-    said: Mapping[str, SaidOfPart]
+    said: Mapping[str, PartText]
     reference: int = 0
 
     def rows(self, kind: str) -> tuple[JudgementRow, ...]:
@@ -392,9 +392,9 @@ def _made(judged: Judgements, unit: Unit, makers: Sequence[str]) -> tuple[Judged
     )
 
 
-def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, SaidOfPart]:
+def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, PartText]:
     """The judgements about one unit, by kind."""
-    found: dict[str, SaidOfPart] = {}
+    found: dict[str, PartText] = {}
     for ask in asks_about(unit):
         keys = ask.over.keys if ask.over else ()
         known = [key for key in keys if key in own]
@@ -405,7 +405,7 @@ def _said(judged: Judgements, unit: Unit, own: Mapping[str, Any]) -> dict[str, S
             and all(row.values[key] == own[key] for key in known)
         )
         several = len(known) < len(keys)
-        found[ask.kind] = SaidOfPart(rows if several else rows[:1], several)
+        found[ask.kind] = PartText(rows if several else rows[:1], several)
     return found
 
 

@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 
 from ragstone.core.errors import CannotGoOn, DamagedRun, InputError, room_for
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, reason
 from ragstone.core.remote_files import is_url
@@ -55,14 +55,14 @@ def log_run(run: Run) -> None:
         if one.group.keys() == {"system"}:
             means.setdefault(one.metric, []).append(f"{one.group['system']}={_shown(one.value)}")
     said = "; ".join(f"{metric}: {', '.join(values)}" for metric, values in means.items())
-    LOGGER.info("%s", on_one_line(f"{run.path.name}: {run.form.data.examples} examples; {said}"))
+    LOGGER.info("%s", single_line(f"{run.path.name}: {run.form.data.examples} examples; {said}"))
 
 
 def log_one(scores: Mapping[str, float | None]) -> None:
     """Log the scores of a single example at DEBUG."""
     if LOGGER.isEnabledFor(DEBUG):
         said = "; ".join(f"{metric}: {_shown(value)}" for metric, value in scores.items())
-        LOGGER.debug("%s", on_one_line(f"evaluate_one: {said}"))
+        LOGGER.debug("%s", single_line(f"evaluate_one: {said}"))
 
 
 def _shown(value: float | None) -> str:

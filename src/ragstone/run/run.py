@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragstone.core.errors import InputError, MissingDependency, UnknownName
-from ragstone.core.messages import HasPage, argument, call, noticed, throughout
+from ragstone.core.messages import Displayable, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
 from ragstone.judgements import KINDS, Tables
 
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from .corrections.correct import Overruling
     from .corrections.corrected_run import Overlay
-    from .corrections.correction import Judgement, Overrule, Overruled
+    from .corrections.correction import Correction, Judgement, Overruled
 
 MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
 
 
-class Run(HasPage):
+class Run(Displayable):
     """A finished evaluation: its estimates, scores, judgements and examples.
 
     ``path`` is the run folder. If none was given, the run is in a temporary folder,
@@ -328,7 +328,7 @@ class Run(HasPage):
             example, kind, unit=unit, author=author, reason=reason, seen=seen
         )
 
-    def overrules(self) -> "tuple[Overrule, ...]":
+    def overrules(self) -> "tuple[Correction, ...]":
         """What people overruled, the newest first, with what the judge had said."""
         return self._overruling.now().all[::-1]
 
@@ -340,7 +340,7 @@ class Run(HasPage):
         """
         return self._overruling.judgements(example)
 
-    def overruled_examples(self) -> "Mapping[str, Sequence[Overrule]]":
+    def overruled_examples(self) -> "Mapping[str, Sequence[Correction]]":
         """The overrules that stand, the oldest first, by the id of each example they change."""
         overlay = self._overlay
         return {} if overlay is None else overlay.by_example

@@ -165,7 +165,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class Authenticator:
     """Lets visitors in.
 
     Attributes:

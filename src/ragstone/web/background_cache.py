@@ -33,7 +33,7 @@ POLITE = 0.4
 """Seconds that a page waits for its turn; one that takes long does not keep the others."""
 
 
-class Calm:
+class RequestGate:
     """Knows whether something is made for a person: a page, or a result that a page waits for."""
 
     def __init__(self) -> None:
@@ -91,7 +91,7 @@ LATER_MOST = 60
 """Results that are kept."""
 
 
-class Later:
+class BackgroundCache:
     """Results by key. A key holds all that a result depends on, such as when its run was made.
 
     What makes a result must not wait for another one: with every slot taken by such makers, all
@@ -101,7 +101,7 @@ class Later:
         calm: What nobody waits for waits while a result is made.
     """
 
-    def __init__(self, calm: Calm) -> None:
+    def __init__(self, calm: RequestGate) -> None:
         self._calm = calm
         self._lock = Lock()
         self._slots = BoundedSemaphore(AT_ONCE)

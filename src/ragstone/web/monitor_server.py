@@ -363,7 +363,7 @@ def serve_monitor(
     from .web_app import make_app
 
     pass
-    from .runs_folder import RunsFolder, Watching
+    from .runs_folder import MonitorScreens, RunsFolder
 
     access = listening.access()
     intake = make_intake(
@@ -375,7 +375,7 @@ def serve_monitor(
     place = RunsFolder(
         opened.folder,
         store if store.startswith(POSTGRES) else "",
-        Watching(
+        MonitorScreens(
             opened,
             settings,
             takes=True,

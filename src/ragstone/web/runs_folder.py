@@ -43,13 +43,13 @@ from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
 from .auth import SeatedPerson
-from .background_cache import PATIENCE, Calm, KeptResults, Later
+from .background_cache import PATIENCE, BackgroundCache, KeptResults, RequestGate
 from .example_rows import Marks, change_marks, example_rows, marks_in
 from .page_request import NotThere
 
 
 @dataclass(frozen=True, slots=True)
-class Watching:
+class MonitorScreens:
     """A monitor.
 
     Attributes:
@@ -111,7 +111,7 @@ class OpenRun:
         InputError: It is not a finished run, or damaged.
     """
 
-    def __init__(self, path: Path, calm: Calm) -> None:
+    def __init__(self, path: Path, calm: RequestGate) -> None:
         self._calm = calm
         self.run = Run.open(path)
         self.run.folder.believe()
@@ -141,7 +141,7 @@ class OpenRuns:
         calm: What is made ready in the background waits for it.
     """
 
-    def __init__(self, calm: Calm) -> None:
+    def __init__(self, calm: RequestGate) -> None:
         self._calm = calm
         self._lock = Lock()
         self._held: OrderedDict[Path, tuple[Stamp, OpenRun]] = OrderedDict()
@@ -202,13 +202,15 @@ class RunsFolder:
         calm: Whether something is made for a person.
     """
 
-    def __init__(self, folder: Path, labels: str = "", watching: Watching | None = None) -> None:
+    def __init__(
+        self, folder: Path, labels: str = "", watching: MonitorScreens | None = None
+    ) -> None:
         if not folder.is_dir():
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
         self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
-        self.calm = Calm()
-        self.later = Later(self.calm)
+        self.calm = RequestGate()
+        self.later = BackgroundCache(self.calm)
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
         self._seen: dict[Path, tuple[RunsFolderStamp, FoundRun, Sequence[Estimate]]] = {}
@@ -430,7 +432,7 @@ class RunsFolder:
         except OSError:
             return False
 
-    def watching(self) -> Watching:
+    def watching(self) -> MonitorScreens:
         """The monitor.
 
         Raises:
@@ -443,7 +445,7 @@ class RunsFolder:
                     raise NotThere(
                         f"Nothing is monitored in {self.folder}: `ragstone monitor serve` begins."
                     )
-                self._watching = Watching(open_store(self.folder, make=False))
+                self._watching = MonitorScreens(open_store(self.folder, make=False))
             return self._watching
 
     def person(self, token: str) -> SeatedPerson | None:

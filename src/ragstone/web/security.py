@@ -3,7 +3,7 @@
 Every response carries a Content-Security-Policy without inline script, inline style or eval. A
 request must name this server as its host, so that a page elsewhere cannot reach it through a name
 of its own (DNS rebinding). A write must come from a page of this server and carry the secret that
-its pages have. The ``Door`` in ``auth`` decides who is let in.
+its pages have. The ``Authenticator`` in ``auth`` decides who is let in.
 """
 
 import errno
@@ -21,7 +21,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ragstone.core.errors import InputError
 
-from .auth import READING, SEATS, Door, Lookup, Refusal, Visitor, WrongTries
+from .auth import READING, SEATS, Authenticator, Lookup, Refusal, Visitor, WrongTries
 from .page_request import VISITOR
 
 LOOPBACK, EVERY = ("127.0.0.1", "localhost", "::1"), ("0.0.0.0", "::")
@@ -211,7 +211,7 @@ class Access:
         return self.others if self.others and alone else f"{asked.scheme}://{asked.netloc}"
 
 
-class Safe:
+class SecurityHeaders:
     """Puts an app behind these rules.
 
     Args:
@@ -229,7 +229,7 @@ class Safe:
         refused: Callable[[Scope, Refusal], Response],
     ) -> None:
         self.app, self.access, self.refused = app, access, refused
-        self.door = Door(access.token, person, access.tries)
+        self.door = Authenticator(access.token, person, access.tries)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from ragstone.core.escape import seen
+from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell
 from ragstone.report.number_format import (
     ARROWS,
@@ -117,7 +117,7 @@ def shown(value: Any) -> Any:
     """What is written for a value: text cannot hide characters or change its direction."""
     if value is None:
         return ""
-    return seen(in_shell(value)) if type(value) is str else value
+    return visible(in_shell(value)) if type(value) is str else value
 
 
 def moment(at: str) -> str:

@@ -52,7 +52,7 @@ from .pages import run_view as run
 from .pages import runs_view as runs
 from .pages import suite_view as suite
 from .runs_folder import RunsFolder
-from .security import Access, Safe
+from .security import Access, SecurityHeaders
 from .templating import asset, asset_path, assets, render
 
 Answer = WebPage | WebFile | Elsewhere
@@ -156,7 +156,7 @@ def make_app(place: RunsFolder, access: Access) -> ASGIApp:
     def closed(scope: Scope, why: Refusal) -> Response:
         return _closed(place, access, Asked.of(Request(scope)), why)
 
-    return Safe(app, access, place.person, closed)
+    return SecurityHeaders(app, access, place.person, closed)
 
 
 def _answer(

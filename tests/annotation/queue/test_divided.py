@@ -6,7 +6,7 @@ from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, Qu
 from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import (
-    DividedItem,
+    DisputedItem,
     decision_faults,
     divided_item,
     divided_items,
@@ -53,7 +53,7 @@ def answers(cited: str = "", grade: str = "", note: str = "", discarded: str = "
     return ItemAnswers(labels, note, discarded)
 
 
-def labels_of(one: DividedItem) -> list[tuple[str, float, bool, str]]:
+def labels_of(one: DisputedItem) -> list[tuple[str, float, bool, str]]:
     return [(each.label, each.spread, each.is_open, each.decided) for each in one.labels]
 
 

@@ -8,7 +8,7 @@ from ragstone.annotation.queue.assignment import HELD
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue
-from ragstone.annotation.queue.work_progress import OwnProgress, OwnWord, OwnWork, queue_work
+from ragstone.annotation.queue.work_progress import MyAnswer, MyWork, OwnProgress, queue_work
 from ragstone.core.errors import LabelConflict
 
 FORM = QueueForm("grounding", (AskedLabel("helpful", "answer", ("yes", "no")),))
@@ -51,10 +51,10 @@ def test_what_somebody_said_of_an_item_is_known_with_its_state(
     make: Make, database: LabelDatabase
 ) -> None:
     queue = make(wanted=2)
-    own = OwnWork(database, queue, "ann")
+    own = MyWork(database, queue, "ann")
     assert own.word(0) is None
     queue.next("ann")
-    assert own.word(0) == OwnWord("given")
+    assert own.word(0) == MyAnswer("given")
     queue.save("ann", 0, YES, "1")
     first = own.word(0)
     assert first is not None
@@ -68,14 +68,14 @@ def test_what_somebody_said_of_an_item_is_known_with_its_state(
     again = own.word(0)
     assert again is not None
     assert (again.state, again.answers) == ("given", NO)
-    assert OwnWork(database, queue, "ben").word(0) is None
+    assert MyWork(database, queue, "ben").word(0) is None
 
 
 def test_a_save_of_what_was_seen_is_kept_and_one_of_what_was_not_is_refused(
     make: Make, database: LabelDatabase
 ) -> None:
     queue = make()
-    own = OwnWork(database, queue, "ann")
+    own = MyWork(database, queue, "ann")
     queue.next("ann")
     queue.save("ann", 0, YES, "1", seen=0)
     word = own.word(0)
@@ -102,7 +102,7 @@ def test_progress_counts_what_is_theirs_and_what_may_come_to_be(
     make: Make, database: LabelDatabase, clock: Clock
 ) -> None:
     queue = make(count=4, wanted=1)
-    ann, ben = (OwnWork(database, queue, one) for one in ("ann", "ben"))
+    ann, ben = (MyWork(database, queue, one) for one in ("ann", "ben"))
     assert ann.progress() == OwnProgress(saved=0, skipped=0, given=0, left=4)
     queue.next("ann")
     assert ann.progress() == OwnProgress(saved=0, skipped=0, given=1, left=3)
@@ -132,7 +132,7 @@ def test_progress_is_that_of_the_overview(make: Make, database: LabelDatabase) -
             queue.save(person, item.item, YES, str(item.item))
     queue.skip("ann", 2)
     for one in queue_work(database, queue.name).people:
-        own = OwnWork(database, queue, one.name).progress()
+        own = MyWork(database, queue, one.name).progress()
         assert (own.saved, own.skipped) == (one.saved, one.skipped)
         assert own.left + own.given == one.left
 
@@ -145,7 +145,7 @@ def test_the_list_has_the_items_of_one_person_the_last_first(
     for number, answers in ((0, NO), (1, ItemAnswers(discarded="in Welsh"))):
         clock.now += 1
         queue.save("ann", number, answers, str(number))
-    found = OwnWork(database, queue, "ann").items()
+    found = MyWork(database, queue, "ann").items()
     assert [(one.item, one.state, one.text) for one in found] == [
         (2, "given", "2?"),
         (1, "said", "1?"),
@@ -156,4 +156,4 @@ def test_the_list_has_the_items_of_one_person_the_last_first(
         (True, False),
         (False, True),
     ]
-    assert OwnWork(database, queue, "ben").items() == []
+    assert MyWork(database, queue, "ben").items() == []

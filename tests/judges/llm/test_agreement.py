@@ -16,7 +16,7 @@ from ragstone.judgements import (
     Tables,
     same_outcome,
 )
-from ragstone.judges import Sheet
+from ragstone.judges import RowBuilder
 from ragstone.judges.judge import Proposition
 from ragstone.judges.llm.claim_tasks import AgreementTask, ClaimAgreement, StatementAgreement
 from ragstone.judges.llm.prompts import Prompts
@@ -205,7 +205,7 @@ def outcome(given: Target, said: TaskReply) -> str:
     }
     tables = {}
     for ask, found in rows.items():
-        sheet = Sheet(ask, "model")
+        sheet = RowBuilder(ask, "model")
         for row in found:
             sheet.add("subject", **row)
         tables[ask] = sheet.filled().rows.with_columns(pl.lit(0, pl.UInt32).alias("row"))

@@ -9,7 +9,7 @@ import pytest
 
 from ragstone.data import Context, Example, Turn, to_frame
 from ragstone.judgements import RESPONSE_TYPES, Claims, Tables
-from ragstone.judges import Sheet
+from ragstone.judges import RowBuilder
 from ragstone.judges.judge import Block
 from ragstone.judges.llm.claim_tasks import AnswerClaims, ClaimsTask
 from ragstone.judges.llm.prompts import Prompts
@@ -187,7 +187,7 @@ def view(answer: str, *claims: str) -> pl.DataFrame:
     """The claims view of an answer, with the citations that counting finds."""
     given = example(answer, contexts=TWO)
     block = Block([given], to_frame([given]))
-    sheet = Sheet("claims", "model")
+    sheet = RowBuilder("claims", "model")
     for row in TASK.rows("claims", Target(given), told(*claims)):
         sheet.add("subject", **row)
     counted = RulesJudge().fill("citations", block, [0]).rows
@@ -219,7 +219,7 @@ def test_fabricated_marker_counts_as_a_marker_that_cites_nothing() -> None:
 
 def test_claims_without_citations_of_their_own_are_cited_by_their_sentence() -> None:
     given = example("Tin [1]. Copper.", contexts=TWO)
-    sheet = Sheet("claims", "other")
+    sheet = RowBuilder("claims", "other")
     for index in (0, 1):
         sheet.add("subject", index=index, text="…", sentence=index, factual=True)
     number = pl.lit(0, pl.UInt32).alias("row")

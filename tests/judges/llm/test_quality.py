@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ragstone.data import Example, Turn, to_frame
 from ragstone.judgements import KINDS, VALUE, Quality, Tables, same_outcome
-from ragstone.judges import Sheet
+from ragstone.judges import RowBuilder
 from ragstone.judges.llm.kind_task import KindItem, KindTask, item_of
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.questions import Question
@@ -174,7 +174,7 @@ def test_the_prompt_is_short() -> None:
 
 def scored(metric: str, given: Target, said: TaskReply) -> float:
     """Through the table, as a run does it."""
-    sheet = Sheet("quality", "who")
+    sheet = RowBuilder("quality", "who")
     sheet.add("subject", **row(given, said))
     frame = to_frame([given.example])
     rows = sheet.filled().rows.with_columns(row=pl.lit(0, pl.UInt32))

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.data import Context, Example, to_frame
 from ragstone.judgements import MISSING, Tables
-from ragstone.judges import Block, Filled, Judge, Sheet
+from ragstone.judges import Block, Filled, Judge, RowBuilder
 from ragstone.judges.rules import RulesJudge
 from ragstone.judges.similarity import (
     BertscoreSettings,
@@ -119,7 +119,7 @@ class Prober:
     asks: frozenset[str] = frozenset({"probes"})
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             if block.examples[row].answer and sheet.done(row, f"probes of {row}"):
                 for index, text in enumerate(self.texts):

@@ -26,7 +26,7 @@ from ragstone.monitor.alarms.notifications import (
     HELD,
     LONGEST,
     MOST_TRIES,
-    AlarmMessage,
+    NotificationText,
     NotTold,
     letter,
     tell_by_email,
@@ -59,7 +59,7 @@ NOW = 1_700_000_000.0
 HOSTILE = 'lang=de\r\nBcc: all@example.org\r\n\r\n<script>alert(1)</script>\x1b[31m\u202e"'
 FACTS = {"metric": "faithfulness", "better": "+", "mean": 0.62, "answers": 117, "bar": 0.75}
 ALARM = RaisedAlarm(7, "faith", HOSTILE, "quality", "firing", NOW - 5_280, NOW, None, FACTS)
-MESSAGE = AlarmMessage(ALARM, "fired", "https://app.example.org")
+MESSAGE = NotificationText(ALARM, "fired", "https://app.example.org")
 
 
 class Scripted:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.errors import StoreAway
-from ragstone.monitor.intake.group_commit import GroupCommit, Taken
+from ragstone.monitor.intake.group_commit import AcceptedBody, GroupCommit
 from ragstone.monitor.store.rows import counted, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.spans import Malformed, TracePart
@@ -13,8 +13,8 @@ from tests.monitor.intake.held import Held
 from tests.monitor.intake.running import PROTOBUF, kept, running, traces
 
 
-def taken(trace: str, body: bytes = b"x") -> Taken:
-    return Taken([TracePart(trace, "example", body, 1)], counts={"received": 1})
+def taken(trace: str, body: bytes = b"x") -> AcceptedBody:
+    return AcceptedBody([TracePart(trace, "example", body, 1)], counts={"received": 1})
 
 
 def test_what_waits_is_one_transaction(store: MonitorStore) -> None:
@@ -37,7 +37,7 @@ def test_what_waits_is_one_transaction(store: MonitorStore) -> None:
 
 def test_what_is_remembered_and_kept_aside_is_in_the_same_transaction(store: MonitorStore) -> None:
     writer = GroupCommit(store, now=lambda: 60.0)
-    one = Taken(
+    one = AcceptedBody(
         [TracePart("t", "example", b"x", 1)],
         [Malformed("body_not_json", b"y")],
         {"received": 2},
@@ -58,7 +58,7 @@ def test_one_that_cannot_be_written_does_not_keep_others_away(store: MonitorStor
     said: dict[str, Exception | None] = {}
     writer.put(taken("first"), lambda error: said.update(first=error))
     held.begun.wait()
-    unwritable = Taken([TracePart("bad", "example", object(), 1)])  # type: ignore[arg-type]
+    unwritable = AcceptedBody([TracePart("bad", "example", object(), 1)])  # type: ignore[arg-type]
     object.__setattr__(unwritable.parts[0], "body", _Odd())
     writer.put(taken("second"), lambda error: said.update(second=error))
     writer.put(unwritable, lambda error: said.update(bad=error))

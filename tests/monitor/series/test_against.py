@@ -8,7 +8,7 @@ import pytest
 from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.monitor.series.compare_windows import side_by_side
-from ragstone.monitor.series.metric_over_time import Stretch
+from ragstone.monitor.series.metric_over_time import Window
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval, wilson
 from ragstone.stats.monitoring.windows import WeightedSums
@@ -31,8 +31,8 @@ class Rate:
         return wilson(self.successes, self.n, level=level)
 
 
-def stretch(successes: int, n: int, scale: ValueRange = BETTER) -> Stretch:
-    return Stretch(scale, WeightedSums.of([1.0] * successes + [0.0] * (n - successes)), 1.0)
+def stretch(successes: int, n: int, scale: ValueRange = BETTER) -> Window:
+    return Window(scale, WeightedSums.of([1.0] * successes + [0.0] * (n - successes)), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -102,7 +102,7 @@ def test_where_nothing_was_judged_it_is_said() -> None:
     found = side_by_side(stretch(0, 0), Rate(8, 10), of=None, margin=0.05)
     assert (found.difference, found.low, found.verdict) == (None, None, "cannot_tell")
     assert found.why == "too_few_to_compare?now=0&before=10"
-    endless = Stretch(ValueRange(None, None, "+", rate=False), WeightedSums.of([1.0, 2.0]), 1.0)
+    endless = Window(ValueRange(None, None, "+", rate=False), WeightedSums.of([1.0, 2.0]), 1.0)
     assert side_by_side(endless, Rate(8, 10), of=None, margin=0.05).why == "no_bounds"
 
 
@@ -112,7 +112,7 @@ def test_no_difference_is_called_one_at_any_look() -> None:
     for _ in range(60):
         before = Rate(int(rng.binomial(250, 0.8)), 250)
         x = (rng.random(1000) < 0.8).astype(float)
-        looks = [side_by_side(Stretch(BETTER, WeightedSums.of(x[:n]), 1.0), before, of=None,
+        looks = [side_by_side(Window(BETTER, WeightedSums.of(x[:n]), 1.0), before, of=None,
                               margin=None).verdict for n in range(50, 1001, 50)]  # fmt: skip
         false += any(one != "cannot_tell" for one in looks)
     assert false / 60 <= 0.05

@@ -11,7 +11,7 @@ from ragstone.annotation.adjudication import BrokenRule
 from ragstone.annotation.annotator_agreement import (
     Annotator,
     ColumnAgreement,
-    Dividing,
+    Disagreement,
     LabelAgreement,
     LabelUse,
     agreement_of,
@@ -135,7 +135,7 @@ def test_how_labels_are_used_and_what_others_say_instead(labels: LabelTable) -> 
 
 
 def test_what_divides_people_is_told_with_who_said_what(labels: LabelTable) -> None:
-    one = Dividing("q7", "2", {"ann": "yes", "ben": "yes", "": "no"}, {"ann": "unsure"}, 1.0)
+    one = Disagreement("q7", "2", {"ann": "yes", "ben": "yes", "": "no"}, {"ann": "unsure"}, 1.0)
     page = page_of(labels, [column(dividing=(one,))])
     (outline,) = [block for part in page.sections for block in part.blocks
                   if isinstance(block, Outline)]  # fmt: skip
@@ -273,7 +273,7 @@ def test_only_columns_that_are_there_have_a_legend(labels: LabelTable) -> None:
 def test_a_unit_that_divides_people_is_named(
     labels: LabelTable, unit: str | None, said: str
 ) -> None:
-    one = Dividing("q7", unit, {"ann": "yes"}, {}, 1.0)
+    one = Disagreement("q7", unit, {"ann": "yes"}, {}, 1.0)
     page = page_of(labels, [column(dividing=(one,), n_divided=1)])
     (outline,) = [block for part in page.sections for block in part.blocks
                   if isinstance(block, Outline)]  # fmt: skip

@@ -14,7 +14,7 @@ from ragstone.core.errors import DamagedRun, InputError, OverruleConflict, Unkno
 from ragstone.run import Run
 from ragstone.run.corrections import correct as overruling
 from ragstone.run.corrections.correct import NOT_ASKED, AskedAgain
-from ragstone.run.corrections.correction import Overrule, Stamp, Store
+from ragstone.run.corrections.correction import Correction, Stamp, Store
 
 METRICS = (
     "faithfulness",
@@ -469,7 +469,7 @@ def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
         asked.append(given[2])
         return NOT_ASKED
 
-    def add(store: Store, seen: Stamp, one: Overrule) -> bool:
+    def add(store: Store, seen: Stamp, one: Correction) -> bool:
         return quicker.pop() if quicker else kept(store, seen, one)
 
     kept = Store.add

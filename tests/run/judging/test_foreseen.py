@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.run.judging.chat_judge import foreseen
+from ragstone.run.judging.chat_judge import prefetchable
 
 CLAIMS = ("response", "claims")
 SUPPORT = (*CLAIMS, "support/claim")
@@ -32,10 +32,10 @@ def test_an_ask_reaches_a_judge_whom_only_data_at_hand_comes_before(
     before: list[Any], asks: tuple[str, ...], expected: list[str]
 ) -> None:
     model = judge("m", *SUPPORT, "relevance")
-    assert foreseen(model, [*before, model, judge("last", *SUPPORT)], asks) == expected
+    assert prefetchable(model, [*before, model, judge("last", *SUPPORT)], asks) == expected
 
 
 def test_what_comes_after_an_ask_of_another_judge_waits() -> None:
     model = judge("m", "support/claim")
-    assert foreseen(model, [model], SUPPORT) == []
-    assert foreseen(model, [model], ("support/claim",)) == ["support/claim"]
+    assert prefetchable(model, [model], SUPPORT) == []
+    assert prefetchable(model, [model], ("support/claim",)) == ["support/claim"]

@@ -7,7 +7,7 @@ import polars as pl
 
 from ragstone.data import Example, read
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
-from ragstone.judges import Block, Filled, Sheet
+from ragstone.judges import Block, Filled, RowBuilder
 from ragstone.judges.judge import HumanJudge
 from ragstone.judges.judge_names import JUDGES
 from ragstone.judges.local.local_judge import LocalJudge
@@ -149,7 +149,7 @@ class Scripted:
         self.asked: list[str] = []
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         for row in rows:
             example = block.examples[row]
             self.asked.append(example.id)

@@ -10,7 +10,7 @@ from ragstone.data import Example
 from ragstone.run.folder.finished_run import RunTally
 from ragstone.run.judging.sharding import DataShard
 from ragstone.run.ray_engine import engine
-from ragstone.run.ray_engine.engine import Suspects
+from ragstone.run.ray_engine.engine import CrashCandidates
 from ragstone.run.ray_engine.pool import Died, Made
 from ragstone.run.ray_engine.shard_worker import Brief, ShardTask
 
@@ -39,7 +39,7 @@ class Data:
 
 def work() -> tuple[Any, Kept]:
     kept, data = Kept(), Data()
-    made = engine._Work(kept, data, Suspects(0))  # type: ignore[arg-type]
+    made = engine._Work(kept, data, CrashCandidates(0))  # type: ignore[arg-type]
     return made, kept
 
 

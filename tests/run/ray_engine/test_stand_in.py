@@ -11,7 +11,7 @@ from ragstone.models.chat.chat_names import open_chat
 from ragstone.models.embedding_api import openai_server
 from ragstone.run.judging.named_models import Named
 from ragstone.run.judging.run_models import ChatJudges, chat_judges
-from ragstone.run.ray_engine.model_relay import StandIn, stand_ins
+from ragstone.run.ray_engine.model_relay import ModelProxy, stand_ins
 from ragstone.run.request import PLAIN
 
 KEY = "sk-of-the-run"
@@ -51,7 +51,7 @@ def test_judges_that_are_names_stay_so(judge: Any) -> None:
 def test_a_stand_in_is_not_asked() -> None:
     (model,) = opened(own).models
     with pytest.raises(RuntimeError, match="asked about claims by the process of the run"):
-        asyncio.run(StandIn.of(model).reply(ChatRequest("", ("",), {}, "claims")))
+        asyncio.run(ModelProxy.of(model).reply(ChatRequest("", ("",), {}, "claims")))
 
 
 def test_a_key_does_not_leave_its_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import UnknownName
-from ragstone.core.messages import HasPage
+from ragstone.core.messages import Displayable
 from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.judge_quality.confusion import Criterion
@@ -32,7 +32,7 @@ from .labelled_run import LabelledRun, labels_for
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Calibration(HasPage):
+class Calibration(Displayable):
     """What human labels show about a judge and its numbers.
 
     Attributes:

@@ -15,7 +15,7 @@ from ragstone.analysis.scored_run import Quantity, ValueRange, mean_of, mean_qua
 from ragstone.core.messages import reason
 from ragstone.stats import MeanEstimate, ends_of
 from ragstone.stats.correction.anytime import anytime_mean, fair_draw_p
-from ragstone.stats.correction.corrected import Corrected, Correction, joined_strata
+from ragstone.stats.correction.corrected import Corrected, MeanCorrection, joined_strata
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
 from ragstone.stats.correction.poststratified import poststratify
 from ragstone.stats.correction.ppi_and_rogan_gladen import (
@@ -204,7 +204,7 @@ class LabelledScores:
         """How many of these people labelled."""
         return self.judged[PEOPLE].count()
 
-    def by_labels(self) -> Correction:
+    def by_labels(self) -> MeanCorrection:
         """The estimate from people's labels alone, in prepared form."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
         labels, weights, clusters = _labels(rows), known_weights(rows), _clusters(rows)
@@ -216,7 +216,7 @@ class LabelledScores:
             labels, low=self.scale.low, high=self.scale.high, weights=weights, clusters=clusters
         )
 
-    def corrected(self) -> Correction:
+    def corrected(self) -> MeanCorrection:
         """The estimate from the judge's scores and people's labels, in prepared form."""
         judged = self.judged
         there = judged[PEOPLE].is_not_null().to_numpy()
@@ -244,7 +244,7 @@ class LabelledScores:
             verdicts(judged, self.n_labels), there, labels, weights=weights, clusters=clusters
         )
 
-    def _as_they_come(self) -> Correction:
+    def _as_they_come(self) -> MeanCorrection:
         """The estimate for labels that are looked at repeatedly; or why there is none."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null()).sort(CAME)
         weights = rows[WEIGHT].drop_nulls()

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.core.messages import HasPage, reason
+from ragstone.core.messages import Displayable, reason
 from ragstone.stats.comparison.preference_models import bradley_terry
 
 Verdict = Literal["better", "worse", "equivalent", "same", "cannot_tell"]
@@ -229,7 +229,7 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Comparisons(HasPage):
+class Comparisons(Displayable):
     """All comparisons of one call.
 
     ``family`` is the number of tests the p-values are adjusted for,

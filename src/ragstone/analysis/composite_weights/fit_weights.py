@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import InputError
-from ragstone.core.messages import HasPage, argument, reason
+from ragstone.core.messages import Displayable, argument, reason
 from ragstone.metrics import Composite, parse_metric
 from ragstone.stats import Interval, mean_interval
 from ragstone.stats.comparison.preference_models import (
@@ -80,7 +80,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class FittedWeights(HasPage):
+class FittedWeights(Displayable):
     """Fitted and starting weights, and which of them to keep.
 
     ``gain`` is the mean reduction in loss by the fitted weights, for a pair or a rating, with an

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import Scored, known_metric
-from ragstone.annotation.adjudication import Word, that_count
+from ragstone.annotation.adjudication import FinalLabel, that_count
 from ragstone.annotation.read_labels import source_of
 from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import Reason, argument, reason
@@ -164,7 +164,7 @@ def judged_of(opinions: Opinions, scored: Scored) -> list[JointOpinion]:
         raise DataError(faults, hint=f"The run is {scored.run.path}.")
     found = []
     for (a, b), votes in said.items():
-        words = (Word(None, None, annotator, discarded=False) for annotator in votes)
+        words = (FinalLabel(None, None, annotator, discarded=False) for annotator in votes)
         values = list(compress(votes.values(), that_count(words)))
         found.append(JointOpinion(a, b, sum(values) / len(values), len(values)))
     return found

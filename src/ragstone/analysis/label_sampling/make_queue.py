@@ -21,7 +21,7 @@ from ragstone.annotation.queue.form import (
 )
 from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
 from ragstone.annotation.queue.queue import Queue, queues
-from ragstone.annotation.queue.queue_results import take_over
+from ragstone.annotation.queue.queue_results import import_labels
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument
@@ -260,7 +260,7 @@ def annotate(
         return Queue(store, form.name)
     queue = make_queue(store, form, items, risk=risk, doubt=doubt)
     if found.said is not None:
-        take_over(queue, found.said)
+        import_labels(queue, found.said)
     return queue
 
 

@@ -11,7 +11,7 @@ from ragstone.analysis.comparison.comparability import same_inputs_reason
 from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
-from ragstone.core.messages import HasPage, reason
+from ragstone.core.messages import Displayable, reason
 from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.distributions import Side
@@ -140,7 +140,7 @@ class Decided:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GateResult(HasPage):
+class GateResult(Displayable):
     """The decision of a gate: the first that applies of fail, missing, cannot tell, pass.
 
     Attributes:

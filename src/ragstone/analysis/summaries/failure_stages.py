@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
-from ragstone.core.messages import HasPage, reason
+from ragstone.core.messages import Displayable, reason
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import groups_of, rows_of
 from ragstone.stats import mean_interval
@@ -301,7 +301,7 @@ class FailureGroups:
 
 
 @dataclass(frozen=True, slots=True)
-class Failures(FailureGroups, HasPage):
+class Failures(FailureGroups, Displayable):
     """The same, and which answers they are.
 
     Attributes:

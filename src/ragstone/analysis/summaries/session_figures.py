@@ -14,7 +14,7 @@ import polars as pl
 
 from ragstone.analysis.scored_run import Scored, known_metric
 from ragstone.core.errors import InputError
-from ragstone.core.messages import HasPage, argument
+from ragstone.core.messages import Displayable, argument
 from ragstone.data.example import SESSION
 from ragstone.judgements import ASKS, Response
 from ragstone.run import Run
@@ -152,7 +152,7 @@ class ConversationFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversations(ConversationFigures, HasPage):
+class Conversations(ConversationFigures, Displayable):
     """The same, and which conversations they are.
 
     Attributes:

@@ -31,7 +31,7 @@ TurnState = Literal["given", "said", "skipped", "late"]
 
 
 @dataclass(frozen=True, slots=True)
-class Turns:
+class Leases:
     """The turns of a queue, in a transaction.
 
     Attributes:

@@ -15,7 +15,7 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, LabelConflict, UnknownName
 from ragstone.core.messages import argument
 
-from .assignment import Route, Turns, inclusion_probabilities, limit, reroute
+from .assignment import Leases, Route, inclusion_probabilities, limit, reroute
 from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
 from .labels_store import (
     LabelDatabase,
@@ -350,7 +350,7 @@ class Queue:
             answers: What they say.
             once: A word of the client's own for this save; with the same word again nothing is
                 added, so that a save whose reply was lost can be repeated.
-            seen: The version that they saw of what they said before, see ``OwnWork``; None if it
+            seen: The version that they saw of what they said before, see ``MyWork``; None if it
                 does not matter.
 
         Raises:
@@ -498,8 +498,8 @@ class Queue:
     def _at(self) -> str:
         return _stamp(self._now())
 
-    def _turns(self, run: Sql) -> Turns:
-        return Turns(run, self.name, self._now())
+    def _turns(self, run: Sql) -> Leases:
+        return Leases(run, self.name, self._now())
 
     def _next(self, run: Sql, person: str) -> QueueItem | None:
         number = self._turns(run).next(person)

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.annotation.adjudication import (
-    Word,
+    FinalLabel,
     adjudicator,
     adjudicator_named,
     is_adjudicator,
@@ -88,7 +88,7 @@ class DividedLabel:
 
 
 @dataclass(frozen=True, slots=True)
-class DividedItem:
+class DisputedItem:
     """What people said of an item.
 
     Attributes:
@@ -123,7 +123,7 @@ class DividedItem:
         return next(mine, ItemAnswers())
 
 
-def divided_items(queue: Queue) -> list[DividedItem]:
+def divided_items(queue: Queue) -> list[DisputedItem]:
     """The items on which people differ, decided or not; the most divided first."""
     by_item: dict[int, list[SavedItem]] = {}
     for one in queue.said():
@@ -135,7 +135,7 @@ def divided_items(queue: Queue) -> list[DividedItem]:
     )
 
 
-def divided_item(queue: Queue, number: int) -> DividedItem:
+def divided_item(queue: Queue, number: int) -> DisputedItem:
     """What people said of one item, whether they differ or not.
 
     Raises:
@@ -149,7 +149,7 @@ def divided_item(queue: Queue, number: int) -> DividedItem:
 
 
 def decision_faults(
-    form: QueueForm, item: QueueItem, divided: DividedItem, answers: ItemAnswers
+    form: QueueForm, item: QueueItem, divided: DisputedItem, answers: ItemAnswers
 ) -> list[AnswerFault]:
     """What is wrong with a decision: all that divides people is decided, and breaks no rule.
 
@@ -173,7 +173,7 @@ def decision_faults(
     ]
 
 
-def _item(form: QueueForm, said: Sequence[SavedItem]) -> DividedItem:
+def _item(form: QueueForm, said: Sequence[SavedItem]) -> DisputedItem:
     """From what was said of one item, by whomever."""
     labels, agreed = [], dict[Part, dict[str, str]]()
     for part in dict.fromkeys(part for one in said for part in one.answers.labels):
@@ -183,7 +183,7 @@ def _item(form: QueueForm, said: Sequence[SavedItem]) -> DividedItem:
                 labels.append(found)
             elif found.said:
                 agreed.setdefault(part, {})[label] = next(iter(found.said.values()))
-    return DividedItem(
+    return DisputedItem(
         said[0].item,
         said[0].id,
         tuple(labels),
@@ -202,7 +202,7 @@ def _label(part: Part, label: str, said: Sequence[SavedItem]) -> tuple[DividedLa
         if not value and not discarded:
             continue
         who = adjudicator(one.person) if decides else one.person
-        words.append(Word(part, label, who, discarded))
+        words.append(FinalLabel(part, label, who, discarded))
         values.append(value)
         if not decides:
             people[one.person] = value
@@ -350,7 +350,7 @@ NOBODY = "somebody"
 
 
 @dataclass(frozen=True, slots=True)
-class TakenOver:
+class ImportedLabels:
     """What became of labels: items that people's answers were kept of, and rows left out.
 
     Attributes:
@@ -364,7 +364,7 @@ class TakenOver:
     left_out: int
 
 
-def take_over(queue: Queue, labels: LabelTable, by: str = "") -> TakenOver:
+def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLabels:
     """Put the labels of a table into a queue, as those of the people who gave them.
 
     What somebody said in the queue stays as it is. Adjudicators' labels are decisions here, too.
@@ -411,7 +411,7 @@ def take_over(queue: Queue, labels: LabelTable, by: str = "") -> TakenOver:
         elif is_new := (adjudicator_named(who), number) not in decided:
             queue.decide(adjudicator_named(who), number, answers, f"taken over {token_hex()}")
         kept += [who] if is_new else []
-    return TakenOver(len(kept), tuple(dict.fromkeys(kept)), left_out)
+    return ImportedLabels(len(kept), tuple(dict.fromkeys(kept)), left_out)
 
 
 def _places(queue: Queue) -> dict[tuple[str, Part], list[int]]:

@@ -26,14 +26,14 @@ SHORT = 160
 
 
 @dataclass(frozen=True, slots=True)
-class OwnWord:
+class MyAnswer:
     """What became of an item that somebody was given, and what they said of it last.
 
     Attributes:
         state: ``given``: they have it; ``late``: somebody else may have it now; ``skipped``;
             ``said``.
         answers: What they said; None if nothing yet. What they took back is still here.
-        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``seen``.
+        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``visible``.
         at: When they said it.
     """
 
@@ -44,12 +44,12 @@ class OwnWord:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnItem:
+class MyItem:
     """An item in the list of somebody's own.
 
     Attributes:
         item: Its number in the queue.
-        state: As in ``OwnWord``.
+        state: As in ``MyAnswer``.
         text: How its question begins; its id where it has none.
         discarded: Whether they discarded it.
         note: Whether they noted something.
@@ -77,7 +77,7 @@ class OwnProgress:
         return self.saved + self.given + self.left
 
 
-class OwnWork:
+class MyWork:
     """What one person did in a queue.
 
     Args:
@@ -90,7 +90,7 @@ class OwnWork:
         self._database, self._queue = database, queue
         self._here = (queue.name, person)
 
-    def word(self, number: int) -> OwnWord | None:
+    def word(self, number: int) -> MyAnswer | None:
         """What they said of an item; None if they were never given it."""
         with self._database.reading() as run:
             states = run(
@@ -105,11 +105,11 @@ class OwnWork:
         if not states:
             return None
         if not said:
-            return OwnWord(states[0][0])
+            return MyAnswer(states[0][0])
         ((answers, version, at),) = said
-        return OwnWord(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
+        return MyAnswer(states[0][0], ItemAnswers.from_dict(json.loads(answers)), version, at)
 
-    def items(self) -> list[OwnItem]:
+    def items(self) -> list[MyItem]:
         """Those they were given, the last one first."""
         with self._database.reading() as run:
             rows = run(
@@ -156,10 +156,10 @@ class OwnWork:
         return int(count)
 
 
-def _own(item: int, state: str, id: str, shown: str, answers: str | None) -> OwnItem:
+def _own(item: int, state: str, id: str, shown: str, answers: str | None) -> MyItem:
     said = json.loads(answers) if answers else {}
     question = json.loads(shown).get("question") or id
-    return OwnItem(
+    return MyItem(
         item, state, question[:SHORT], bool(said.get("discarded")), bool(said.get("note"))
     )
 

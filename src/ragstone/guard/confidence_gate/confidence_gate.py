@@ -15,7 +15,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from ragstone.core.errors import DamagedRun, Fault, InputError
 from ragstone.core.files import write_result
-from ragstone.core.messages import HasPage, argument, reason
+from ragstone.core.messages import Displayable, argument, reason
 from ragstone.data.sources import on_disk
 from ragstone.guard.assessment import WayOut
 from ragstone.guard.guard_input import is_share
@@ -424,7 +424,7 @@ class OtherPromise:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GateCalibration(HasPage):
+class GateCalibration(Displayable):
     """A gate, and what the labels say about it.
 
     Attributes:
@@ -648,7 +648,7 @@ class CheckedPromise:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GateCheck(HasPage):
+class GateCheck(Displayable):
     """What new labels show of a gate.
 
     Attributes:

@@ -12,12 +12,12 @@ telemetry       an event on the span of OpenTelemetry
 from .asgi import GuardMiddleware
 from .decorator import GuardedCall, assess_retrieval, guarded
 from .request_guard import RequestGuard, Ruling, tell_guard, to_span
-from .request_reading import HeardRequest
+from .request_reading import BufferedRequest
 
 __all__ = [
+    "BufferedRequest",
     "GuardMiddleware",
     "GuardedCall",
-    "HeardRequest",
     "RequestGuard",
     "Ruling",
     "assess_retrieval",

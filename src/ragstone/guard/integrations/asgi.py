@@ -26,10 +26,10 @@ from .request_guard import (
 )
 from .request_reading import (
     AtPath,
+    BufferedRequest,
     ChatCompletions,
     Extract,
     Extraction,
-    HeardRequest,
     JsonPath,
     Message,
     Receive,
@@ -51,7 +51,7 @@ class GuardedReply:
         self,
         replies: JsonReplies,
         streams: EventReplies,
-        request: HeardRequest,
+        request: BufferedRequest,
         told: Told,
         header: bytes,
         send: Send,
@@ -311,7 +311,7 @@ class GuardMiddleware:
         if not self._is_guarded(scope):
             await self.app(scope, receive, send)
             return
-        request = HeardRequest(scope, self._most_bytes)
+        request = BufferedRequest(scope, self._most_bytes)
         with listening() as told:
             reply = GuardedReply(self._json, self._streams, request, told, self._header, send)
             try:

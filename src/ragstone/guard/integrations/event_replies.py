@@ -12,7 +12,15 @@ from ragstone.guard.stream import ReleasePolicy
 
 from .guarded_replies import GuardedPieces, note_of
 from .request_guard import Exchange, RequestGuard, Told, log_error
-from .request_reading import SPELLED, Extraction, HeardRequest, JsonPath, NotFound, beside, text_of
+from .request_reading import (
+    SPELLED,
+    BufferedRequest,
+    Extraction,
+    JsonPath,
+    NotFound,
+    beside,
+    text_of,
+)
 
 FIELDS = ("", "data", "event", "id", "retry")
 """What a line may begin with; the first is a comment."""
@@ -355,7 +363,7 @@ class EventReply:
     def __init__(
         self,
         replies: EventReplies,
-        request: HeardRequest,
+        request: BufferedRequest,
         told: Told,
         send: Callable[[bytes], Awaitable[None]],
     ) -> None:

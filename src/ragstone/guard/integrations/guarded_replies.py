@@ -22,7 +22,14 @@ from ragstone.guard.stream import PushedStream, ReleasePolicy
 from ragstone.guard.stream.release import Policy, parts_of
 
 from .request_guard import HELD, Exchange, OnFail, RequestGuard, Ruling, Told, listening, log_error
-from .request_reading import AnswerPlaces, Extraction, HeardRequest, NotFound, Undecodable, decoded
+from .request_reading import (
+    AnswerPlaces,
+    BufferedRequest,
+    Extraction,
+    NotFound,
+    Undecodable,
+    decoded,
+)
 
 
 def header_value(rulings: Sequence[Ruling], action: str) -> bytes:
@@ -144,7 +151,7 @@ class JsonReplies:
     most_bytes: int
 
     async def judged(
-        self, body: bytes, encoding: str, request: HeardRequest, told: Exchange
+        self, body: bytes, encoding: str, request: BufferedRequest, told: Exchange
     ) -> JudgedReply:
         """What is given in place of a body.
 
@@ -170,7 +177,7 @@ class JsonReplies:
             why = reason("guard_failed", error=type(error).__name__)
             return self.unseen(why, request, told)
 
-    def unseen(self, why: str, request: HeardRequest, told: Exchange) -> JudgedReply:
+    def unseen(self, why: str, request: BufferedRequest, told: Exchange) -> JudgedReply:
         """What is given in place of a reply in which no answer can be seen.
 
         Args:
@@ -185,7 +192,7 @@ class JsonReplies:
         return JudgedReply([ruling], "marked" if ruling.held else "passed")
 
     async def _rulings(
-        self, answers: Sequence[str | None], reply: Any, request: HeardRequest, told: Exchange
+        self, answers: Sequence[str | None], reply: Any, request: BufferedRequest, told: Exchange
     ) -> list[Ruling]:
         known, why = told.over(Exchange(run_id=request.run_id)), None
         try:

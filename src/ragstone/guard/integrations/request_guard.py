@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any, Literal, Protocol
 
 from ragstone.core.errors import InputError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason, reason
 from ragstone.guard.assessment import LONGEST_ID, Assessment, WayOut, event_of
 from ragstone.guard.claim_judges import Circuit
@@ -452,4 +452,4 @@ def log_error(what: str, error: Exception, run_id: str | None) -> None:
 
 def shown(run_id: str | None) -> str | None:
     """A request's name as a log shows it."""
-    return None if run_id is None else on_one_line(str(run_id))[:LONGEST_ID]
+    return None if run_id is None else single_line(str(run_id))[:LONGEST_ID]

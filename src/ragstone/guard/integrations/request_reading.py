@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from uuid import uuid4
 
 from ragstone.core.errors import InputError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.messages import reason
 
 from .request_guard import Exchange, log_error
@@ -62,7 +62,7 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 
 
-class HeardRequest:
+class BufferedRequest:
     """A request, whose body is kept while the app reads it; the app reads it as ever.
 
     Attributes:
@@ -80,7 +80,7 @@ class HeardRequest:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        self.run_id = on_one_line(self.headers.get("x-request-id", ""))[:100] or uuid4().hex
+        self.run_id = single_line(self.headers.get("x-request-id", ""))[:100] or uuid4().hex
         self._most = most_bytes
         self._pieces: list[bytes] = []
         self._size = 0
@@ -359,7 +359,7 @@ def _held(choice: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 
 Extracted = tuple[str | None, Any]
-Extract = Callable[[HeardRequest, Any], Extracted | Awaitable[Extracted]]
+Extract = Callable[[BufferedRequest, Any], Extracted | Awaitable[Extracted]]
 """From the request and its JSON (None if it has none) to the question and the contexts."""
 
 
@@ -389,7 +389,7 @@ class Extraction:
     contexts: JsonPath | None
     reply_contexts: JsonPath | None
 
-    async def exchange(self, request: HeardRequest, told: Exchange, reply: Any) -> Exchange:
+    async def exchange(self, request: BufferedRequest, told: Exchange, reply: Any) -> Exchange:
         """What an answer is judged by.
 
         Args:
@@ -414,7 +414,7 @@ class Extraction:
             raise NotFound(reason("nothing_at", path=self.reply_contexts, part="reply"))
         return known
 
-    async def _extracted(self, request: HeardRequest, body: Any, known: Exchange) -> Exchange:
+    async def _extracted(self, request: BufferedRequest, body: Any, known: Exchange) -> Exchange:
         if self.extract is not None:
             try:
                 found = self.extract(request, body)

@@ -160,7 +160,7 @@ Step = Signal | Callable[[], Any] | Out
 Steps = Generator[Step, Any, None]
 
 
-class Releasing:
+class Release:
     """What leaves of one stream.
 
     ``steps`` says what is to be done next; what drives it reads, waits and gives on.

@@ -90,7 +90,7 @@ class _Block:
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class Boundary:
     """Where a unit ends.
 
     Attributes:
@@ -107,7 +107,7 @@ class End:
     lower_case_only: bool
 
 
-class Ends:
+class SentenceBoundaries:
     """The ends of the units of one text that comes in pieces."""
 
     def __init__(self) -> None:
@@ -121,9 +121,9 @@ class Ends:
         self._block: _Block | None = None
         self._at = 0
         self._closed = False
-        self._found: list[End] = []
+        self._found: list[Boundary] = []
 
-    def feed(self, piece: str) -> list[End]:
+    def feed(self, piece: str) -> list[Boundary]:
         """The ends that are known with this piece of the text."""
         place = 0
         while place < len(piece):
@@ -139,7 +139,7 @@ class Ends:
                 self._look()
         return self._told()
 
-    def close(self) -> list[End]:
+    def close(self) -> list[Boundary]:
         """The ends that are known when nothing more comes."""
         self._closed = True
         if self._lower_case_only is None and _no_capital(self._joined()):
@@ -147,7 +147,7 @@ class Ends:
         self._look()
         return self._told()
 
-    def _told(self) -> list[End]:
+    def _told(self) -> list[Boundary]:
         found, self._found = self._found, []
         return found
 
@@ -384,7 +384,7 @@ class Ends:
 
     def _tell(self, first: int, end: int, kind: UnitKind) -> None:
         lower = kind != "sentence" and bool(self._lower_case_only)
-        self._found.append(End(self._base + first, self._base + end, kind, lower))
+        self._found.append(Boundary(self._base + first, self._base + end, kind, lower))
         self._at = end
 
     def _trim(self) -> None:

@@ -25,8 +25,8 @@ from .release import (
     NotJudged,
     Out,
     Policy,
+    Release,
     ReleasePolicy,
-    Releasing,
     Signal,
 )
 from .unit_judge import UnitJudge, UnitVerdict
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class _Judged:
     """What came of a stream."""
 
-    def __init__(self, releasing: Releasing) -> None:
+    def __init__(self, releasing: Release) -> None:
         self._releasing = releasing
 
     @property
@@ -75,7 +75,7 @@ class Stream(_Judged):
     source.
     """
 
-    def __init__(self, releasing: Releasing, chunks: Iterable[Any]) -> None:
+    def __init__(self, releasing: Release, chunks: Iterable[Any]) -> None:
         super().__init__(releasing)
         self._chunks = chunks
         self._running: Callable[[], Generator[Out] | None] | None = None
@@ -142,7 +142,7 @@ class AsyncStream(_Judged):
     Whoever stops before the end closes the source with ``aclose``, or by leaving ``async with``.
     """
 
-    def __init__(self, releasing: Releasing, chunks: AsyncIterable[Any]) -> None:
+    def __init__(self, releasing: Release, chunks: AsyncIterable[Any]) -> None:
         super().__init__(releasing)
         self._chunks = chunks
         self._running: Any = None
@@ -211,7 +211,7 @@ class PushedStream(_Judged):
     Both judge, which may take time: call them in a thread where others wait.
     """
 
-    def __init__(self, releasing: Releasing) -> None:
+    def __init__(self, releasing: Release) -> None:
         super().__init__(releasing)
         self._steps = releasing.steps()
         self._out: list[Out] = []
@@ -350,7 +350,7 @@ def assess_stream(
     settings = (checks, abstain_ok, judge, gate, deadline, offline, listener)
     held = UnitJudge(guard or guard_of(*settings), question, contexts, retrieval_scores, run_id)
     release = ReleasePolicy(policy, stop_early, instead, if_not_judged)
-    return Stream(Releasing(held, release, on_unit), chunks)
+    return Stream(Release(held, release, on_unit), chunks)
 
 
 def aassess_stream(
@@ -378,7 +378,7 @@ def aassess_stream(
     settings = (checks, abstain_ok, judge, gate, deadline, offline, listener)
     held = UnitJudge(guard or guard_of(*settings), question, contexts, retrieval_scores, run_id)
     release = ReleasePolicy(policy, stop_early, instead, if_not_judged)
-    return AsyncStream(Releasing(held, release, on_unit), chunks)
+    return AsyncStream(Release(held, release, on_unit), chunks)
 
 
 def pushed_stream(
@@ -393,4 +393,4 @@ def pushed_stream(
 ) -> PushedStream:
     """As ``assess_stream``, for whoever is given the pieces: it has ``feed`` and ``close``."""
     held = UnitJudge(guard, question, contexts, retrieval_scores, run_id)
-    return PushedStream(Releasing(held, release, on_unit))
+    return PushedStream(Release(held, release, on_unit))

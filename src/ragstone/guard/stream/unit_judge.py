@@ -29,7 +29,7 @@ from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, cl
 from ragstone.judges.local.sentences import Sentence, each_sentence
 from ragstone.judges.local.text_terms import terms
 
-from .sentence_boundaries import End, Ends, UnitKind
+from .sentence_boundaries import Boundary, SentenceBoundaries, UnitKind
 
 _UTF_8 = getincrementaldecoder("utf-8")
 _HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
@@ -121,7 +121,7 @@ class Units:
 
     def __init__(self) -> None:
         self._arriving = ArrivingText()
-        self._ends = Ends()
+        self._ends = SentenceBoundaries()
         self._held: list[str] = []
         self._start = 0
         self._closed = False
@@ -162,7 +162,7 @@ class Units:
             found.append(StreamUnit(left, self._start, "rest", len(left)))
         return found
 
-    def _complete(self, ends: Iterable[End]) -> list[StreamUnit]:
+    def _complete(self, ends: Iterable[Boundary]) -> list[StreamUnit]:
         found = []
         text = ""
         for number, one in enumerate(ends):

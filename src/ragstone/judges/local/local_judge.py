@@ -22,7 +22,7 @@ from ragstone.judges.judge import (
     Block,
     Filled,
     Proposition,
-    Sheet,
+    RowBuilder,
     block_with_turns,
     fingerprint,
     no_text,
@@ -111,17 +111,17 @@ class LocalJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:
         """Judge each example; if the encoder fails, the judgement has failed, with the reason."""
-        sheet = Sheet(ask, self.name)
+        sheet = RowBuilder(ask, self.name)
         try:
             self._judge(sheet, block, rows)
         except ModelFailure as error:
-            sheet = Sheet(ask, self.name)
+            sheet = RowBuilder(ask, self.name)
             for row in rows:
                 subject = fingerprint(ask, block.examples[row].id)
                 sheet.done(row, subject, "failed", reason("no_answer", of=self.name, said=error))
         return sheet.filled()
 
-    def _judge(self, sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+    def _judge(self, sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
         if sheet.kind is Response:
             _fill_response(sheet, block, rows)
         elif sheet.kind is Claim:
@@ -140,7 +140,7 @@ class LocalJudge:
             _fill_statement_agreement(sheet, block, rows, self._aligner)
 
 
-def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_response(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
     assert sheet.kind is Response
     for row in rows:
         answer = block.examples[row].answer or ""
@@ -150,7 +150,7 @@ def _fill_response(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             sheet.add(subject, response_type=kind, reason=reason)
 
 
-def _fill_claims(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_claims(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
     """An answer that abstains or refuses makes no claim."""
     assert sheet.kind is Claim
     kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
@@ -173,7 +173,7 @@ def _fill_claims(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
             )
 
 
-def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_statements(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
     assert sheet.kind is Statement
     for row in rows:
         references = block.examples[row].reference
@@ -186,7 +186,7 @@ def _fill_statements(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
 
 
 def _fill_relevance(
-    sheet: Sheet, block: Block, rows: Sequence[int], encoder: Encoder | None
+    sheet: RowBuilder, block: Block, rows: Sequence[int], encoder: Encoder | None
 ) -> None:
     assert sheet.kind is Relevance
     todo: list[tuple[str, str, list[str], Example]] = []
@@ -236,7 +236,9 @@ def _cosines(
     ]
 
 
-def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None) -> None:
+def _fill_support(
+    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
+) -> None:
     assert sheet.kind in (Support, ConversationSupport)
     propositions = block.propositions(sheet.ask)
     read: dict[str, tuple[tuple[str, ...], Passages]] = {}
@@ -281,7 +283,7 @@ def _fill_support(sheet: Sheet, block: Block, rows: Sequence[int], aligner: Alig
 
 
 def _fill_statement_agreement(
-    sheet: Sheet, block: Block, rows: Sequence[int], aligner: Aligner | None
+    sheet: RowBuilder, block: Block, rows: Sequence[int], aligner: Aligner | None
 ) -> None:
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
@@ -322,7 +324,7 @@ def _fill_statement_agreement(
         )
 
 
-def _fill_claim_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> None:
+def _fill_claim_agreement(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
     for row in rows:
@@ -344,7 +346,7 @@ def _fill_claim_agreement(sheet: Sheet, block: Block, rows: Sequence[int]) -> No
                 )
 
 
-def _about(sheet: Sheet, proposition: Proposition) -> dict[str, object]:
+def _about(sheet: RowBuilder, proposition: Proposition) -> dict[str, object]:
     return {
         "origin": ASKS[sheet.ask].origin,
         "author": proposition.author,

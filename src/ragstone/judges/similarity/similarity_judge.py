@@ -10,7 +10,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
 from ragstone.data import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
-from ragstone.judges.judge import Block, Filled, Sheet, fingerprint
+from ragstone.judges.judge import Block, Filled, RowBuilder, fingerprint
 from ragstone.judges.local.sentences import sentences
 from ragstone.models import Encoder, Vectors
 from ragstone.models.cross_encoder import CrossEncoder
@@ -273,7 +273,7 @@ class SimilarityJudge:
             compared = self._matched(units, measure)
         else:
             compared = self._compared(units, windows=measure.endswith(WINDOWS))
-        return filled(Sheet(ask, self.name), found, compared)
+        return filled(RowBuilder(ask, self.name), found, compared)
 
     def _compared(self, units: Sequence[Unit], *, windows: bool) -> dict[Unit, UnitValue]:
         """The best cosine of each unit."""
@@ -309,7 +309,9 @@ class SimilarityJudge:
         return {unit: self._matches[unit][measure] for unit in units}
 
 
-def filled(sheet: Sheet, found: Mapping[int, Units], compared: Mapping[Unit, UnitValue]) -> Filled:
+def filled(
+    sheet: RowBuilder, found: Mapping[int, Units], compared: Mapping[Unit, UnitValue]
+) -> Filled:
     """A row for each unit of each example; failed where one lacks or has failed."""
     measure = ASKS[sheet.ask].part
     for row, units in found.items():
@@ -389,7 +391,7 @@ class CrossEncoderJudge:
         units = dict.fromkeys(unit for one in found.values() for unit in one)
         compared = self._compared([unit for unit in units if unit.says_something])
         return filled(
-            Sheet(ask, self.name),
+            RowBuilder(ask, self.name),
             found,
             {unit: compared.get(unit, UnitValue()) for unit in units},
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
 from ragstone.monitor.store.watched_scores import (
-    JudgedStretch,
+    JudgedWindow,
     KeptDetector,
     WatchedScore,
     forget_detectors,
@@ -338,7 +338,7 @@ def _look(
     return found
 
 
-def _stretch(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedStretch:
+def _stretch(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:
     rule = watched.rule
     return judged_stretch(run, rule.metric, watched.facet, first, last, rule.of)
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.messages import reason, worded
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
@@ -306,7 +306,7 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
             raise InputError(f"There is no alarm {number}.")
         if not alarm.firing:
             return alarm
-        return end(run, alarm, now, "by_hand", on_one_line(person)[:100])
+        return end(run, alarm, now, "by_hand", single_line(person)[:100])
 
 
 def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
@@ -327,7 +327,7 @@ def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> N
             raise UnknownName(
                 "rule of this monitor", rule, known, hint=f"There are {', '.join(known)}."
             )
-        silence(run, rule, until, on_one_line(person)[:100])
+        silence(run, rule, until, single_line(person)[:100])
 
 
 def firing_worse(run: Sql) -> set[tuple[str, str]]:
@@ -476,5 +476,5 @@ def over_sentence(alarm: RaisedAlarm) -> str:
 
 def _short(text: str) -> str:
     """A name that others chose, on one line."""
-    line = on_one_line(text)
+    line = single_line(text)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"

@@ -29,7 +29,7 @@ import aiohttp
 
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.monitor.settings import (
     EmailChannel,
     FileChannel,
@@ -44,8 +44,8 @@ from ragstone.monitor.store.stored_alarms import (
     DONE,
     DUE,
     FAILED,
+    Notification,
     RaisedAlarm,
-    Telling,
     channels_due,
     end_telling,
     firing_alarms,
@@ -104,7 +104,7 @@ def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class AlarmMessage:
+class NotificationText:
     """What a channel tells.
 
     Attributes:
@@ -126,14 +126,14 @@ class AlarmMessage:
     def text(self) -> str:
         """A sentence or several, on one line."""
         said = over_sentence(self.alarm) if self.event == RESOLVED else alarm_sentence(self.alarm)
-        return on_one_line(said)
+        return single_line(said)
 
     @property
     def subject(self) -> str:
         """A few words, on one line."""
         state = "over" if self.event == RESOLVED else "alarm"
         where = f" ({self.alarm.slice})" if self.alarm.slice else ""
-        return on_one_line(f"Ragstone {state}: {self.alarm.rule}{where}")[:150]
+        return single_line(f"Ragstone {state}: {self.alarm.rule}{where}")[:150]
 
     @property
     def links(self) -> dict[str, str]:
@@ -164,7 +164,7 @@ class AlarmMessage:
         }
 
 
-def tell_stdout(message: AlarmMessage, out: TextIO | None = None) -> None:
+def tell_stdout(message: NotificationText, out: TextIO | None = None) -> None:
     """Print it.
 
     Raises:
@@ -176,7 +176,7 @@ def tell_stdout(message: AlarmMessage, out: TextIO | None = None) -> None:
         raise NotTold(f"nobody reads the output ({type(error).__name__})") from None
 
 
-def tell_file(channel: FileChannel, message: AlarmMessage) -> None:
+def tell_file(channel: FileChannel, message: NotificationText) -> None:
     """Add a line, which is on disk when this returns.
 
     Raises:
@@ -205,7 +205,7 @@ PATIENCE = 10.0
 
 def tell_by_email(
     channel: EmailChannel,
-    message: AlarmMessage,
+    message: NotificationText,
     now: float,
     trusted: ssl.SSLContext | None = None,
 ) -> None:
@@ -234,7 +234,7 @@ def tell_by_email(
         raise NotTold(f"the mail server cannot be used ({type(error).__name__})") from None
 
 
-def letter(channel: EmailChannel, message: AlarmMessage, now: float) -> EmailMessage:
+def letter(channel: EmailChannel, message: NotificationText, now: float) -> EmailMessage:
     """The message as a letter. What data says stands on one line, so that it makes no header."""
     made = EmailMessage()
     made["Subject"] = message.subject
@@ -268,7 +268,7 @@ SIGNATURE = "Ragstone-Signature"
 MESSAGE_ID = "Ragstone-Message"
 
 
-def tell_webhook(channel: WebhookChannel, message: AlarmMessage, now: float) -> None:
+def tell_webhook(channel: WebhookChannel, message: NotificationText, now: float) -> None:
     """Send a message.
 
     Args:
@@ -397,23 +397,23 @@ def tell_next(
         state, error = FAILED, "the alarm is not kept any more"
     else:
         try:
-            _tell(channel, AlarmMessage(alarm, one.event, settings.url), now)
+            _tell(channel, NotificationText(alarm, one.event, settings.url), now)
         except (NotTold, InputError) as failed:
-            error = on_one_line(str(failed))[:500]
+            error = single_line(str(failed))[:500]
             state, at = _after(one, now)
     with store.database.transaction() as run:
         end_telling(run, one, state, at, error)
     return True
 
 
-def _after(one: Telling, now: float) -> tuple[str, float]:
+def _after(one: Notification, now: float) -> tuple[str, float]:
     """What becomes of a message that was not taken, and when it is tried again."""
     if one.tries >= MOST_TRIES:
         return FAILED, now
     return DUE, now + min(LONGEST, FIRST * 2 ** min(one.tries - 1, 20))
 
 
-def _tell(channel: TellSettings, message: AlarmMessage, now: float) -> None:
+def _tell(channel: TellSettings, message: NotificationText, now: float) -> None:
     if isinstance(channel, WebhookChannel):
         tell_webhook(channel, message, now)
     elif isinstance(channel, EmailChannel):

@@ -13,7 +13,7 @@ from ragstone.data.json_text import Problem
 from ragstone.data.records import RecordReader
 from ragstone.monitor.store.incoming import (
     FoldedExample,
-    KeptPart,
+    PendingPart,
     StoredTrace,
     erasures,
     folded,
@@ -134,12 +134,12 @@ class Folding:
         return len(traces)
 
 
-def _part(kept: KeptPart) -> TracePart:
+def _part(kept: PendingPart) -> TracePart:
     kind = cast(Literal["spans", "logs", "example"], kept.kind)
     return TracePart(kept.trace, kind, kept.body, 0)
 
 
-def _stored(trace: str, parts: Sequence[KeptPart], found: FoldedTrace) -> StoredTrace:
+def _stored(trace: str, parts: Sequence[PendingPart], found: FoldedTrace) -> StoredTrace:
     times = [one.at for one in parts]
     content = found.content if found.calls or found.examples else ""
     return StoredTrace(trace, min(times), max(times), found.rooted, parts[-1].number, content)

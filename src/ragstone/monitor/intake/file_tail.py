@@ -21,7 +21,7 @@ from ragstone.monitor.store.rows import remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import Malformed, TracePart, UnreadableBody
 
-from .group_commit import GroupCommit, IntakeSettings, Taken
+from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .otlp_http import EXAMPLES, LOGS, TRACES, SentSignal, taken_from, unread
 
 CHUNK = 1_000_000
@@ -244,7 +244,7 @@ class TailedFile:
         self._file = self._path.open("rb")
         self._at = TailPosition(os.fstat(self._file.fileno()).st_ino, 0, _mark(b""))
         self._skips = False
-        self._writer.write(Taken(kept={self._name: self._at.to_dict()}))
+        self._writer.write(AcceptedBody(kept={self._name: self._at.to_dict()}))
         return len(rest) or 1
 
     def _take(self, lines: bytes) -> None:
@@ -252,7 +252,7 @@ class TailedFile:
         if self._skips:
             # The end of a line of which the beginning was put aside.
             end, newline, lines = lines.partition(b"\n")
-            self._write(Taken(), len(end) + len(newline))
+            self._write(AcceptedBody(), len(end) + len(newline))
             self._skips = False
         try:
             self._write(self._taken(lines), len(lines))
@@ -270,18 +270,18 @@ class TailedFile:
             raise
         except Exception:
             aside = Malformed("unreadable_line", b"")
-            self._write(Taken((), [aside], {"received": 1, "malformed": 1}), len(line))
+            self._write(AcceptedBody((), [aside], {"received": 1, "malformed": 1}), len(line))
 
     def _take_start(self, start: bytes) -> None:
         """Put aside the start of a line that is too long, and leave out the rest."""
         if self._skips:
-            self._write(Taken(), len(start))
+            self._write(AcceptedBody(), len(start))
             return
         aside = unread(UnreadableBody("", "span_too_long"), start, self._settings.redaction)
-        self._write(Taken((), [aside], {"received": 1, "malformed": 1}), len(start))
+        self._write(AcceptedBody((), [aside], {"received": 1, "malformed": 1}), len(start))
         self._skips = True
 
-    def _taken(self, lines: bytes) -> Taken:
+    def _taken(self, lines: bytes) -> AcceptedBody:
         """What is written of lines, each of its kind."""
         parts: list[TracePart] = []
         malformed: list[Malformed] = []
@@ -293,21 +293,21 @@ class TailedFile:
                 )
             except UnreadableBody as error:
                 aside = [self._aside(error, one) for one in body.split(b"\n") if one.strip()]
-                taken = Taken((), aside, {"received": len(aside), "malformed": len(aside)})
+                taken = AcceptedBody((), aside, {"received": len(aside), "malformed": len(aside)})
             parts += taken.parts
             malformed += taken.malformed
             counts.update(taken.counts)
-        return Taken(parts, malformed, counts)
+        return AcceptedBody(parts, malformed, counts)
 
     def _aside(self, error: UnreadableBody, line: bytes) -> Malformed:
         return unread(error, line, self._settings.redaction)
 
-    def _write(self, taken: Taken, size: int) -> None:
+    def _write(self, taken: AcceptedBody, size: int) -> None:
         """Write it, and how far the file is read with it."""
         offset = self._at.offset + size
         at = TailPosition(self._at.inode, offset, self._before(offset))
         kept = {self._name: at.to_dict()}
-        self._writer.write(Taken(taken.parts, taken.malformed, taken.counts, kept))
+        self._writer.write(AcceptedBody(taken.parts, taken.malformed, taken.counts, kept))
         self._at = at
 
 

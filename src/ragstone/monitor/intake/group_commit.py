@@ -58,7 +58,7 @@ LATER = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class AcceptedBody:
     """What one request adds to the store.
 
     Attributes:
@@ -94,7 +94,7 @@ class GroupCommit:
     def __init__(self, store: MonitorStore, now: Callable[[], float] = time.time) -> None:
         self._store, self._now = store, now
         self._turn = Condition()
-        self._waits: list[tuple[Taken, Done]] = []
+        self._waits: list[tuple[AcceptedBody, Done]] = []
         self._noted: Counter[str] = Counter()
         self._aside: list[Malformed] = []
         self._lines: list[tuple[float, Level, str]] = []
@@ -104,7 +104,7 @@ class GroupCommit:
         self._thread = Thread(target=self._work, name="ragstone-intake", daemon=True)
         self._thread.start()
 
-    def put(self, taken: Taken, done: Done) -> None:
+    def put(self, taken: AcceptedBody, done: Done) -> None:
         """Write it, with all else that waits.
 
         Args:
@@ -119,7 +119,7 @@ class GroupCommit:
                 return
         done(StoreAway("The monitor is being stopped."))
 
-    def write(self, taken: Taken) -> None:
+    def write(self, taken: AcceptedBody) -> None:
         """Write it and wait.
 
         Raises:
@@ -187,7 +187,7 @@ class GroupCommit:
     def _has_notes(self) -> bool:
         return bool(self._noted or self._aside or self._lines)
 
-    def _next(self) -> list[tuple[Taken, Done]]:
+    def _next(self) -> list[tuple[AcceptedBody, Done]]:
         """What is written together: all that waits, in the order in which it came."""
         size = n = 0
         for taken, _ in self._waits:
@@ -198,7 +198,7 @@ class GroupCommit:
         group, self._waits = self._waits[:n], self._waits[n:]
         return group
 
-    def _commit(self, group: Sequence[tuple[Taken, Done]]) -> None:
+    def _commit(self, group: Sequence[tuple[AcceptedBody, Done]]) -> None:
         error = self._attempt([taken for taken, _ in group])
         if error is not None and len(group) > 1:
             # One of them may be what cannot be written; where the first fails too, it is the store.
@@ -213,7 +213,7 @@ class GroupCommit:
         for _, done in group:
             done(error)
 
-    def _attempt(self, group: Sequence[Taken]) -> Exception | None:
+    def _attempt(self, group: Sequence[AcceptedBody]) -> Exception | None:
         """Write a group and what was noted, or say why that is not possible."""
         with self._turn:
             noted, aside, lines = self._noted, self._aside, self._lines
@@ -226,7 +226,7 @@ class GroupCommit:
         try:
             with self._store.database.transaction() as run:
                 now = self._now()
-                write_taken(run, now, [*group, Taken(malformed=aside)], counts)
+                write_taken(run, now, [*group, AcceptedBody(malformed=aside)], counts)
                 for at, level, line in lines:
                     log(run, at, level, line)
         except Exception as error:
@@ -252,7 +252,9 @@ class GroupCommit:
             self._say("error", f"{error}")
 
 
-def write_taken(run: Sql, now: float, group: Sequence[Taken], counts: Mapping[str, int]) -> None:
+def write_taken(
+    run: Sql, now: float, group: Sequence[AcceptedBody], counts: Mapping[str, int]
+) -> None:
     """Write what was taken in, within a transaction.
 
     Args:

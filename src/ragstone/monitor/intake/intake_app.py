@@ -12,7 +12,7 @@ from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.spans import UnreadableBody
 
 from .file_tail import TailedFile
-from .group_commit import GroupCommit, IntakeSettings, Taken
+from .group_commit import AcceptedBody, GroupCommit, IntakeSettings
 from .http_request import (
     FULL,
     NotPacked,
@@ -267,7 +267,7 @@ class IntakeApp:
         self,
         signal: SentSignal,
         form: SentForm,
-        taken: Taken,
+        taken: AcceptedBody,
         place: WaitingPlace,
         answer: Callable[[Reply], None],
     ) -> None:

@@ -36,7 +36,7 @@ from ragstone.monitor.traces.spans import (
     put_aside,
 )
 
-from .group_commit import IntakeSettings, Taken
+from .group_commit import AcceptedBody, IntakeSettings
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 
@@ -165,7 +165,7 @@ EXAMPLES = SentSignal(
 
 def taken_from(
     signal: SentSignal, body: bytes, *, json: bool, settings: IntakeSettings, now: float
-) -> Taken:
+) -> AcceptedBody:
     """What is written of a body.
 
     Raises:
@@ -181,7 +181,7 @@ def taken_from(
         "malformed": len(malformed),
         "ignored": read.ignored,
     }
-    return Taken(parts, malformed, counts)
+    return AcceptedBody(parts, malformed, counts)
 
 
 def unread(error: UnreadableBody, body: bytes, redaction: Redaction | None) -> Malformed:

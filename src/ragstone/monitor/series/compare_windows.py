@@ -23,7 +23,7 @@ from ragstone.stats.correction.corrected import two_phase_mean
 from ragstone.stats.distributions import Interval
 from ragstone.stats.monitoring.windows import WeightedSums
 
-from .metric_over_time import Facet, MeanInWindow, MetricOverTime, Stretch, read_stretch
+from .metric_over_time import Facet, MeanInWindow, MetricOverTime, Window, read_stretch
 
 MetricState = Literal[
     "below_bar", "above_bar", "as_before", "better", "worse", "cannot_tell", "no_data"
@@ -175,7 +175,7 @@ class SettledMean(Protocol):
 
 
 def side_by_side(
-    now: Stretch, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
+    now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
 ) -> SideBySide:
     """A stretch that may still be filling, beside what was before.
 
@@ -216,7 +216,7 @@ def side_by_side(
     )
 
 
-def _difference(now: Stretch, before: SettledMean, level: float) -> Interval | None:
+def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
     one, other = now.always(level), before.once(level)
     if one is None or other is None or now.value is None or before.value is None:
         return None
@@ -233,7 +233,7 @@ def _verdict(
     return "better" if (interval.low > 0) == (scale.better == "+") else "worse"
 
 
-def _why(now: Stretch, before: SettledMean) -> str:
+def _why(now: Window, before: SettledMean) -> str:
     if now.scale.low is None or now.scale.high is None:
         return reason("no_bounds")
     return reason("too_few_to_compare", now=now.n, before=before.n)
@@ -393,7 +393,7 @@ def across_deploy_in(
 
 
 def corrected_now(
-    run: Sql, metric: str, since: float, until: float, slice: Facet | None, judged: Stretch
+    run: Sql, metric: str, since: float, until: float, slice: Facet | None, judged: Window
 ) -> CorrectedNow | None:
     """The mean of a stretch of time by the judge, corrected by labels, and by labels alone.
 
@@ -425,7 +425,7 @@ def corrected_now(
         high=judged.scale.high,
         design_effect=judged.effect,
     )
-    people = Stretch(
+    people = Window(
         judged.scale, WeightedSums.of([row.label for row in rows], weights), judged.effect
     )
     return CorrectedNow(

@@ -391,7 +391,7 @@ LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Stretch:
+class Window:
     """The weighted mean of a metric over a stretch of time.
 
     Attributes:
@@ -446,7 +446,7 @@ def read_stretch(
     slice: Facet | None,
     *,
     effect: float | None = None,
-) -> Stretch:
+) -> Window:
     """A metric from the slot of ``since`` on and before that of ``until``.
 
     Args:
@@ -459,8 +459,8 @@ def read_stretch(
     """
     first, end = int(since // WIDTH), int(until // WIDTH)
     if end <= first:
-        return Stretch(value_range(metric), WeightedSums.of([]), 1.0)
+        return Window(value_range(metric), WeightedSums.of([]), 1.0)
     steps = read_steps(run, metric, first, end, 1, slice)
     if effect is None:
         effect = sessions_effect(run, metric, first * WIDTH, end * WIDTH, slice)
-    return Stretch(value_range(metric), steps.together, effect)
+    return Window(value_range(metric), steps.together, effect)

@@ -37,8 +37,8 @@ from .metric_over_time import (
     Facet,
     MeanInWindow,
     MetricOverTime,
-    Stretch,
     TimeGrid,
+    Window,
     in_windows,
     read_grid,
     read_stretch,
@@ -115,7 +115,7 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    stretch = Stretch(series.range, steps.since(grid.first).together, effect)
+    stretch = Window(series.range, steps.since(grid.first).together, effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, of = _before(run, settings, metric, grid, slice, effect)
     beside = side_by_side(stretch, before, of=of, margin=_margin(rule, metric), family=family)

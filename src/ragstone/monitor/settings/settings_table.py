@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast, overload
 
 from ragstone.core.errors import InputError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.messages import argument
 from ragstone.data.json_text import shown
 
@@ -96,7 +96,7 @@ class FaultySettings(InputError):
         self.file = file
         self.faults = tuple(sorted(faults, key=lambda one: one.line))
         many = "1 fault" if len(faults) == 1 else f"{len(faults):,} faults"
-        lines = [f"  {file}:{one.line}  {one.key}  {on_one_line(one.text)}" for one in self.faults]
+        lines = [f"  {file}:{one.line}  {one.key}  {single_line(one.text)}" for one in self.faults]
         super().__init__("\n".join([f"{file} has {many}.", *lines]))
 
 

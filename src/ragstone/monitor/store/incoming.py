@@ -94,7 +94,7 @@ def last_malformed(run: Sql, n: int = 100) -> list[KeptAside]:
 CURSOR = "folded_through"
 
 
-class KeptPart(NamedTuple):
+class PendingPart(NamedTuple):
     """What one request said of one trace."""
 
     number: int
@@ -122,16 +122,16 @@ def parts_after(run: Sql, number: int, most: int) -> list[tuple[int, str]]:
     return [(int(one), trace) for one, trace in rows]
 
 
-def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[KeptPart]]:
+def parts_of(run: Sql, traces: Collection[str]) -> dict[str, list[PendingPart]]:
     """All parts of some traces, in the order in which they came."""
     rows = run(
         f"SELECT number, trace, kind, at, body FROM received WHERE trace IN ({marks(traces)}) "
         "ORDER BY trace, number",
         *traces,
     )
-    found: dict[str, list[KeptPart]] = {}
+    found: dict[str, list[PendingPart]] = {}
     for number, trace, kind, at, body in rows:
-        found.setdefault(trace, []).append(KeptPart(int(number), trace, kind, at, bytes(body)))
+        found.setdefault(trace, []).append(PendingPart(int(number), trace, kind, at, bytes(body)))
     return found
 
 

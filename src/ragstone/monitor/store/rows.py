@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from ragstone.core.database import Sql
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 
 One = TypeVar("One")
 
@@ -85,7 +85,7 @@ class LogLine(NamedTuple):
 
 def log(run: Sql, now: float, level: Level, text: str) -> None:
     """Write a line; of very many, the oldest are forgotten."""
-    line = on_one_line(text)[:LONGEST_LINE]
+    line = single_line(text)[:LONGEST_LINE]
     run("INSERT INTO lines (at, level, text) VALUES (?, ?, ?)", now, level, line)
     run("DELETE FROM lines WHERE number <= (SELECT max(number) FROM lines) - ?", MOST_LINES)
 

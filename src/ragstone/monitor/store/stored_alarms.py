@@ -35,7 +35,7 @@ class RaisedAlarm(NamedTuple):
         return self.resolved_at is None
 
 
-class ToldOf(NamedTuple):
+class Delivery(NamedTuple):
     """That a channel was told, or is to be."""
 
     alarm: int
@@ -63,7 +63,7 @@ def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
     return _raised(rows[0]) if rows else None
 
 
-def told_of(run: Sql, alarms: list[int]) -> list[ToldOf]:
+def told_of(run: Sql, alarms: list[int]) -> list[Delivery]:
     """Who was told of these alarms."""
     if not alarms:
         return []
@@ -73,7 +73,7 @@ def told_of(run: Sql, alarms: list[int]) -> list[ToldOf]:
         f"WHERE alarm IN ({marks}) ORDER BY at, channel",
         *alarms,
     )
-    return [ToldOf(*row) for row in rows]
+    return [Delivery(*row) for row in rows]
 
 
 def firing_alarms(run: Sql) -> list[RaisedAlarm]:
@@ -160,7 +160,7 @@ def _raised(row: tuple[Any, ...]) -> RaisedAlarm:
 DUE, DONE, FAILED = "due", "done", "failed"
 
 
-class Telling(NamedTuple):
+class Notification(NamedTuple):
     """An event of an alarm that a channel is to be told."""
 
     alarm: int
@@ -203,7 +203,7 @@ def channels_due(run: Sql, now: float) -> list[str]:
     return [channel for (channel,) in rows]
 
 
-def take_telling(run: Sql, channel: str, now: float, until: float) -> Telling | None:
+def take_telling(run: Sql, channel: str, now: float, until: float) -> Notification | None:
     """Take the next that a channel is to tell; nobody else does until then.
 
     Of an alarm the earlier event comes first, and the later one waits until it is done or failed.
@@ -217,7 +217,7 @@ def take_telling(run: Sql, channel: str, now: float, until: float) -> Telling | 
     )  # fmt: skip
     if not rows:
         return None
-    found = Telling(*rows[0])
+    found = Notification(*rows[0])
     run(
         "UPDATE told SET at = ?, tries = tries + 1 WHERE alarm = ? AND channel = ? AND event = ?",
         until, found.alarm, found.channel, found.event,
@@ -225,7 +225,7 @@ def take_telling(run: Sql, channel: str, now: float, until: float) -> Telling | 
     return found._replace(tries=found.tries + 1)
 
 
-def end_telling(run: Sql, one: Telling, state: str, at: float, error: str = "") -> None:
+def end_telling(run: Sql, one: Notification, state: str, at: float, error: str = "") -> None:
     """Write down how a try ended, and when: of one that is still due, when to try again."""
     run(
         "UPDATE told SET state = ?, at = ?, error = ? WHERE alarm = ? AND channel = ? "

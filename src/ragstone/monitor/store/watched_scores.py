@@ -343,7 +343,7 @@ class KeptDetector(NamedTuple):
     unit: str
 
 
-class JudgedStretch(NamedTuple):
+class JudgedWindow(NamedTuple):
     """Scores from one number through another.
 
     ``mean`` is weighted by one over the probabilities, on the metric's own scale; ``begun`` is when
@@ -379,7 +379,7 @@ def forget_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
 
 def judged_stretch(
     run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
-) -> JudgedStretch:
+) -> JudgedWindow:
     """The watched scores of a metric from one number through another.
 
     Args:
@@ -399,4 +399,4 @@ def judged_stretch(
         f"SELECT count(*), sum(1 / s.probability), sum(s.value / s.probability) {of}", *values
     )
     ((begun,),) = run(f"SELECT s.at {of} ORDER BY s.number LIMIT 1", *values)
-    return JudgedStretch(int(n), weighted / weights, float(begun))
+    return JudgedWindow(int(n), weighted / weights, float(begun))

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ragstone.annotation.annotator_agreement import ColumnAgreement, Dividing, LabelAgreement
+from ragstone.annotation.annotator_agreement import ColumnAgreement, Disagreement, LabelAgreement
 from ragstone.report.number_format import counted, interval_cell, percent
 from ragstone.report.page import (
     Block,
@@ -211,7 +211,7 @@ def _uses(one: ColumnAgreement) -> Table:
     return table(("label", "given", "again", "others said instead"), rows)
 
 
-def _dividing(item: Dividing) -> OutlineItem:
+def _dividing(item: Disagreement) -> OutlineItem:
     unit = ""
     if item.unit is not None:
         unit = f", {item.unit}" if " " in item.unit else f", context {item.unit}"

@@ -58,7 +58,7 @@ from ragstone.report.worst_examples import (
     worst,
 )
 from ragstone.run import Estimate, Run
-from ragstone.run.corrections.correction import Judgement, Overrule, Overruled
+from ragstone.run.corrections.correction import Correction, Judgement, Overruled
 from ragstone.run.estimates.estimate import Estimate as WorstEstimate
 from ragstone.run.folder.remote_folder import named as worst_named
 
@@ -67,7 +67,7 @@ from .full_run_page import header
 MOST_EXAMPLES, LONGEST = 5, 300
 
 
-def list_page(run: Path, overrules: Sequence[Overrule], example: str | None = None) -> Page:
+def list_page(run: Path, overrules: Sequence[Correction], example: str | None = None) -> Page:
     """Every overrule of a run, or of one example, the newest first."""
     shown = [one for one in overrules if example in (None, one.example)]
     columns = [Heading("example", key=True), Heading("judgement"), Heading("was"), Heading("is"),
@@ -151,7 +151,7 @@ def _value(value: object) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def _listed(one: Overrule) -> Iterator[Cell]:
+def _listed(one: Correction) -> Iterator[Cell]:
     yield RowName(one.example)
     yield named(one.ask, one.unit)
     yield Phrase(said({name: one.was.get(name) for name in one.said} if one.was else {}), "text")

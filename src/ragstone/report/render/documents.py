@@ -5,7 +5,7 @@ from importlib.resources import files
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from ragstone.core import escape as inert
-from ragstone.core.escape import html, markdown, on_one_line, seen, xml
+from ragstone.core.escape import html, markdown, single_line, visible, xml
 from ragstone.core.messages import in_python, in_shell, throughout
 from ragstone.report import charts
 from ragstone.report import page as pages
@@ -330,7 +330,7 @@ def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
         elif isinstance(block, pages.Paragraphs):
             yield from (line for words in block.lines for line in (_words(words), ""))
         elif isinstance(block, pages.Verbatim):
-            yield from (*(f"    {seen(line)}" for line in block.lines), "")
+            yield from (*(f"    {visible(line)}" for line in block.lines), "")
         elif isinstance(block, pages.Facts):
             yield from _small(block) if block.small else _facts(block)
         elif isinstance(block, pages.Table):
@@ -405,7 +405,7 @@ def _details(table: pages.Table) -> Iterator[str]:
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
     for row in rows[:MOST_DETAILS]:
         tone = row.verdict.tone if row.verdict else ""
-        name, *more = (html(on_one_line(one)) for one in row.names)
+        name, *more = (html(single_line(one)) for one in row.names)
         about = ", ".join([f"<b>{name}</b>", *more])
         title = f"{MARKS.get(tone, '')} {table.details} of {about}".lstrip()
         opened = " open" if tone == "bad" else ""

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 from rich.text import Text
 
-from ragstone.core.escape import seen
+from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell, throughout
 from ragstone.report import page as pages
 from ragstone.report.number_format import ARROWS, ends, percent, tight
@@ -151,7 +151,7 @@ def as_text(page: pages.Page, width: int = 100) -> str:
                       color_system=None)  # fmt: skip
     console.print(Shown(page), crop=False)
     assert isinstance(console.file, StringIO)
-    return seen(console.file.getvalue())
+    return visible(console.file.getvalue())
 
 
 def layout(table: Table, width: int) -> _Layout:

@@ -23,7 +23,7 @@ from ragstone.models.chat.http_chat import AskingChat
 from ragstone.run.calls.attempt import Fate, QueuedQuestion, StoredReply, interpreted, without_reply
 from ragstone.run.calls.budget import Price, batch_cost
 from ragstone.run.calls.model_client import tokens_of
-from ragstone.run.judging.chat_judge import ChatJudge, foreseen
+from ragstone.run.judging.chat_judge import ChatJudge, prefetchable
 from ragstone.run.judging.judge_blocks import judge_further
 from ragstone.run.judging.prefetch import Prefetch, Worker
 from ragstone.run.judging.sharding import DataShard
@@ -39,7 +39,7 @@ MOST_BATCHES = 3
 """In this many batches a question is asked before it is given up."""
 
 
-class Noting:
+class BatchAsker:
     """Notes questions in the files of batches, and hands out what batches brought.
 
     Args:
@@ -231,7 +231,7 @@ def collect(
 def _all_foreseen(judges: Sequence[Judge], asks: Sequence[str]) -> bool:
     """Whether all that may be asked of models is asked before anything is judged."""
     return all(
-        set(foreseen(judge, judges, asks)) == judge.asks & set(asks)
+        set(prefetchable(judge, judges, asks)) == judge.asks & set(asks)
         for judge in judges
         if isinstance(judge, ChatJudge)
     )

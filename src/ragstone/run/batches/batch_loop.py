@@ -13,7 +13,7 @@ from ragstone.models.chat import ChatModel
 from ragstone.run.calls.asker import Asking
 from ragstone.run.folder.run_list import Progress, Report
 
-from .batch_asker import RESTS, Noting, Rest, batches_of, without_files
+from .batch_asker import RESTS, BatchAsker, Rest, batches_of, without_files
 from .batch_follower import BatchFollower
 from .batch_journal import FILE, BatchJournal, KeptBatch
 
@@ -44,7 +44,7 @@ class RunBatches:
         self._folder = folder
         self._files = folder / RunEntry.BATCH_FILES
         self.journal = BatchJournal.open(folder / FILE)
-        self.noting = Noting(self.journal, self._files, rest, attempts)
+        self.noting = BatchAsker(self.journal, self._files, rest, attempts)
         self._models = {model.name: model for model in models}
         self._unsent = self._forget_unsent()
 

@@ -22,7 +22,7 @@ from ragstone.run.folder.schemas import STATUS_CODES, Manifest
 from ragstone.run.judging.judge_blocks import resolve
 from ragstone.run.judging.scoring import NO_VALUE, component_metrics
 
-from .correction import DROPPED, TEXT, Overrule, Row, key_columns
+from .correction import DROPPED, TEXT, Correction, Row, key_columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,9 @@ Rows = dict[str, list[Row]]
 """The rows of each ask."""
 
 
-def replay(rows: Mapping[str, Sequence[Row]], overrules: Sequence[Overrule], example: str) -> Rows:
+def replay(
+    rows: Mapping[str, Sequence[Row]], overrules: Sequence[Correction], example: str
+) -> Rows:
     """The rows after these overrules, the oldest of which is first.
 
     A verdict on a wording that is not there any more says nothing, and so does one on a
@@ -163,11 +165,11 @@ def _resting_on(kind: type[Kind], column: Column, new: Row) -> list[Any] | None:
     return None if new.get(kind.decides) in verdict.positive else []
 
 
-def _is_it(row: Row, one: Overrule) -> bool:
+def _is_it(row: Row, one: Correction) -> bool:
     return all(row.get(name) == value for name, value in one.key.items())
 
 
-def _wording(found: Rows, mine: Sequence[Row], one: Overrule) -> str | None:
+def _wording(found: Rows, mine: Sequence[Row], one: Correction) -> str | None:
     """The wording, now, of what an overrule is about."""
     if kind_of(one.ask).made:
         return mine[0].get(TEXT) if mine else None
@@ -182,7 +184,7 @@ def _wording(found: Rows, mine: Sequence[Row], one: Overrule) -> str | None:
     return None
 
 
-def _judge_anew(found: Rows, one: Overrule, example: str, made: Row) -> None:
+def _judge_anew(found: Rows, one: Correction, example: str, made: Row) -> None:
     """Put what the judges said of the new wording, if any, in the place of the old."""
     for ask in dependents(one.ask):
         there = found.get(ask, [])
@@ -212,11 +214,11 @@ def is_about(row: Row, made: Row) -> bool:
     return same and ("author" not in row or row["author"] == made.get("judge"))
 
 
-ByExample = Mapping[str, Sequence[Overrule]]
+ByExample = Mapping[str, Sequence[Correction]]
 """The overrules that stand, the oldest first, by the id of each example that they change."""
 
 
-def lay(tables: Tables, overrules: ByExample) -> Tables:
+def apply_corrections(tables: Tables, overrules: ByExample) -> Tables:
     """The judgements as the metrics read them, with people's word over the judges'."""
     there = {
         row: overrules[one] for row, one in enumerate(tables.examples["id"]) if one in overrules
@@ -226,13 +228,15 @@ def lay(tables: Tables, overrules: ByExample) -> Tables:
     ids = tables.examples["id"]
     asked = {one.ask for those in there.values() for one in those}
     derived = [ask for ask in derived_from(asked) if ask in tables.status]
-    tables = _replayed(tables, there, ids, [ask for ask in touched(asked) if ask not in derived])
+    tables = _replayed(
+        tables, there, ids, [ask for ask in applied_kinds(asked) if ask not in derived]
+    )
     for ask in derived:
         tables = _derived(tables, ask, list(there))
     return _replayed(tables, there, ids, [ask for ask in asked if ask in derived])
 
 
-def touched(asks: Collection[str]) -> list[str]:
+def applied_kinds(asks: Collection[str]) -> list[str]:
     """The asks whose rows may change with these, and those whose wording they are about."""
     overs = [ASKS[ask].over for ask in asks]
     makers = {maker for over in overs if over is not None for maker in over.made_by}
@@ -242,7 +246,7 @@ def touched(asks: Collection[str]) -> list[str]:
 
 def derived_from(asks: Collection[str]) -> list[str]:
     """The asks that a rule derives from any of these, in order."""
-    changing = set(touched(asks))
+    changing = set(applied_kinds(asks))
     found = []
     for name, ask in ASKS.items():
         if kind_of(name).derived and changing.intersection(ask.after):
@@ -251,7 +255,7 @@ def derived_from(asks: Collection[str]) -> list[str]:
 
 
 def _replayed(
-    tables: Tables, there: Mapping[int, Sequence[Overrule]], ids: pl.Series, asks: Sequence[str]
+    tables: Tables, there: Mapping[int, Sequence[Correction]], ids: pl.Series, asks: Sequence[str]
 ) -> Tables:
     if not asks:
         return tables
@@ -279,7 +283,7 @@ def _replayed(
     return replace(tables, rows=rows, status=status)
 
 
-def _speaks(overrules: Sequence[Overrule], ask: str) -> bool:
+def _speaks(overrules: Sequence[Correction], ask: str) -> bool:
     return any(one.ask == ask and not {TEXT, DROPPED} & one.said.keys() for one in overrules)
 
 

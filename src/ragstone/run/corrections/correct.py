@@ -30,9 +30,9 @@ from .apply import JudgedRun, dependents, is_about, sharing
 from .corrected_run import Overlay, Snapshot, values_of_unit
 from .correction import (
     TEXT,
+    Correction,
     JudgedUnit,
     Judgement,
-    Overrule,
     Overruled,
     Row,
     Store,
@@ -223,7 +223,7 @@ class Overruling:
         return read
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """What can be overruled of an example, with the version to be given as ``seen``."""
+        """What can be overruled of an example, with the version to be given as ``visible``."""
         return self.now().judgements(example)
 
     def overrule(
@@ -256,7 +256,7 @@ class Overruling:
                 few = now.few(shared.get((mine.ask, mine.subject), [example]))
                 asked[mine.version] = ask_again(now.run, mine, str(said[TEXT]), few.tables)
             again = asked.get(mine.version, NOT_ASKED)
-            one = Overrule(
+            one = Correction(
                 number=len(now.all) + 1,
                 example=example,
                 ask=mine.ask,
@@ -299,7 +299,7 @@ class Overruling:
             if self._store.undo(now.stamp, one.number, by):
                 return self._done(replace(one, undone=by), example, {})
 
-    def _done(self, one: Overrule, example: str, unasked: Mapping[str, str]) -> Overruled:
+    def _done(self, one: Correction, example: str, unasked: Mapping[str, str]) -> Overruled:
         _, there = self.now().units(example, [ASKS[one.ask]])
         mine = judgement_of(one)
         version = next((unit.version for unit in there if judgement_of(unit) == mine), "")

@@ -19,14 +19,14 @@ from .apply import (
     ByExample,
     FewExamples,
     JudgedRun,
+    applied_kinds,
+    apply_corrections,
     derived_from,
     estimated_again,
-    lay,
     read_few,
     sharing,
-    touched,
 )
-from .correction import DROPPED, JudgedUnit, Judgement, Overrule, Row, Stamp, judgement_of, units
+from .correction import DROPPED, Correction, JudgedUnit, Judgement, Row, Stamp, judgement_of, units
 from .correction_checks import sayable
 
 KEYS = ("example_id", "metric")
@@ -41,7 +41,7 @@ class Overlay:
         overrules: Those that stand, the oldest first; at least one.
     """
 
-    def __init__(self, run: JudgedRun, overrules: Sequence[Overrule]) -> None:
+    def __init__(self, run: JudgedRun, overrules: Sequence[Correction]) -> None:
         self.overrules = overrules
         self._run = run
         self._folder, self._form = run.folder, run.form
@@ -50,7 +50,7 @@ class Overlay:
     def by_example(self) -> ByExample:
         """The overrules of each example that they change: all that share what was judged."""
         shared = sharing(self._folder, {one.subject for one in self.overrules})
-        found: dict[str, list[Overrule]] = {}
+        found: dict[str, list[Correction]] = {}
         for one in self.overrules:
             for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
                 found.setdefault(example, []).append(one)
@@ -75,7 +75,7 @@ class Overlay:
 
     def tables(self, tables: Tables) -> Tables:
         """The judgements of a block."""
-        return lay(tables, self.by_example)
+        return apply_corrections(tables, self.by_example)
 
     def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows of a kind with people's in the place of those that counted.
@@ -163,7 +163,7 @@ class Overlay:
             every = self._folder.read("examples", columns=["id"])["id"]
             ids.extend(every.filter(every != ids[0]).head(1))
         few = read_few(self._folder, ids, finished_judges(self._form))
-        return lay(few.tables, self.by_example)
+        return apply_corrections(few.tables, self.by_example)
 
     @cached_property
     def _changing(self) -> pl.DataFrame:
@@ -171,7 +171,7 @@ class Overlay:
         pairs = []
         for example, those in self.by_example.items():
             asks = {one.ask for one in those}
-            pairs += [(example, ask) for ask in (*touched(asks), *derived_from(asks))]
+            pairs += [(example, ask) for ask in (*applied_kinds(asks), *derived_from(asks))]
         return pl.DataFrame(pairs, schema=["example_id", "ask"], orient="row").unique(
             maintain_order=True
         )
@@ -234,7 +234,7 @@ class Snapshot:
 
     run: JudgedRun
     stamp: Stamp
-    all: tuple[Overrule, ...]
+    all: tuple[Correction, ...]
     overlay: Overlay | None
 
     @property
@@ -245,7 +245,7 @@ class Snapshot:
     def few(self, examples: Sequence[str]) -> FewExamples:
         """These examples as people's word leaves them."""
         few = self.run.few(examples)
-        return replace(few, tables=lay(few.tables, self.by_example))
+        return replace(few, tables=apply_corrections(few.tables, self.by_example))
 
     def units(self, example: str, asks: Sequence[Ask]) -> tuple[Example, list[JudgedUnit]]:
         """The example and its units, with those that a person dropped."""
@@ -277,7 +277,7 @@ class Snapshot:
             for unit in found
         )
 
-    def standing(self, unit: JudgedUnit) -> Overrule | None:
+    def standing(self, unit: JudgedUnit) -> Correction | None:
         """The latest overrule of this judgement that was not taken back."""
         return next((one for one in self._history(unit) if one.undone is None), None)
 
@@ -307,7 +307,7 @@ class Snapshot:
             version=unit.version,
         )
 
-    def _history(self, unit: JudgedUnit) -> list[Overrule]:
+    def _history(self, unit: JudgedUnit) -> list[Correction]:
         """The overrules of this judgement, the newest first."""
         mine = judgement_of(unit)
         return [one for one in reversed(self.all) if judgement_of(one) == mine]

@@ -56,7 +56,7 @@ class Undone:
 
 
 @dataclass(frozen=True, slots=True)
-class Overrule:
+class Correction:
     """A correction of one judgement by a person.
 
     Attributes:
@@ -119,11 +119,11 @@ class Overruled:
     Attributes:
         overrule: The correction.
         examples: The ids of the examples that it changes: all that share the judgement.
-        version: The version of the judgement now, to be given as ``seen`` by whoever saw this.
+        version: The version of the judgement now, to be given as ``visible`` by whoever saw this.
         unasked: Of a new wording, why a judge gave no verdict on it, by ask.
     """
 
-    overrule: Overrule
+    overrule: Correction
     examples: tuple[str, ...]
     version: str
     unasked: Mapping[str, str] = field(default_factory=dict)
@@ -147,7 +147,7 @@ class Judgement:
         unit: What it is about as people name it; None for the answer.
         values: What is said of it, by column; empty if no judge said anything.
         judge: Who said so; None if nobody did.
-        version: Given as ``seen``, so that nobody overrules what they have not seen.
+        version: Given as ``visible``, so that nobody overrules what they have not seen.
         examples: The ids of the examples that share the judgement.
         overrule: The latest overrule that stands; None if the judge's word does.
     """
@@ -158,7 +158,7 @@ class Judgement:
     judge: str | None
     version: str
     examples: tuple[str, ...]
-    overrule: Overrule | None = None
+    overrule: Correction | None = None
 
     @property
     def kind(self) -> str:
@@ -213,7 +213,7 @@ Viewed = tuple[dict[str, Any], str | None, tuple[str, ...]]
 """The key of a unit, its wording, and its other names."""
 
 
-def judgement_of(one: JudgedUnit | Overrule) -> tuple[str, str, str]:
+def judgement_of(one: JudgedUnit | Correction) -> tuple[str, str, str]:
     """What identifies a judgement, whoever made it."""
     return one.ask, one.subject, repr(sorted(one.key.items()))
 
@@ -373,16 +373,16 @@ class Store:
         """
         return self._read(_stamp, NOTHING)
 
-    def read(self) -> tuple[Stamp, tuple[Overrule, ...]]:
+    def read(self) -> tuple[Stamp, tuple[Correction, ...]]:
         """The state of the file, and every overrule, the oldest first.
 
         Raises:
             InputError: The file is damaged, or not ours.
         """
-        nothing: tuple[Stamp, tuple[Overrule, ...]] = NOTHING, ()
+        nothing: tuple[Stamp, tuple[Correction, ...]] = NOTHING, ()
         return self._read(_all, nothing)
 
-    def add(self, seen: Stamp, one: Overrule) -> bool:
+    def add(self, seen: Stamp, one: Correction) -> bool:
         """Add an overrule; False if the file has grown since it was in this state.
 
         Raises:
@@ -455,7 +455,7 @@ def _stamp(connection: sqlite3.Connection) -> Stamp:
     return as_whole(overrules), as_whole(undone)
 
 
-def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Overrule, ...]]:
+def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]:
     connection.execute("BEGIN")
     there = _stamp(connection)
     undone = {
@@ -468,7 +468,7 @@ def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Overrule, ...]]:
     return there, tuple(_overrule(row, undone) for row in rows)
 
 
-def _overrule(row: Sequence[object], undone: dict[int, Undone]) -> Overrule:
+def _overrule(row: Sequence[object], undone: dict[int, Undone]) -> Correction:
     values: dict[str, Any] = {}
     for name, value in zip(COLUMNS, row, strict=True):
         if name == "number":
@@ -477,7 +477,7 @@ def _overrule(row: Sequence[object], undone: dict[int, Undone]) -> Overrule:
             values[name] = _object(as_text(value))
         else:
             values[name] = None if value is None and name in OPTIONAL else as_text(value)
-    return Overrule(**values, undone=undone.get(values["number"]))
+    return Correction(**values, undone=undone.get(values["number"]))
 
 
 def _object(text: str) -> dict[str, Any]:

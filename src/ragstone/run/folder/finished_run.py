@@ -13,7 +13,7 @@ import polars as pl
 from ragstone.core.messages import Reason
 from ragstone.data import Example, from_frame, violations
 from ragstone.judgements import ASKS, KINDS, Similarity, Tables
-from ragstone.judges import LEDGER, Block, Filled, Judge, Sheet, fingerprint
+from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder, fingerprint
 from ragstone.judges.judge import OF_NO_USE
 from ragstone.judges.judge_names import LOCAL
 from ragstone.judges.similarity.similarity_judge import NO_TEXT
@@ -37,7 +37,7 @@ class FinishedJudge:
 
     def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
         """Nothing."""
-        return Sheet(ask, self.name).filled()
+        return RowBuilder(ask, self.name).filled()
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,15 @@ import polars as pl
 
 from ragstone.data import Example
 from ragstone.judgements import ASKS, Relevance, Support
-from ragstone.judges.judge import Block, Filled, Judge, Proposition, Sheet, evidence_of, fingerprint
+from ragstone.judges.judge import (
+    Block,
+    Filled,
+    Judge,
+    Proposition,
+    RowBuilder,
+    evidence_of,
+    fingerprint,
+)
 from ragstone.judges.llm.llm_judge import (
     LEAST_ROOM,
     LLMJudge,
@@ -29,7 +37,7 @@ from ragstone.models.chat import ChatModel
 
 __all__ = [
     "Stage",
-    "foreseen",
+    "prefetchable",
     "stages",
 ]
 
@@ -38,7 +46,7 @@ AT_HAND = frozenset({"human", "ids"})
 """Judges whose judgements are in the data, so that what they leave open is known in advance."""
 
 
-def foreseen(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -> list[str]:
+def prefetchable(judge: Judge, judges: Sequence[Judge], asks: Collection[str]) -> list[str]:
     """The asks of which it is certain, before any judging, that they will reach this judge.
 
     An ask qualifies if the only judges before this one take their judgements from the data, and if
@@ -182,7 +190,7 @@ class ChatJudge:
         if left:
             self._put_with.wait(self._put_all(task, left))
         voters = self.judge.voters(task)
-        sheets = {name: Sheet(ask, name) for name in (self.name, *voters)}
+        sheets = {name: RowBuilder(ask, name) for name in (self.name, *voters)}
         for row, target in targets.items():
             if self.asks_later(ask, target.example):
                 continue
@@ -367,7 +375,7 @@ class ChatJudge:
         )
 
     def _enter(
-        self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, Sheet]
+        self, ask: str, row: int, task: Task, replies: Replies, sheets: Mapping[str, RowBuilder]
     ) -> None:
         """Add the judge's rows to its sheet and, for a panel, each member's to theirs."""
         target, subject, by_model = replies

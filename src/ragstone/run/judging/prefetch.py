@@ -17,7 +17,7 @@ from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
 from ragstone.run.run_plan import RunSpec
 
-from .chat_judge import ChatJudge, foreseen
+from .chat_judge import ChatJudge, prefetchable
 from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open
 from .sharding import OF_A_SHARD, CutBlock, DataShard, blocks
 
@@ -130,7 +130,7 @@ class Prefetch:
             open_asks: list[set[str]] = [set() for _ in examples]
             # What earlier judges such as people have settled is not asked, and so not paid for.
             before = judges[: judges.index(judge)]
-            for ask in foreseen(judge, judges, self.asks):
+            for ask in prefetchable(judge, judges, self.asks):
                 for row in still_open(ask, block, before):
                     open_asks[row].add(ask)
             asked.append((judge, open_asks))

@@ -49,7 +49,7 @@ class PoisonedData(CannotGoOn):
 
 
 @dataclass(slots=True)
-class Suspect:
+class CrashCandidate:
     """A shard in which examples that end a worker are looked for.
 
     Args:
@@ -66,7 +66,7 @@ class Suspect:
 
 
 @dataclass(slots=True)
-class Suspects:
+class CrashCandidates:
     """What is known of deaths of workers.
 
     Args:
@@ -75,7 +75,7 @@ class Suspects:
 
     most: int
     _deaths: dict[tuple[int, PLACES | None], int] = field(default_factory=dict)
-    _shards: dict[int, Suspect] = field(default_factory=dict)
+    _shards: dict[int, CrashCandidate] = field(default_factory=dict)
 
     def died(self, task: ShardTask, why: str) -> list[ShardTask]:
         """What to try next, after a worker died while it was judging.
@@ -114,7 +114,7 @@ class Suspects:
         return self._next(suspect)
 
     def _search(self, task: ShardTask) -> list[ShardTask]:
-        suspect = self._shards.setdefault(task.shard, Suspect(task))
+        suspect = self._shards.setdefault(task.shard, CrashCandidate(task))
         suspect.task, suspect.rounds = task, suspect.rounds + 1
         if suspect.rounds > ROUNDS:
             raise PoisonedData(
@@ -124,13 +124,13 @@ class Suspects:
         # What holds no example is only tried again.
         return self._halves(suspect, *task.places) or [task]
 
-    def _halves(self, suspect: Suspect, start: int, end: int) -> list[ShardTask]:
+    def _halves(self, suspect: CrashCandidate, start: int, end: int) -> list[ShardTask]:
         middle = (start + end + 1) // 2
         parts = [part for part in ((start, middle), (middle, end)) if part[0] < part[1]]
         suspect.trying.update(parts)
         return [replace(suspect.task, part=part) for part in parts]
 
-    def _next(self, suspect: Suspect) -> list[ShardTask]:
+    def _next(self, suspect: CrashCandidate) -> list[ShardTask]:
         """The whole shard again, once all parts were tried."""
         if suspect.trying:
             return []
@@ -236,7 +236,7 @@ class ClusterEngine:
                 closing.callback(clerk.close)
             pool = Pool(ray, self._assignment(ray.cloudpickle.dumps), relay)
             closing.callback(pool.close)
-            work = _Work(evaluation, data, Suspects(self.max_poison))
+            work = _Work(evaluation, data, CrashCandidates(self.max_poison))
             while not work.done:
                 pool.fill()
                 while pool.free() and (task := work.next()):
@@ -290,7 +290,7 @@ class _Work:
 
     evaluation: Evaluation
     data: CutData
-    suspects: Suspects
+    suspects: CrashCandidates
     again: "deque[ShardTask]" = field(default_factory=deque)
     """What has to be given out once more, before anything new."""
     out: set[tuple[int, object]] = field(default_factory=set)

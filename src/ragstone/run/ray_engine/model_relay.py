@@ -27,7 +27,7 @@ from ragstone.run.judging.run_models import ChatJudges
 
 
 @dataclass(frozen=True, slots=True)
-class StandIn:
+class ModelProxy:
     """A chat model without its key, its connections and its code; as ``ChatModel``."""
 
     name: str
@@ -68,7 +68,7 @@ def stand_ins(judge: Named | Sequence[Named], chat: ChatJudges) -> list[Named]:
     """
     given = judge if isinstance(judge, list | tuple) else [judge]
     return [
-        one if isinstance(one, str) else [StandIn.of(model) for model in chat.models_of(name)]
+        one if isinstance(one, str) else [ModelProxy.of(model) for model in chat.models_of(name)]
         for one, name in zip(given, chat.names, strict=True)
     ]
 

@@ -21,7 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.core.errors import CannotGoOn, InputError, RagstoneError, room_for
-from ragstone.core.python_runtime import collect_rarely
+from ragstone.core.python_runtime import relax_garbage_collector
 from ragstone.data import Example, Examples, from_frame
 from ragstone.data.line_ranges import Lines
 from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
@@ -306,7 +306,7 @@ class ShardWorker:
     """
 
     def __init__(self, assignment: Assignment, relay: Any) -> None:
-        collect_rarely()
+        relax_garbage_collector()
         self._assignment, self._relay = assignment, relay
         self._maker: ShardMaker | None = None
         self._opening = Lock()

@@ -73,7 +73,7 @@ def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats
     return np.asarray(-mass * (own - away * chance) / expected)
 
 
-Disagreement = Literal["nominal", "quadratic"]
+DisagreementScale = Literal["nominal", "quadratic"]
 
 NO_VARIANCE = 1e-12
 """A smaller variance is rounding error."""
@@ -124,7 +124,7 @@ def kappa_with_interval(
     a: Iterable[Hashable],
     b: Iterable[Hashable],
     *,
-    disagreement: Disagreement = "nominal",
+    disagreement: DisagreementScale = "nominal",
     weights: ArrayLike | None = None,
     clusters: Iterable[Hashable] | None = None,
     seed: int = 0,
@@ -184,7 +184,7 @@ def kappa_with_interval(
 def _interval(
     table: RatingMatrix,
     value: float,
-    disagreement: Disagreement,
+    disagreement: DisagreementScale,
     weights: CohenFloats,
     clusters: Sequence[Hashable] | None,
     level: float,

@@ -286,7 +286,7 @@ class Corrected:
     reason: str | None = None
 
 
-class Correction(Protocol):
+class MeanCorrection(Protocol):
     """A prepared estimate: ``at`` takes about a millisecond, whatever the number of rows."""
 
     def at(self, level: float) -> Corrected: ...

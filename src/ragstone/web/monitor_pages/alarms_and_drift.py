@@ -12,7 +12,7 @@ from ragstone.monitor.series.drift import Drift, FeatureDrift, JudgeDrift, drift
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.stored_alarms import RaisedAlarm, ToldOf, raised_alarm, told_of
+from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, raised_alarm, told_of
 from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
 from ragstone.report.number_format import counted, number, p_word, signed, spoken
 from ragstone.run import Run
@@ -28,7 +28,7 @@ from ragstone.web.parts.metric_bands import (
     shown_moment,
 )
 from ragstone.web.parts.seen_answers import seen_answers
-from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 WORST = 8
 AROUND = 6 * HOUR
@@ -79,7 +79,7 @@ def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def alarm_of(watching: Watching, number: str) -> RaisedAlarm:
+def alarm_of(watching: MonitorScreens, number: str) -> RaisedAlarm:
     """The alarm of a number.
 
     Raises:
@@ -93,7 +93,7 @@ def alarm_of(watching: Watching, number: str) -> RaisedAlarm:
     return found
 
 
-def answers_of(watching: Watching, number: int) -> tuple[ListedWhere, str]:
+def answers_of(watching: MonitorScreens, number: int) -> tuple[ListedWhere, str]:
     """Which answers an alarm is about, and what it is called.
 
     Raises:
@@ -137,7 +137,7 @@ def alarm_words(alarm: RaisedAlarm) -> AlarmWords:
     return AlarmWords(first + found.strip(), f"{rest} {over_sentence(alarm)}".strip())
 
 
-def _drawn(watching: Watching, alarm: RaisedAlarm, metric: str, now: float) -> Markup:
+def _drawn(watching: MonitorScreens, alarm: RaisedAlarm, metric: str, now: float) -> Markup:
     """The metric around the alarm; empty where nothing of it was judged."""
     name, equals, value = alarm.slice.partition("=")
     end = now if alarm.firing else min(now, (alarm.resolved_at or now) + HOUR)
@@ -186,16 +186,16 @@ def _plain(name: str, value: Any) -> str:
     return number(value) if isinstance(value, float) else str(value)[:200]
 
 
-def _channel(one: ToldOf) -> str:
+def _channel(one: Delivery) -> str:
     return one.channel
 
 
-def _told_words(one: ToldOf) -> str:
+def _told_words(one: Delivery) -> str:
     tries = counted(one.tries, "try").replace("trys", "tries")
     return f"{one.event}: {one.state}" + (f" after {tries}: {one.error[:200]}" if one.error else "")
 
 
-def told_words(told: Sequence[ToldOf]) -> str:
+def told_words(told: Sequence[Delivery]) -> str:
     """Which channels were told, in short."""
     return ", ".join(dict.fromkeys(one.channel for one in told if one.state == "done"))
 
@@ -263,7 +263,7 @@ def drift_page(place: RunsFolder, asked: Asked) -> WebPage:  # noqa: ARG001
     )
 
 
-def _baseline(watching: Watching) -> Run | None:
+def _baseline(watching: MonitorScreens) -> Run | None:
     path = None if watching.settings is None else watching.settings.baseline.run
     return None if path is None else Run.open(path)
 

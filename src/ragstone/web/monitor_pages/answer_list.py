@@ -36,7 +36,7 @@ from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query
 from ragstone.web.parts.choices_and_forms import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import GUARD, ShownMoment, said_metric, shown_moment
 from ragstone.web.parts.seen_answers import checks_of, monitor_path, seen_answers, value_of
-from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import answers_of
 
@@ -97,7 +97,7 @@ def examples_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-def filter_of(watching: Watching, asked: Asked) -> MonitorFilter:
+def filter_of(watching: MonitorScreens, asked: Asked) -> MonitorFilter:
     """The filter of an address.
 
     Raises:
@@ -309,7 +309,7 @@ def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
 
 def _sent(
     place: RunsFolder,
-    watching: Watching,
+    watching: MonitorScreens,
     found: Sequence[ListedExample],
     probabilities: Mapping[str, float] | None,
     chosen: str = "",
@@ -328,13 +328,13 @@ def _sent(
     return Elsewhere(queue_path(sent.queue, "progress"))
 
 
-def metrics_judged(watching: Watching) -> tuple[str, ...]:
+def metrics_judged(watching: MonitorScreens) -> tuple[str, ...]:
     """What is judged of the answers that are drawn."""
     return (watching.settings or DEFAULTS).judging.metrics
 
 
 def _drawn(
-    place: RunsFolder, watching: Watching, asked: Asked, form: Mapping[str, str]
+    place: RunsFolder, watching: MonitorScreens, asked: Asked, form: Mapping[str, str]
 ) -> tuple[list[ListedExample], dict[str, float]]:
     text = form.get("n", "")
     n = int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 7 else RANDOM

@@ -10,7 +10,7 @@ from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
-from ragstone.monitor.store.stored_alarms import RaisedAlarm, ToldOf, raised_alarms, told_of
+from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, raised_alarms, told_of
 from ragstone.monitor.store.stored_examples import AnswersInWindow, count_window
 from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import ends, number, percent
@@ -35,7 +35,7 @@ from ragstone.web.parts.metric_bands import (
 )
 from ragstone.web.parts.queue_tables import people_corrections
 from ragstone.web.parts.seen_answers import monitor_path
-from ragstone.web.runs_folder import RunsFolder, Watching
+from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import alarm_state, alarm_words, told_words
 
@@ -366,7 +366,7 @@ def _firing(alarm: RaisedAlarm) -> FiringAlarm:
     )
 
 
-def _row(alarm: RaisedAlarm, told: Sequence[ToldOf], now: float) -> AlarmRow:
+def _row(alarm: RaisedAlarm, told: Sequence[Delivery], now: float) -> AlarmRow:
     since = shown_moment(alarm.since, now).words
     if alarm.resolved_at is not None:
         since = f"{since} – {shown_moment(alarm.resolved_at, now).words}"
@@ -385,7 +385,9 @@ def _row(alarm: RaisedAlarm, told: Sequence[ToldOf], now: float) -> AlarmRow:
     )
 
 
-def _health(day: Mapping[str, int], status: MonitorStatus, watching: Watching) -> list[HealthFact]:
+def _health(
+    day: Mapping[str, int], status: MonitorStatus, watching: MonitorScreens
+) -> list[HealthFact]:
     """How much came in a day, and what became of it."""
     sorts = [
         counted_words(day[what], noun)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from math import isfinite
 
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.monitor.alarms.lifecycle import settled_bar
 from ragstone.monitor.alarms.slice_rules import AlarmBar, bar_of_run, limit_for, share_of, shares_of
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
@@ -226,10 +226,10 @@ def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewher
     rule, length = form.get("rule", ""), form.get("silence", "")
     names = [one.name for one in (watching.settings or DEFAULTS).rules]
     if rule not in (*names, *OWN_RULES):
-        raise NotThere(f"There is no rule called {on_one_line(rule)[:80]!r}.")
+        raise NotThere(f"There is no rule called {single_line(rule)[:80]!r}.")
     if length not in SILENCES:
         raise InputError("Choose for how long the rule is silent.")
-    person = on_one_line(form.get("person", "").strip())[:LONGEST_NAME]
+    person = single_line(form.get("person", "").strip())[:LONGEST_NAME]
     now = time.time()
     with watching.writing() as run:
         silence(run, rule, now + SILENCES[length][1], person or "somebody")

@@ -8,7 +8,7 @@ from typing import Any
 from ragstone.annotation.queue.form import ItemAnswers, QueueItem
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import (
-    DividedItem,
+    DisputedItem,
     decision_faults,
     divided_item,
     divided_items,
@@ -25,7 +25,13 @@ from ragstone.web.page_request import (
     query,
     queue_path,
 )
-from ragstone.web.parts.annotation_form import Desk, desk_of, fault_words, label_title, piece_of
+from ragstone.web.parts.annotation_form import (
+    AnnotationForm,
+    desk_of,
+    fault_words,
+    label_title,
+    piece_of,
+)
 from ragstone.web.parts.choices_and_forms import (
     USUAL,
     answers_of,
@@ -101,7 +107,7 @@ class Bench:
         ]
 
     @property
-    def open(self) -> list[DividedItem]:
+    def open(self) -> list[DisputedItem]:
         """Those that are not decided."""
         return [one for one in self.items if one.is_open]
 
@@ -117,7 +123,7 @@ class Bench:
         here = queue_path(self.queue.name, "adjudicate", *more)
         return f"{here}{query([(name, value) for name, value in kept.items() if value])}"
 
-    def after(self, item: int | None) -> DividedItem | None:
+    def after(self, item: int | None) -> DisputedItem | None:
         """The next that is open, behind this one or else from the start."""
         numbers = [one.item for one in self.items]
         at = numbers.index(item) + 1 if item in numbers else 0
@@ -202,7 +208,7 @@ def decide(
 def _saved(
     bench: Bench,
     item: QueueItem,
-    divided: DividedItem,
+    divided: DisputedItem,
     fields: Mapping[str, str],
     *,
     discards: bool,
@@ -260,7 +266,7 @@ def _next(bench: Bench, item: int, before: Bench | None = None) -> WebPage | Els
     return replace(page, cookies={**page.cookies, **cookies})
 
 
-def _item(bench: Bench, number: object) -> tuple[DividedItem, QueueItem]:
+def _item(bench: Bench, number: object) -> tuple[DisputedItem, QueueItem]:
     text = str(number)
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise UnknownName("item", text, ())
@@ -271,7 +277,7 @@ def _item(bench: Bench, number: object) -> tuple[DividedItem, QueueItem]:
 def _shown(
     bench: Bench,
     item: QueueItem | None,
-    divided: DividedItem | None,
+    divided: DisputedItem | None,
     tried: ItemAnswers | None = None,
     *,
     faults: Sequence[str] = (),
@@ -331,8 +337,8 @@ def _shown(
 
 
 def _desk(
-    bench: Bench, item: QueueItem, divided: DividedItem, answers: ItemAnswers, *, whole: bool
-) -> Desk:
+    bench: Bench, item: QueueItem, divided: DisputedItem, answers: ItemAnswers, *, whole: bool
+) -> AnnotationForm:
     """The sheet with what divides people, all of which has to be decided; or with all labels."""
     asked, open_labels = bench.asked, {(one.part, one.label) for one in divided.labels}
     desk = desk_of(
@@ -412,11 +418,11 @@ def _offered(bench: Bench) -> WebPage:
     return WebPage("adjudicate_items.html", bench.queue.name, {"items": rows})
 
 
-def _question(bench: Bench, one: DividedItem) -> str:
+def _question(bench: Bench, one: DisputedItem) -> str:
     return str(bench.queue.item(one.item).shown.get("question") or one.id)[:SHORT]
 
 
-def _row(bench: Bench, one: DividedItem, text: str) -> ListedItem:
+def _row(bench: Bench, one: DisputedItem, text: str) -> ListedItem:
     shown = one.labels[:3]
     votes = [
         (

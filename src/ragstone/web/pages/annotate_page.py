@@ -8,7 +8,7 @@ from typing import Any
 
 from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
 from ragstone.annotation.queue.queue import Queue, queues
-from ragstone.annotation.queue.work_progress import OwnWork, QueueWork, queue_work
+from ragstone.annotation.queue.work_progress import MyWork, QueueWork, queue_work
 from ragstone.core.errors import InputError, LabelConflict
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
 from ragstone.web.auth import LEAVE, PERSON, SeatedPerson
@@ -52,7 +52,7 @@ class Seat:
         self.asked = asked
         self.person = person.name
         self.queue = place.queue(person.queue)
-        self.own = OwnWork(place.labels(), self.queue, person.name)
+        self.own = MyWork(place.labels(), self.queue, person.name)
         self.path = queue_path(person.queue)
 
     @property

@@ -46,7 +46,7 @@ from ragstone.web.parts.highlight import (
 from ragstone.web.parts.judgement_view import (
     NO_REASON,
     Corrections,
-    SaidJudgement,
+    JudgementText,
     about_of,
     author_of,
     because,
@@ -83,7 +83,7 @@ class NamedJudgement:
     """A judgement in a row, and what it is about, such as ``support/claim#3``."""
 
     lead: str
-    said: SaidJudgement | None
+    said: JudgementText | None
     about: str
 
 
@@ -533,7 +533,7 @@ def _unit_row(
     )
 
 
-def _reason(said: SaidJudgement | None) -> str:
+def _reason(said: JudgementText | None) -> str:
     given = "" if said is None else said.reason
     return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
 

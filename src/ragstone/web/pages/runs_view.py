@@ -12,7 +12,7 @@ from markupsafe import Markup
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.core.errors import InputError, RagstoneError
-from ragstone.core.escape import on_one_line
+from ragstone.core.escape import single_line
 from ragstone.core.messages import Reason
 from ragstone.report import charts
 from ragstone.report.number_format import (
@@ -373,7 +373,7 @@ def _trends(
         scale = scale_for(metric) or Scale(
             min(one.low for one in points), max(one.high for one in points)
         )
-        name = on_one_line(named(source))
+        name = single_line(named(source))
         events = tuple((float(at), "") for at in range(len(ones)))
         series = Series(points, scale, f"{short_name(metric)}, {name}", None, events)
         rows = tuple((one.path.name, number(p.value), interval_of(e)) for one, e, p in ones)

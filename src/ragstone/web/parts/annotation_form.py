@@ -259,7 +259,7 @@ class DeskPart:
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class AnnotationForm:
     """An item as it is labelled.
 
     Attributes:
@@ -293,7 +293,7 @@ def desk_of(
     part: str = "",
     start: int = 0,
     only: Collection[PartLabel] | None = None,
-) -> Desk:
+) -> AnnotationForm:
     """The desk of an item.
 
     Args:
@@ -309,7 +309,7 @@ def desk_of(
     sections = list(sections_of(item, part, start))
     questions = [one.texts[0] for one in sections if one.key == "question"]
     parts = [_part(item, answers, mode, at, asked[at]) for at in range(len(item.parts))]
-    return Desk(
+    return AnnotationForm(
         item.item,
         sheet_title(item, yes_no=mode == "cycle"),
         questions[0] if questions else None,

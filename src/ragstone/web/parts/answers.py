@@ -23,7 +23,7 @@ from ragstone.web.pages.runs_view import PREFERRED
 from ragstone.web.templating import drawn
 
 from .highlight import LATE, MarkedPiece, claim_spans, context_pieces, inert, marked, quotes
-from .judgement_view import SaidJudgement, said
+from .judgement_view import JudgementText, said
 
 MOST_CLAIMS, MOST_STATEMENTS = 8, 4
 CLAIM, REASON = 300, 240
@@ -42,7 +42,7 @@ class UnitAgainst:
 
     key: str
     text: str
-    said: tuple[SaidJudgement, ...]
+    said: tuple[JudgementText, ...]
     reason: str
 
 
@@ -61,7 +61,7 @@ class CutContext:
 
     rank: int
     id: str
-    judged: tuple[SaidJudgement, ...]
+    judged: tuple[JudgementText, ...]
     uses: str
     pieces: tuple[MarkedPiece, ...] | None
     left: int

@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from ragstone.annotation.queue.form import LONGEST_NOTE, ItemAnswers, QueueForm, QueueItem
-from ragstone.core.escape import seen
+from ragstone.core.escape import visible
 from ragstone.web.page_request import Asked, query, queue_path, run_path
 
 FEW = 5
@@ -197,7 +197,7 @@ def guideline_in(form: QueueForm, language: str) -> ShownGuideline:
 @lru_cache(maxsize=64)
 def rendered(markdown: str) -> Markup:
     """Markdown as HTML that loads nothing and leads nowhere; headings begin at the third level."""
-    made = PARSER.parse(seen(markdown))
+    made = PARSER.parse(visible(markdown))
     for token in made:
         if token.type in ("heading_open", "heading_close"):
             token.tag = f"h{min(6, int(token.tag[1]) + 2)}"

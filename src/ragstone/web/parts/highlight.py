@@ -8,7 +8,7 @@ from itertools import accumulate, pairwise
 
 from markupsafe import Markup, escape
 
-from ragstone.core.escape import html, seen
+from ragstone.core.escape import html, visible
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import Support
 from ragstone.judges.local.sentences import sentences
@@ -132,7 +132,7 @@ class MarkedPiece:
 
 def inert(text: str) -> Markup:
     """The text with every character shown, and none that means anything."""
-    return escape(seen(text))
+    return escape(visible(text))
 
 
 def shown_until(text: str, start: int, most_bytes: int) -> int:

@@ -15,7 +15,7 @@ from ragstone.report.number_format import number
 from ragstone.report.page import Phrase
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import JudgementRow
-from ragstone.run.corrections.correction import DROPPED, TEXT, Judgement, Overrule
+from ragstone.run.corrections.correction import DROPPED, TEXT, Correction, Judgement
 from ragstone.run.corrections.correction_checks import sayable
 from ragstone.web.auth import OWNER as TOKEN
 from ragstone.web.page_request import Asked as Request
@@ -30,7 +30,7 @@ OWN_SHAPE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class SaidJudgement:
+class JudgementText:
     """A judgement.
 
     Attributes:
@@ -54,7 +54,7 @@ class SaidJudgement:
     row: JudgementRow
 
 
-def said(row: JudgementRow, lead: str | None = None) -> SaidJudgement:
+def said(row: JudgementRow, lead: str | None = None) -> JudgementText:
     """One judgement, after the words that come before it."""
     code, word = verdict_of(row)
     column = speaking(row.kind)
@@ -66,7 +66,7 @@ def said(row: JudgementRow, lead: str | None = None) -> SaidJudgement:
         ),
         None,
     )
-    return SaidJudgement(
+    return JudgementText(
         code,
         word,
         "" if chance is None else number(chance),
@@ -338,7 +338,7 @@ def when(at: str) -> str:
     return datetime.fromisoformat(at).strftime("%d %b %Y, %H:%M UTC")
 
 
-def was_said(one: Overrule) -> str:
+def was_said(one: Correction) -> str:
     """What the judge had said in the columns that a person set."""
     kind = kind_of(one.ask)
     words = []

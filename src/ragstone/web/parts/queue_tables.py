@@ -11,7 +11,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.label_table import LabelTable
 from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, texts_of
 from ragstone.annotation.queue.queue import Queue, SavedItem
-from ragstone.annotation.queue.queue_results import DividedItem
+from ragstone.annotation.queue.queue_results import DisputedItem
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
@@ -76,7 +76,7 @@ class PersonSide:
 
 
 @dataclass(frozen=True, slots=True)
-class Sides:
+class AnnotatorColumns:
     """What people said, side by side.
 
     Attributes:
@@ -97,7 +97,7 @@ class Sides:
         return any(one.note or one.discarded for one in self.people)
 
 
-def sides_of(form: QueueForm, item: QueueItem, divided: DividedItem) -> Sides:
+def sides_of(form: QueueForm, item: QueueItem, divided: DisputedItem) -> AnnotatorColumns:
     """What people said of an item, side by side."""
     said = (*divided.said, *divided.decisions)
     texts = texts_of(item)
@@ -116,7 +116,7 @@ def sides_of(form: QueueForm, item: QueueItem, divided: DividedItem) -> Sides:
         for part, labels in divided.agreed.items()
         for label, value in labels.items()
     ]
-    return Sides(
+    return AnnotatorColumns(
         tuple(
             PersonSide(
                 one.person, one.role == "adjudicator", one.answers.note, one.answers.discarded
