@@ -31,6 +31,8 @@ KEPT = 3
 """Runs whose rows are kept in memory."""
 
 OUTCOME = "answer_outcome"
+PREFERRED = ("faithfulness", "answer_coverage", "context_recall", OUTCOME, "mrr")
+"""Shown first of the metrics that most runs have."""
 
 UNCHANGED = ("ids", "retrieval", "_fields")
 """What no correction of a judgement changes."""

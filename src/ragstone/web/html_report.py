@@ -27,7 +27,7 @@ from ragstone.report.sentences.summary_words import NAMES, summary_sentences
 from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
 
-from .pages.runs_view import PREFERRED
+from .example_rows import PREFERRED
 from .parts.answers import (
     AnswerRow,
     WorstAnswer,

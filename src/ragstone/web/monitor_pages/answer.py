@@ -21,8 +21,8 @@ from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FILTER_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
-from ragstone.web.pages.example_view import ShownPart, more_of
 from ragstone.web.parts.choices_and_forms import HERE
+from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
 from ragstone.web.parts.highlight import (
     AT_ONCE,
     MarkedPiece,

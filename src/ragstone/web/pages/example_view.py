@@ -9,8 +9,6 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.data import Example
-from ragstone.data.record_labels import Unit
-from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
 from ragstone.report.number_format import counted, number, short_name, shortened, spoken
 from ragstone.report.page import OutlineItem, plain
 from ragstone.report.pages.example_page import example_page as printed
@@ -18,146 +16,52 @@ from ragstone.report.render.documents import as_markdown
 from ragstone.report.run_contents import (
     Dossier,
     ExampleScore,
-    JudgedPart,
-    JudgementRow,
-    asks_about,
     call_items,
     dossier,
 )
 from ragstone.report.worst_examples import why
 from ragstone.run import Run
-from ragstone.run.corrections.correction import Judgement, by_reference, key_columns, unit_name
-from ragstone.web.example_rows import OUTCOME, example_rows
+from ragstone.run.corrections.correction import Judgement
+from ragstone.web.example_rows import OUTCOME, PREFERRED, example_rows
 from ragstone.web.filters import ExampleFilter
 from ragstone.web.page_request import Asked, NotThere, WebPage, query, run_path
+from ragstone.web.parts.claims_and_contexts import (
+    LONGEST_WHY,
+    ShownPart,
+    cut_to_bytes,
+    last_place,
+    more_of,
+    other_judgements,
+    shown_contexts,
+    unit_matrix,
+)
 from ragstone.web.parts.highlight import (
     AT_ONCE,
-    LATE,
-    MarkedPiece,
     Span,
     answer_pieces,
     claim_spans,
-    context_pieces,
     inert,
-    quotes,
-    rests_on,
-    support_of,
 )
 from ragstone.web.parts.judgement_view import (
-    NO_REASON,
     Corrections,
-    JudgementText,
-    about_of,
     author_of,
     because,
-    said,
-    says_of,
     when,
 )
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import figure
 
 from .examples_view import PLACE, baseline_of, ready, tag_lookup
-from .runs_view import PREFERRED
 
 QUESTION, ANSWER, REFERENCES = 7_000, 30_000, 8_000
 CLAIMS, STATEMENTS, EVIDENCE = 52_000, 17_000, 5_000
 CONTEXTS, FEWEST_CONTEXTS = 56_000, 20_000
-HISTORY, OTHERS, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 6_000, 12_000, 4_000, 6_000, 30_000
+HISTORY, SCORES, LABELS, SYSTEMS, COPIED = 6_000, 12_000, 4_000, 6_000, 30_000
 PAGE, SMALL_PARTS = 185_000, 40_000
 """Bytes that a part may take, so that no example makes a page of more than 200 KB."""
 
-ROW, CONTEXT = 2_200, 1_100
-"""Bytes of a row of the matrix, and of a context, without their texts."""
-
-ALSO = 500
-"""Bytes of one more judgement in a row."""
-
-LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
-OVER, CONTEXTS_PART, SHORTEST = "over", "contexts", 400
+OVER = "over"
 FIRST_METRICS, MOST_FACETS, FACET = 5, 8, 60
-
-
-@dataclass(frozen=True, slots=True)
-class NamedJudgement:
-    """A judgement in a row, and what it is about, such as ``support/claim#3``."""
-
-    lead: str
-    said: JudgementText | None
-    about: str
-
-
-@dataclass(frozen=True, slots=True)
-class UnitRow:
-    """A claim, a statement or a piece of gold evidence, and which context settles it.
-
-    Attributes:
-        key: What lights up with it.
-        number: As people count.
-        text: Its wording, cut if it is very long.
-        why: The reason for the main verdict.
-        on: For each context that has a column whether the verdict rests on it.
-        beyond: The ranks of the other contexts that it rests on.
-        main: What the contexts say of it.
-        also: What else is said of it.
-    """
-
-    key: str
-    number: str
-    text: str
-    why: str
-    on: tuple[bool, ...]
-    beyond: str
-    main: NamedJudgement
-    also: tuple[NamedJudgement, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """Rows, and the ranks of the contexts that have a column.
-
-    Attributes:
-        ranks: Of the contexts with a column.
-        rows: As many as are shown at once.
-        tally: How many rows have each verdict.
-        first: The number of rows before these.
-        after: The number of rows up to the last of these.
-        of: The number of rows in all.
-        chances: Whether any verdict has a probability.
-        size: The bytes that the rows take, about.
-    """
-
-    ranks: tuple[int, ...]
-    rows: tuple[UnitRow, ...]
-    tally: str
-    first: int
-    after: int
-    of: int
-    chances: bool
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class ShownContext:
-    """A context.
-
-    Attributes:
-        rank: As retrieved.
-        id: Its own.
-        score: Of the retrieval.
-        judged: What is said of it.
-        uses: Which claims rest on it.
-        pieces: Its text.
-        why: The reason.
-    """
-
-    rank: int
-    id: str
-    score: str
-    judged: tuple[NamedJudgement, ...]
-    uses: str
-    pieces: tuple[MarkedPiece, ...]
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,33 +110,6 @@ class Walk:
     before: str
     after: str
     up: str
-
-
-@dataclass(frozen=True, slots=True)
-class ShownPart:
-    """What of an example is shown.
-
-    Attributes:
-        part: The part of which more was asked for; empty if none.
-        start: From which character or row on.
-        end: To which character.
-        claim: The number of the claim that is looked at; 0 if none.
-    """
-
-    part: str
-    start: int
-    end: int | None
-    claim: int
-
-    @classmethod
-    def of(cls, asked: Asked) -> "ShownPart":
-        end = asked.number("to", 0)
-        part = asked.one("part")
-        return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
-
-    def first(self, part: str) -> int:
-        """Where this part begins."""
-        return self.start if self.part == part else 0
 
 
 def example_page(
@@ -313,22 +190,11 @@ def _walk(place: RunsFolder, run: Run, asked: Asked) -> Walk:
     return Walk(0 if at is None else at + 1, ids.len(), wanted.words, before, after, up)
 
 
-def more_of(asked: Asked) -> object:
-    """Gives the address of the rest of a part."""
-
-    def address(part: str, start: int = 0, end: int = 0) -> str:
-        return asked.but(
-            part=part, **{"from": str(start) if start else None, "to": str(end) if end else None}
-        )
-
-    return address
-
-
 def _piece(found: Dossier, want: ShownPart) -> Mapping[str, object]:
     if want.part == "calls":
         return {"piece": "calls", "calls": _calls(found)}
     if want.part.startswith("ctx-"):
-        parts = _contexts(found, want, CONTEXTS)
+        parts = shown_contexts(found, want, CONTEXTS)
         one = next((part for part in parts if f"ctx-{part.rank}" == want.part), None)
         return {"piece": "text", "part": want.part, "pieces": one.pieces if one else ()}
     text, spans = _text_of(found, want.part)
@@ -354,9 +220,9 @@ def _text_of(found: Dossier, part: str) -> tuple[str, Sequence[Span]]:
 def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str, object]:
     one = found.example
     first = {part: want.first(part) for part in ("claims", "statements", "evidence")}
-    claims = _matrix(found, "claim", first["claims"], CLAIMS)
+    claims = unit_matrix(found, "claim", first["claims"], CLAIMS)
     if claims and claims.after < want.claim <= claims.of:
-        claims = _matrix(found, "claim", want.claim - 1, CLAIMS)
+        claims = unit_matrix(found, "claim", want.claim - 1, CLAIMS)
     answer = one.answer or ""
     question = one.question or ""
     scores = _scores(run, found)
@@ -371,13 +237,13 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
         for at, text in enumerate(shown, 1)
         for part in (f"reference-{at}",)
     ]
-    statements = _matrix(found, "statement", first["statements"], STATEMENTS)
-    evidence = _matrix(found, "evidence", first["evidence"], EVIDENCE)
+    statements = unit_matrix(found, "statement", first["statements"], STATEMENTS)
+    evidence = unit_matrix(found, "evidence", first["evidence"], EVIDENCE)
     texts = (*pieces.values(), *(own for _, own in references))
     taken = sum(len(piece.text.encode()) for own in texts for piece in own)
     taken += sum(one.size for one in (claims, statements, evidence) if one)
     room = min(CONTEXTS, max(FEWEST_CONTEXTS, PAGE - SMALL_PARTS - taken))
-    contexts = _contexts(found, want, room)
+    contexts = shown_contexts(found, want, room)
     systems = _systems(run, name, one)
     return {
         "name": name,
@@ -398,9 +264,9 @@ def _whole(run: Run, name: str, found: Dossier, want: ShownPart) -> Mapping[str,
         "statements": statements,
         "evidence": evidence,
         "contexts": contexts,
-        "last_context": _place_of(one, contexts),
+        "last_context": last_place(one, contexts),
         "retrieved": None if one.contexts is None else len(one.contexts),
-        "others": _others(found),
+        "others": other_judgements(found),
         "labels": _fit([(key, _plain(value)) for key, value in one.labels.items()], LABELS),
         "scores": scores,
         "systems": systems,
@@ -451,180 +317,7 @@ def _fit(rows: Sequence[tuple[str, str]], most_bytes: int) -> list[tuple[str, st
 
 def _history(one: Example) -> list[tuple[str, str]]:
     most = max(200, HISTORY // (2 * max(1, len(one.history))))
-    return [(turn.role, _cut(turn.text, most)) for turn in one.history[-40:]]
-
-
-def _cut(text: str, most_bytes: int) -> str:
-    size = len(inert(text[: most_bytes + 1]).encode())
-    if len(text) <= most_bytes and size <= most_bytes:
-        return text
-    kept = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
-    return f"{kept}…"
-
-
-def _matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
-    """The rows of a unit; None if there are none."""
-    parts = found.parts[unit]
-    if not parts:
-        return None
-    contexts = found.example.contexts or ()
-    ranks = tuple(one.rank for one in contexts)
-    if len(ranks) > MOST_COLUMNS:
-        used = {id for part in parts for id in rests_on(part)}
-        ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
-    first = min(first, len(parts) - 1)
-    rows: list[UnitRow] = []
-    size = 0
-    several = len(found.example.reference) > 1
-    for part in parts[first:]:
-        row = _unit_row(found, unit, part, ranks, several=several)
-        size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
-        if rows and size > most_bytes:
-            size = most_bytes
-            break
-        rows.append(row)
-    verdicts = [support_of(part) for part in parts]
-    tally = ", ".join(
-        f"{verdicts.count(value):,} {value}"
-        for value in map(str, Support.columns["verdict"].values)
-        if any(verdicts)
-    )
-    return Matrix(
-        ranks,
-        tuple(rows),
-        tally,
-        first,
-        first + len(rows),
-        len(parts),
-        any(row.main.said and row.main.said.number for row in rows),
-        size,
-    )
-
-
-def _unit_row(
-    found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
-) -> UnitRow:
-    place = str(part.place + 1)
-    if unit == "statement" and several:
-        place = f"{part.reference + 1}.{place}"
-    on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
-    main, also = NamedJudgement("", None, ""), []
-    for ask in asks_about(unit):
-        for row in part.rows(ask.kind):
-            # Of a claim it is the reference that says so, or does not.
-            lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
-            if part.said[ask.kind].several and several:
-                lead = f"{lead} {row.values['reference'] + 1}"
-            verdict = NamedJudgement(lead, said(row, ""), _about(ask, row, several=several))
-            if ask.kind == Support.name:
-                main = verdict
-            else:
-                also.append(verdict)
-    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
-    return UnitRow(
-        key,
-        place,
-        _cut(part.text or "", LONGEST),
-        _reason(main.said),
-        tuple(rank in on for rank in ranks),
-        ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
-        main,
-        tuple(also),
-    )
-
-
-def _reason(said: JudgementText | None) -> str:
-    given = "" if said is None else said.reason
-    return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
-
-
-def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
-    """The name of the judgement that a row is."""
-    key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
-    return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
-
-
-def _answers(ask: Ask, row: JudgementRow) -> bool:
-    """Whether the row is an answer to this ask, rather than to another one of its kind."""
-    return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
-
-
-def _place_of(one: Example, shown: Sequence[ShownContext]) -> int:
-    """The place, from 1, of the last context that is shown; 0 if none is."""
-    last = shown[-1].rank if shown else None
-    ranks = [context.rank for context in one.contexts or ()]
-    return ranks.index(last) + 1 if last in ranks else 0
-
-
-def _contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[ShownContext]:
-    """The contexts from the one that was asked for on, as many as there is room for."""
-    few = max(1, most_bytes // (CONTEXT + SHORTEST))
-    first = want.first(CONTEXTS_PART)
-    parts = found.parts["context"]
-    if want.part.startswith("ctx-"):
-        first = next((at for at, one in enumerate(parts) if want.part == f"ctx-{one.place}"), 0)
-    # Those that are shown anyway are shown from the first.
-    first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
-    parts = parts[max(0, first) :][:few]
-    rest = max(SHORTEST * len(parts), most_bytes - CONTEXT * len(parts))
-    passages = []
-    for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
-        name = f"ctx-{part.place}"
-        wanted = want.part == name
-        text = part.text
-        relevance = part.rows(Relevance.name)
-        spans, uses = quotes(found, part)
-        room = min(3 * AT_ONCE, rest // left)
-        pieces: list[MarkedPiece] = (
-            []
-            if text is None
-            else context_pieces(
-                text,
-                spans,
-                set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
-                start=min(want.start, len(text)) if wanted else 0,
-                end=want.end if wanted else None,
-                most_bytes=3 * AT_ONCE if wanted else room,
-                folds=not wanted,
-            )
-        )
-        rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
-        verdicts = tuple(
-            NamedJudgement(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
-            for ask in asks_about("context")
-            for row in part.rows(ask.kind)
-        )
-        reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
-        score = part.own.get("score")
-        passages.append(
-            ShownContext(
-                part.place,
-                str(part.own["id"]),
-                "" if score is None else number(score),
-                verdicts,
-                f"claims {uses}" if uses else "",
-                tuple(pieces),
-                shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
-            )
-        )
-    return passages
-
-
-def _others(found: Dossier) -> list[NamedJudgement]:
-    """Judgements about no part: of the answer, and of whatever else kinds are about."""
-    rows = [row for rows in found.judgements.values() for row in rows]
-    several = len(found.example.reference) > 1
-    shown: list[NamedJudgement] = []
-    size = 0
-    for row in rows:
-        ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
-        one = said(row)
-        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
-        if size > OTHERS:
-            break
-        about = _about(ask, row, several=several) if ask else ""
-        shown.append(NamedJudgement("", one, about))
-    return shown
+    return [(turn.role, cut_to_bytes(turn.text, most)) for turn in one.history[-40:]]
 
 
 def _scores(run: Run, found: Dossier) -> list[Score]:
@@ -679,7 +372,7 @@ def _systems(run: Run, name: str, one: Example) -> list[OtherAnswer]:
             for metric, value, label in own.select("metric", "value", "label").iter_rows()
             if metric in ("faithfulness", "answer_coverage", "answer_outcome")
         )
-        text = _cut(answer or "–", SYSTEMS // 12)
+        text = cut_to_bytes(answer or "–", SYSTEMS // 12)
         found.append(OtherAnswer(system, run_path(name, "examples", id), text, values))
     return found
 
@@ -696,7 +389,7 @@ def _compared(name: str, one: Example, answers: Sequence[OtherAnswer]) -> str:
 def _calls(found: Dossier) -> str:
     """The requests to models and their replies, as text."""
     lines = [line for item in call_items(found.calls, prompts=True) for line in _lines(item)]
-    return _cut("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
+    return cut_to_bytes("\n".join(lines), 3 * AT_ONCE) or "No model was asked about this example."
 
 
 def _lines(item: OutlineItem) -> Iterator[str]:

@@ -18,6 +18,7 @@ from ragstone.run import Run
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import (
     OUTCOME,
+    PREFERRED,
     ExampleRows,
     Marks,
     SavedFilter,
@@ -41,8 +42,6 @@ from ragstone.web.page_request import Asked, Elsewhere, query, run_path
 from ragstone.web.parts.judgement_view import because
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import drawn
-
-from .runs_view import PREFERRED
 
 ROWS = 50
 SHOWN_METRICS = 3

@@ -29,14 +29,12 @@ from ragstone.report.run_contents import lasted
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
 from ragstone.run.folder.schemas import Manifest
-from ragstone.web.example_rows import Marks, name_of
+from ragstone.web.example_rows import PREFERRED, Marks, name_of
 from ragstone.web.page_request import Asked, Elsewhere, WebPage, run_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import drawn
 
 SHOWN_METRICS, A_PAGE = 3, 40
-PREFERRED = ("faithfulness", "answer_coverage", "context_recall", "answer_outcome", "mrr")
-"""Shown first of the metrics that most runs have."""
 
 PATIENCE = 0.25
 """Seconds for comparisons that are not known yet; the others follow when the page asks again."""

@@ -19,7 +19,7 @@ from ragstone.report.run_contents import Dossier, JudgedPart, asks_about
 from ragstone.report.worst_examples import RankedExample, shortfalls
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import Estimate
-from ragstone.web.pages.runs_view import PREFERRED
+from ragstone.web.example_rows import PREFERRED
 from ragstone.web.templating import drawn
 
 from .highlight import LATE, MarkedPiece, claim_spans, context_pieces, inert, marked, quotes

@@ -1,0 +1,329 @@
+"""Claims and contexts: an example's units and retrieved contexts with all verdicts, cut to size."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ragstone.data import Example
+from ragstone.data.record_labels import Unit
+from ragstone.judgements import Ask, ClaimsAgainstReferences, Relevance, Support
+from ragstone.report.number_format import number, shortened
+from ragstone.report.run_contents import Dossier, JudgedPart, JudgementRow, asks_about
+from ragstone.run.corrections.correction import by_reference, key_columns, unit_name
+from ragstone.web.page_request import Asked
+
+from .highlight import (
+    AT_ONCE,
+    LATE,
+    MarkedPiece,
+    context_pieces,
+    inert,
+    quotes,
+    rests_on,
+    support_of,
+)
+from .judgement_view import NO_REASON, JudgementText, about_of, said, says_of
+
+OTHERS = 6_000
+"""Bytes that the judgements about no part may take."""
+
+ROW, CONTEXT = 2_200, 1_100
+"""Bytes of a row of the matrix, and of a context, without their texts."""
+
+ALSO = 500
+"""Bytes of one more judgement in a row."""
+
+LONGEST, LONGEST_WHY, MOST_COLUMNS = 900, 300, 12
+CONTEXTS_PART, SHORTEST = "contexts", 400
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPart:
+    """What of an example is shown.
+
+    Attributes:
+        part: The part of which more was asked for; empty if none.
+        start: From which character or row on.
+        end: To which character.
+        claim: The number of the claim that is looked at; 0 if none.
+    """
+
+    part: str
+    start: int
+    end: int | None
+    claim: int
+
+    @classmethod
+    def of(cls, asked: Asked) -> "ShownPart":
+        end = asked.number("to", 0)
+        part = asked.one("part")
+        return cls(part, asked.number("from", 0), end or None, asked.number("claim", 0))
+
+    def first(self, part: str) -> int:
+        """Where this part begins."""
+        return self.start if self.part == part else 0
+
+
+def more_of(asked: Asked) -> Callable[..., str]:
+    """Gives the address of the rest of a part."""
+
+    def address(part: str, start: int = 0, end: int = 0) -> str:
+        return asked.but(
+            part=part, **{"from": str(start) if start else None, "to": str(end) if end else None}
+        )
+
+    return address
+
+
+@dataclass(frozen=True, slots=True)
+class NamedJudgement:
+    """A judgement in a row, and what it is about, such as ``support/claim#3``."""
+
+    lead: str
+    said: JudgementText | None
+    about: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """A claim, a statement or a piece of gold evidence, and which context settles it.
+
+    Attributes:
+        key: What lights up with it.
+        number: As people count.
+        text: Its wording, cut if it is very long.
+        why: The reason for the main verdict.
+        on: For each context that has a column whether the verdict rests on it.
+        beyond: The ranks of the other contexts that it rests on.
+        main: What the contexts say of it.
+        also: What else is said of it.
+    """
+
+    key: str
+    number: str
+    text: str
+    why: str
+    on: tuple[bool, ...]
+    beyond: str
+    main: NamedJudgement
+    also: tuple[NamedJudgement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Rows, and the ranks of the contexts that have a column.
+
+    Attributes:
+        ranks: Of the contexts with a column.
+        rows: As many as are shown at once.
+        tally: How many rows have each verdict.
+        first: The number of rows before these.
+        after: The number of rows up to the last of these.
+        of: The number of rows in all.
+        chances: Whether any verdict has a probability.
+        size: The bytes that the rows take, about.
+    """
+
+    ranks: tuple[int, ...]
+    rows: tuple[UnitRow, ...]
+    tally: str
+    first: int
+    after: int
+    of: int
+    chances: bool
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class ShownContext:
+    """A context.
+
+    Attributes:
+        rank: As retrieved.
+        id: Its own.
+        score: Of the retrieval.
+        judged: What is said of it.
+        uses: Which claims rest on it.
+        pieces: Its text.
+        why: The reason.
+    """
+
+    rank: int
+    id: str
+    score: str
+    judged: tuple[NamedJudgement, ...]
+    uses: str
+    pieces: tuple[MarkedPiece, ...]
+    why: str
+
+
+def unit_matrix(found: Dossier, unit: Unit, first: int, most_bytes: int) -> Matrix | None:
+    """The rows of a unit; None if there are none."""
+    parts = found.parts[unit]
+    if not parts:
+        return None
+    contexts = found.example.contexts or ()
+    ranks = tuple(one.rank for one in contexts)
+    if len(ranks) > MOST_COLUMNS:
+        used = {id for part in parts for id in rests_on(part)}
+        ranks = tuple(one.rank for one in contexts if one.id in used)[:MOST_COLUMNS]
+    first = min(first, len(parts) - 1)
+    rows: list[UnitRow] = []
+    size = 0
+    several = len(found.example.reference) > 1
+    for part in parts[first:]:
+        row = _unit_row(found, unit, part, ranks, several=several)
+        size += ROW + len(inert(row.text + row.why).encode()) + ALSO * len(row.also)
+        if rows and size > most_bytes:
+            size = most_bytes
+            break
+        rows.append(row)
+    verdicts = [support_of(part) for part in parts]
+    tally = ", ".join(
+        f"{verdicts.count(value):,} {value}"
+        for value in map(str, Support.columns["verdict"].values)
+        if any(verdicts)
+    )
+    return Matrix(
+        ranks,
+        tuple(rows),
+        tally,
+        first,
+        first + len(rows),
+        len(parts),
+        any(row.main.said and row.main.said.number for row in rows),
+        size,
+    )
+
+
+def shown_contexts(found: Dossier, want: ShownPart, most_bytes: int) -> list[ShownContext]:
+    """The contexts from the one that was asked for on, as many as there is room for."""
+    few = max(1, most_bytes // (CONTEXT + SHORTEST))
+    first = want.first(CONTEXTS_PART)
+    parts = found.parts["context"]
+    if want.part.startswith("ctx-"):
+        first = next((at for at, one in enumerate(parts) if want.part == f"ctx-{one.place}"), 0)
+    # Those that are shown anyway are shown from the first.
+    first = 0 if first < few and want.part != CONTEXTS_PART else min(first, len(parts) - 1)
+    parts = parts[max(0, first) :][:few]
+    rest = max(SHORTEST * len(parts), most_bytes - CONTEXT * len(parts))
+    passages = []
+    for left, part in zip(range(len(parts), 0, -1), parts, strict=True):
+        name = f"ctx-{part.place}"
+        wanted = want.part == name
+        text = part.text
+        relevance = part.rows(Relevance.name)
+        spans, uses = quotes(found, part)
+        room = min(3 * AT_ONCE, rest // left)
+        pieces: list[MarkedPiece] = (
+            []
+            if text is None
+            else context_pieces(
+                text,
+                spans,
+                set((relevance[0].values["relevant_sentences"] or ()) if relevance else ()),
+                start=min(want.start, len(text)) if wanted else 0,
+                end=want.end if wanted else None,
+                most_bytes=3 * AT_ONCE if wanted else room,
+                folds=not wanted,
+            )
+        )
+        rest -= min(rest, sum(len(piece.text.encode()) for piece in pieces))
+        verdicts = tuple(
+            NamedJudgement(says_of(ask.name), said(row, ""), _about(ask, row, several=False))
+            for ask in asks_about("context")
+            for row in part.rows(ask.kind)
+        )
+        reasons = [one.said.reason for one in verdicts if one.said and one.said.reason]
+        score = part.own.get("score")
+        passages.append(
+            ShownContext(
+                part.place,
+                str(part.own["id"]),
+                "" if score is None else number(score),
+                verdicts,
+                f"claims {uses}" if uses else "",
+                tuple(pieces),
+                shortened("; ".join(reasons), LONGEST_WHY) if reasons else "",
+            )
+        )
+    return passages
+
+
+def last_place(one: Example, shown: Sequence[ShownContext]) -> int:
+    """The place, from 1, of the last context that is shown; 0 if none is."""
+    last = shown[-1].rank if shown else None
+    ranks = [context.rank for context in one.contexts or ()]
+    return ranks.index(last) + 1 if last in ranks else 0
+
+
+def other_judgements(found: Dossier) -> list[NamedJudgement]:
+    """Judgements about no part: of the answer, and of whatever else kinds are about."""
+    rows = [row for rows in found.judgements.values() for row in rows]
+    several = len(found.example.reference) > 1
+    shown: list[NamedJudgement] = []
+    size = 0
+    for row in rows:
+        ask = next((ask for ask in row.kind.asks if _answers(ask, row)), None)
+        one = said(row)
+        size += 300 + sum(len(inert(phrase.text).encode()) for phrase in one.phrases)
+        if size > OTHERS:
+            break
+        about = _about(ask, row, several=several) if ask else ""
+        shown.append(NamedJudgement("", one, about))
+    return shown
+
+
+def _unit_row(
+    found: Dossier, unit: Unit, part: JudgedPart, ranks: Sequence[int], *, several: bool
+) -> UnitRow:
+    place = str(part.place + 1)
+    if unit == "statement" and several:
+        place = f"{part.reference + 1}.{place}"
+    on = {one.rank for one in found.example.contexts or () if one.id in set(rests_on(part))}
+    main, also = NamedJudgement("", None, ""), []
+    for ask in asks_about(unit):
+        for row in part.rows(ask.kind):
+            # Of a claim it is the reference that says so, or does not.
+            lead = "reference" if ask.over is ClaimsAgainstReferences else says_of(ask.name)
+            if part.said[ask.kind].several and several:
+                lead = f"{lead} {row.values['reference'] + 1}"
+            verdict = NamedJudgement(lead, said(row, ""), _about(ask, row, several=several))
+            if ask.kind == Support.name:
+                main = verdict
+            else:
+                also.append(verdict)
+    key = {"claim": "", "statement": LATE, "evidence": "e"}[unit] + place
+    return UnitRow(
+        key,
+        place,
+        cut_to_bytes(part.text or "", LONGEST),
+        _reason(main.said),
+        tuple(rank in on for rank in ranks),
+        ", ".join(str(rank) for rank in sorted(on) if rank not in ranks),
+        main,
+        tuple(also),
+    )
+
+
+def _reason(said: JudgementText | None) -> str:
+    given = "" if said is None else said.reason
+    return "" if given in ("", NO_REASON) else shortened(given, LONGEST_WHY)
+
+
+def _about(ask: Ask, row: JudgementRow, *, several: bool) -> str:
+    """The name of the judgement that a row is."""
+    key = {name: row.values[name] for name in key_columns(row.kind) if name in row.values}
+    return about_of(ask.name, unit_name(key, several=several and by_reference(ask)))
+
+
+def _answers(ask: Ask, row: JudgementRow) -> bool:
+    """Whether the row is an answer to this ask, rather than to another one of its kind."""
+    return any(row.values.get(column.name) is not None for column in row.kind.filled_by(ask))
+
+
+def cut_to_bytes(text: str, most_bytes: int) -> str:
+    size = len(inert(text[: most_bytes + 1]).encode())
+    if len(text) <= most_bytes and size <= most_bytes:
+        return text
+    kept = text[: max(20, most_bytes * most_bytes // max(size, most_bytes))]
+    return f"{kept}…"
