@@ -54,7 +54,7 @@ class MadeRun(Run):
         there = frame.with_columns(self.column(name) for name in roots.union(named))
         return there.filter(*([] if where is None else [where])).select(columns)
 
-    def without_overrules(self) -> Run:
+    def without_corrections(self) -> Run:
         return self
 
     def column(self, name: str) -> pl.Expr:

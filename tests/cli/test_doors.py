@@ -190,22 +190,22 @@ def walk_show(given: Given) -> None:
     check(call("show", given.run, f"nothing {EVIL}"), 2)
 
 
-def walk_overrule(given: Given) -> None:
+def walk_correct(given: Given) -> None:
     said = ("--author", f"=Ann, {EVIL}", "--reason", f"{FORMULA} {EVIL}")
-    check(call("overrule", given.run, IDS[0]))
-    check(call("overrule", given.run, IDS[0], "--json"))
+    check(call("correct", given.run, IDS[0]))
+    check(call("correct", given.run, IDS[0], "--json"))
     one = "support/claim#1"
-    check(call("overrule", given.run, IDS[0], one, "verdict=contradicted", *said))
-    check(call("overrule", given.run, IDS[0], "claims#1", f"text=It is red. {EVIL}", *said))
-    check(call("overrule", given.run, "--list"))
-    check(call("overrule", given.run, "--list", "--json"))
+    check(call("correct", given.run, IDS[0], one, "verdict=contradicted", *said))
+    check(call("correct", given.run, IDS[0], "claims#1", f"text=It is red. {EVIL}", *said))
+    check(call("correct", given.run, "--list"))
+    check(call("correct", given.run, "--list", "--json"))
     # Whoever reads the run meets the author and the reason.
     walk_show(given)
     walk_export(given)
-    check(call("overrule", given.run, IDS[0], "claims#1", "--undo", *said))
-    check(call("overrule", given.run, IDS[0], one, "--undo", *said, "--json"))
-    check(call("overrule", given.run, IDS[0], f"support#{EVIL}", f"verdict={EVIL}", *said), 2)
-    check(call("overrule", given.run, IDS[0], EVIL, f"{EVIL}=1", *said), 2)
+    check(call("correct", given.run, IDS[0], "claims#1", "--undo", *said))
+    check(call("correct", given.run, IDS[0], one, "--undo", *said, "--json"))
+    check(call("correct", given.run, IDS[0], f"support#{EVIL}", f"verdict={EVIL}", *said), 2)
+    check(call("correct", given.run, IDS[0], EVIL, f"{EVIL}=1", *said), 2)
 
 
 def walk_report(given: Given) -> None:

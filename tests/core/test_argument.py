@@ -168,7 +168,7 @@ def parameters() -> set[str]:
     """Every parameter of every public function and class."""
     rooms = (ragstone, ragstone.analysis, ragstone.guard, ragstone.annotation, ragstone.monitor)
     public: list[Any] = [getattr(room, name) for room in rooms for name in room.__all__]
-    public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.overrule]
+    public += [calibrate_gate, label_sheet, Accuracy, ragstone.Run.correct]
     functions: list[Any] = [one for one in public if inspect.isfunction(one) or is_dataclass(one)]
     return {name for one in functions for name in inspect.signature(one).parameters}
 

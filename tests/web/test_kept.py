@@ -43,12 +43,12 @@ def test_what_is_kept_is_not_computed_again(folder: Path, monkeypatch: pytest.Mo
         RunsFolder(folder).compared("run", margin=0.05)
 
 
-def test_a_run_that_was_overruled_is_summed_up_anew(folder: Path) -> None:
+def test_a_run_that_was_corrected_is_summed_up_anew(folder: Path) -> None:
     place = RunsFolder(folder)
     before = place.stamp("run")
     run = Run.open(folder / "run")
     example = str(run.examples(["id"])["id"][0])
-    run.overrule(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
+    run.correct(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
     assert place.stamp("run") != before
 
 

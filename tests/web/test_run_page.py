@@ -142,12 +142,12 @@ def test_long_names_are_cut_in_sentences_too(tmp_path: Path) -> None:
     assert LONG not in said
 
 
-def test_that_people_overruled_a_judgement_is_said(runs: Path, tmp_path: Path) -> None:
+def test_that_people_corrected_a_judgement_is_said(runs: Path, tmp_path: Path) -> None:
     copytree(runs / "cornwall", tmp_path / "mended")
     run = Run.open(tmp_path / "mended")
     example = run.examples(["id"])["id"][0]
-    run.overrule(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
-    assert "1 judgement overruled by people" in settled(client_of(tmp_path), "/runs/mended")
+    run.correct(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
+    assert "1 judgement corrected by people" in settled(client_of(tmp_path), "/runs/mended")
 
 
 HOSTILE = '<script>alert(1)</script>\u202e" onclick=x'

@@ -11,7 +11,7 @@ from typing import Literal
 import polars as pl
 
 from ragstone.core.errors import InputError, RagstoneError, UnknownName
-from ragstone.core.messages import Reason, argument, call
+from ragstone.core.messages import Reason, Renamed, argument, call
 from ragstone.metrics import Metric, parse_metric, read_metric
 from ragstone.run import Run
 from ragstone.run.estimates.cautions import NOT_INDEPENDENT
@@ -122,9 +122,11 @@ class Scored:
         there = self.run.examples(["question_id", question_hash()])
         return repeated_questions(there["question_id"], there["asked"])
 
-    def without_overrules(self) -> "Scored":
+    def without_corrections(self) -> "Scored":
         """The same scores as the judges left them, for whatever measures judges or draws labels."""
-        return Scored(self.run.without_overrules(), cluster=self.cluster, by=self.by)
+        return Scored(self.run.without_corrections(), cluster=self.cluster, by=self.by)
+
+    without_overrules = Renamed("without_corrections")
 
     def without(self, examples: pl.Series) -> "Scored":
         """The same run without these examples."""

@@ -14,7 +14,7 @@ import ragstone
 from ragstone.core.python_runtime import relax_garbage_collector
 
 from .annotate import annotate
-from .decide import compare, gate, overrule, weights
+from .decide import compare, correct, gate, weights
 from .doctor import doctor
 from .evaluate_command import evaluate, score
 from .guard_command import calibrate_file, check_file, guard
@@ -36,7 +36,7 @@ app = typer.Typer(
 )
 PANELS: dict[str, tuple[Callable[..., None], ...]] = {
     "Measure": (evaluate, score),
-    "Inspect": (view, report, runs, batches, show, overrule, export),
+    "Inspect": (view, report, runs, batches, show, correct, export),
     "Decide": (compare, gate),
     "Use human labels": (sample, labels, agreement, calibrate, weights),
     "Look up": (metrics, judges, models, formats, doctor),

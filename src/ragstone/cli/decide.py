@@ -1,4 +1,4 @@
-"""Decision commands: compare systems, gate a release, fit weights, overrule a judgement."""
+"""Decision commands: compare systems, gate a release, fit weights, correct a judgement."""
 
 import os
 from enum import StrEnum
@@ -46,7 +46,7 @@ def compare(
         typer.Option("--force", help="Also compare metrics that the two runs judged or defined "
                      "differently."),
     ] = False,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -63,10 +63,10 @@ def compare(
     from ragstone.report.pages.comparison_page import comparison_page
 
     load_own(metrics_from or ())
-    alone = without_overrules
+    alone = without_corrections
     found = compared(
-        options.read_run(run, without_overrules=alone),
-        None if other is None else options.read_run(other, without_overrules=alone),
+        options.read_run(run, without_corrections=alone),
+        None if other is None else options.read_run(other, without_corrections=alone),
         baseline=baseline,
         metrics=names_of(metric) or None,
         by=tuple(by or ()),
@@ -158,7 +158,7 @@ def gate(
         typer.Option(min=0, max=10, metavar="N", help="Number of worst examples to show per "
                      "requirement."),
     ] = 3,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
@@ -166,7 +166,7 @@ def gate(
 
     A requirement is met if its whole interval is on the right side of the
     threshold, not met if the opposite is shown, and otherwise undecided. Where people
-    overruled judgements, the decision without that is printed beside. In GitHub
+    corrected judgements, the decision without that is printed beside. In GitHub
     Actions, the summary is added to the job's page.
 
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
@@ -178,7 +178,7 @@ def gate(
 
     load_own(metrics_from or ())
     result = decided(
-        options.read_run(run, without_overrules=without_overrules),
+        options.read_run(run, without_corrections=without_corrections),
         require or (),
         no_worse_than=no_worse_than or (),
         only=names_of(only),
@@ -279,10 +279,10 @@ def weights(
     print_notes([f"written to {out}."] if out is not None else ())
 
 
-def overrule(
+def correct(
     run: options.RunFolder,
     example: Annotated[
-        str | None, typer.Argument(help="Id of the example. Alone: what can be overruled of it.")
+        str | None, typer.Argument(help="Id of the example. Alone: what can be corrected of it.")
     ] = None,
     judgement: Annotated[
         str | None,
@@ -295,29 +295,29 @@ def overrule(
         typer.Argument(metavar="[COLUMN=VALUE]...", help="What is right: verdict=contradicted, "
                        "grade=2, evidence=d1,d3. Of a claim: text='new words', or dropped=true."),
     ] = None,
-    author: Annotated[str, typer.Option(metavar="NAME", help="Who overrules.")] = "",
+    author: Annotated[str, typer.Option(metavar="NAME", help="Who corrects.")] = "",
     reason: Annotated[str, typer.Option(metavar="WHY", help="Why.")] = "",
     seen: Annotated[
         str | None,
         typer.Option(metavar="VERSION", help="Refuse if the judgement is not this version of it, "
-                     "which `ragstone overrule RUN EXAMPLE` shows."),
+                     "which `ragstone correct RUN EXAMPLE` shows."),
     ] = None,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take the latest overrule of the judgement back.")
+        bool, typer.Option("--undo", help="Take the latest correction of the judgement back.")
     ] = False,
     every: Annotated[
-        bool, typer.Option("--list", help="List what was overruled in RUN, the newest first.")
+        bool, typer.Option("--list", help="List what was corrected in RUN, the newest first.")
     ] = False,
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
     """Correct a judgement of RUN that you see is wrong; no judge is asked again.
 
-    Scores and estimates follow at once, in every command; --without-overrules shows
-    those of the judge alone. Overrules are never taken for labels: to measure the
+    Scores and estimates follow at once, in every command; --without-corrections shows
+    those of the judge alone. Corrections are never taken for labels: to measure the
     judge, draw a random sample with `ragstone sample`.
 
-    Example: ragstone overrule RUN q7 support/claim#3 verdict=contradicted
+    Example: ragstone correct RUN q7 support/claim#3 verdict=contradicted
     --author Ann --reason "Passage 2 says 1859."
 
     Exit status: 0 done, 2 invalid input, or somebody else was quicker.
@@ -329,25 +329,25 @@ def overrule(
     load_own(metrics_from or ())
     opened = Run.open(run)
     if every or example is None:
-        print_page(list_page(opened.path, opened.overrules(), example), json=json)
+        print_page(list_page(opened.path, opened.corrections(), example), json=json)
         return
     if judgement is None:
         if undo or seen or author or reason:
             raise InputError(
-                f"Name the judgement, such as response: ragstone overrule RUN {example} lists them."
+                f"Name the judgement, such as response: ragstone correct RUN {example} lists them."
             )
-        found = opened.can_be_overruled(example)
+        found = opened.correctable(example)
         print_page(can_be_page(opened.path, example, found), json=json)
         return
     kind, _, unit = judgement.partition("#")
     if undo:
         if values:
-            raise InputError("--undo takes the latest overrule back; it says nothing of its own.")
-        done = opened.undo_overrule(
+            raise InputError("--undo takes the latest correction back; it says nothing of its own.")
+        done = opened.undo_correction(
             example, kind, unit=unit or None, author=author, reason=reason, seen=seen
         )
     else:
-        done = opened.overrule(
+        done = opened.correct(
             example, kind, _pairs(values or ()), unit=unit or None, author=author, reason=reason,
             seen=seen,
         )  # fmt: skip

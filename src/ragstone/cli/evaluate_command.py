@@ -362,7 +362,7 @@ def score(
     cross_encoder: options.CrossEncoder = None,
     bertscore: options.Bertscore = "",
     offline: options.Offline = False,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     full: options.Full = False,
     pooled: options.Pooled = False,
     json: options.Json = False,
@@ -392,5 +392,5 @@ def score(
             offline=offline,
             progress=progress,
         )
-    scored = scored.without_overrules() if without_overrules else scored
+    scored = scored.without_corrections() if without_corrections else scored
     finish(scored, notes, full=full, pooled=pooled, json=json)

@@ -273,21 +273,21 @@ RunFolder = Annotated[
     ),
 ]
 
-WithoutOverrules = Annotated[
+WithoutCorrections = Annotated[
     bool,
     typer.Option(
-        "--without-overrules", help="Read runs as their judges left them, without what people "
-        "overruled.",
+        "--without-corrections", help="Read runs as their judges left them, without what people "
+        "corrected.",
     ),
 ]  # fmt: skip
 
 
-def read_run(run: Path, *, without_overrules: bool) -> "Run":
-    """Open a run, with what people overruled or without."""
+def read_run(run: Path, *, without_corrections: bool) -> "Run":
+    """Open a run, with what people corrected or without."""
     from ragstone.run import Run
 
     opened = Run.open(run)
-    return opened.without_overrules() if without_overrules else opened
+    return opened.without_corrections() if without_corrections else opened
 
 
 Full = Annotated[

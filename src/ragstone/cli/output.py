@@ -21,7 +21,7 @@ from typer.core import TyperGroup
 
 from ragstone.core.errors import RagstoneError
 from ragstone.core.escape import json_text, visible
-from ragstone.core.messages import in_shell, throughout
+from ragstone.core.messages import in_shell, renamed, throughout
 
 if TYPE_CHECKING:
     from ragstone.metrics import Metric
@@ -215,8 +215,24 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
         return False
 
 
+RENAMED = {"overrule": "correct", "--without-overrules": "--without-corrections"}
+"""Commands and options that had another name, which still works."""
+
+
 class Grouped(TyperGroup):
     """Commands under the heading of their panel, in plain text."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
+        """Take old names for the new ones, with a note."""
+        name, *rest = args
+        if name not in self.commands and RENAMED.get(name) in self.commands:
+            old, name = name, RENAMED[name]
+            say(renamed(f"{ctx.command_path} {old}", f"{ctx.command_path} {name}"), err=True)
+        for at, option in enumerate(rest):
+            if option.startswith("--") and option in RENAMED:
+                say(renamed(option, RENAMED[option]), err=True)
+                rest[at] = RENAMED[option]
+        return super().resolve_command(ctx, [name, *rest])
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """A section for each panel, in the order of the commands; no sentence is cut."""

@@ -76,7 +76,7 @@ def show(
         list[str] | None,
         typer.Option(metavar="FIELD", help="With --failures: field to slice by; repeatable."),
     ] = None,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     stage: Annotated[
         str | None,
         typer.Option(metavar="STAGE", help="With --failures: list the answers that failed at this "
@@ -100,7 +100,7 @@ def show(
     from ragstone.analysis.scored_run import metric_among
 
     load_own(metrics_from or ())
-    opened = options.read_run(run, without_overrules=without_overrules)
+    opened = options.read_run(run, without_corrections=without_corrections)
     if example is not None:
         found = report.dossier(opened, example)
         print_page(report.example_page(found, prompts=prompts), json=json)
@@ -214,7 +214,7 @@ def report(
     png: Annotated[
         bool, typer.Option("--png", help="With --charts: write PNG files too. Needs the extra png.")
     ] = False,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     metrics_from: options.MetricsFrom = None,
 ) -> None:  # fmt: skip
     """Write what RUN found as one HTML file that opens anywhere and loads nothing.
@@ -229,8 +229,8 @@ def report(
     if png and charts is None:
         raise typer.BadParameter("--png goes with --charts.")
     load_own(metrics_from or ())
-    opened = options.read_run(run, without_overrules=without_overrules)
-    second = other and options.read_run(other, without_overrules=without_overrules)
+    opened = options.read_run(run, without_corrections=without_corrections)
+    second = other and options.read_run(other, without_corrections=without_corrections)
     if charts is not None:
         from ragstone.report.chart_files import write_charts
 
@@ -285,7 +285,7 @@ def export(
                                   "all its files, or FILE.csv for the first. Default: standard "
                                   "output, of a report the first file.")
     ] = None,
-    without_overrules: options.WithoutOverrules = False,
+    without_corrections: options.WithoutCorrections = False,
     metrics_from: options.MetricsFrom = None,
 ) -> None:  # fmt: skip
     """Export the scores, estimates, judgements or examples of RUN, or RUN as a tool's report.
@@ -304,7 +304,7 @@ def export(
             "own tables."
         )
     load_own(metrics_from or ())
-    opened = options.read_run(run, without_overrules=without_overrules)
+    opened = options.read_run(run, without_corrections=without_corrections)
     if to not in FILES:
         write_as(opened, to.value, out)
     elif out is None:

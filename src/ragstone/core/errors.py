@@ -5,7 +5,7 @@
     │   ├── DataError           records that cannot be read, each fault with its place
     │   ├── UnknownName         no metric, judge, suite or format is called that
     │   ├── RunConflict         a run folder that belongs to other data or settings
-    │   ├── OverruleConflict    a judgement that somebody else overruled meanwhile
+    │   ├── CorrectionConflict  a judgement that somebody else corrected meanwhile
     │   ├── LabelConflict       an item of which its person said something else meanwhile
     │   ├── StoreAway           a store that cannot be used at present
     │   ├── PromiseRefused      labels that cannot carry the promise of a gate
@@ -27,9 +27,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from .messages import Notice, in_python, marked, worded
+from .messages import Notice, in_python, marked, warn_renamed, worded
 
 T = TypeVar("T")
 
@@ -181,7 +181,7 @@ class LabelConflict(InputError):
     Attributes:
         item: Its number in the queue.
         at: When they did.
-        version: Of what they said, to be given as ``visible``.
+        version: Of what they said, to be given as ``seen``.
     """
 
     def __init__(self, item: int, at: str, version: int) -> None:
@@ -191,16 +191,16 @@ class LabelConflict(InputError):
         super().__init__(f"Item {item} was saved at {at} from another window.")
 
 
-class OverruleConflict(InputError):
-    """A judgement is not the one that the person saw who overrules it.
+class CorrectionConflict(InputError):
+    """A judgement is not the one that the person saw who corrects it.
 
     Attributes:
         unit: The judgement, such as ``support/claim#3``.
-        author: Who overruled it, or took that back, meanwhile; None if a judge judged it again.
+        author: Who corrected it, or took that back, meanwhile; None if a judge judged it again.
         at: When.
-        said: What they said, by column; None if they took an overrule back.
+        said: What they said, by column; None if they took a correction back.
         now: What the judgement says now, by column.
-        version: Its version now, to be given as ``visible``.
+        version: Its version now, to be given as ``seen``.
     """
 
     def __init__(
@@ -219,16 +219,25 @@ class OverruleConflict(InputError):
         self.said = said
         self.now = dict(now)
         self.version = version
-        what = "took an overrule of it back" if said is None else f"said {_pairs(said)}"
+        what = "took a correction of it back" if said is None else f"said {_pairs(said)}"
         who = "It was judged again" if author is None else f"{author} {what} at {at}"
         super().__init__(
             f"{unit} is not what you saw. {who}; it now says {_pairs(now) or 'nothing'}. Look at "
-            "it again, and overrule it if you still would."
+            "it again, and correct it if you still would."
         )
 
 
 def _pairs(values: Mapping[str, object]) -> str:
     return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+if not TYPE_CHECKING:  # A type checker takes every name for one that is here otherwise.
+
+    def __getattr__(name: str) -> type[CorrectionConflict]:
+        if name != "OverruleConflict":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        warn_renamed(name, CorrectionConflict.__name__)
+        return CorrectionConflict
 
 
 class DamagedRun(InputError):

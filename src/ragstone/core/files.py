@@ -71,7 +71,9 @@ class RunEntry(StrEnum):
     BATCHES = "batches.sqlite"
     BATCH_FILES = "batches"
     """The requests of batches, a file each."""
-    OVERRULES = "overrules.sqlite"
+    CORRECTIONS = "overrules.sqlite"
+    # Runs of today must open and scripts read them: file, tables, and the keys and codes of JSON,
+    # remarks and signatures keep the word of the time when a correction was called an overrule.
     REJECTED = "rejected.jsonl"
     VIOLATIONS = "label_violations.jsonl"
     TIES = "label_ties.jsonl"

@@ -21,6 +21,7 @@ it: ``ragstone`` registers it here, and it is imported at the first use.
 
 import re
 import shlex
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import Any, Protocol, Self
@@ -56,10 +57,43 @@ COMMANDS: Mapping[str, str] = {
 
 IN_PYTHON: Mapping[str, str] = {
     **dict.fromkeys(("kinds", "metrics_from"), "an import of their file"),
-    "undo": "undo_overrule",
-    "without_overrules": "without_overrules()",
+    "undo": "undo_correction",
+    "without_corrections": "without_corrections()",
 }
 """Options of the command line for which a function has no argument, with what to do in Python."""
+
+
+def renamed(old: str, new: str) -> str:
+    """The note for whoever still uses an old name."""
+    return f"{old} is now called {new}."
+
+
+def warn_renamed(old: str, new: str) -> None:
+    """Warn the Python caller of whoever calls this that a name has changed."""
+    warnings.warn(renamed(old, new), DeprecationWarning, stacklevel=3)
+
+
+class Renamed:
+    """The old name of an attribute or method, which still works and warns.
+
+    >>> class Run:
+    ...     def correct(self) -> None: ...
+    ...
+    ...     overrule = Renamed("correct")
+    """
+
+    def __init__(self, new: str) -> None:
+        self._new = new
+        self._old = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Learn the old name."""
+        self._old = name
+
+    def __get__(self, instance: object, owner: type) -> Any:
+        """The attribute under its new name."""
+        warn_renamed(f"{owner.__name__}.{self._old}", f"{owner.__name__}.{self._new}")
+        return getattr(owner if instance is None else instance, self._new)
 
 
 class Notice(str):

@@ -54,11 +54,11 @@ def _part_of_the_weight(facts: Facts) -> str:
     return f"{said} Do not rank the systems by it; {compare} uses the components that both have."
 
 
-def _overruled(facts: Facts) -> str:
+def _corrected(facts: Facts) -> str:
     people = "1 person" if facts["people"] == "1" else f"{count(facts, 'people')} people"
     return (
-        f"{counted(facts, 'judgement')} overruled by {people}, which changed "
-        f"{counted(facts, 'example', 'examples')}; {argument('without_overrules', True)} has the "
+        f"{counted(facts, 'judgement')} corrected by {people}, which changed "
+        f"{counted(facts, 'example', 'examples')}; {argument('without_corrections', True)} has the "
         "numbers of the judge alone."
     )
 
@@ -124,10 +124,10 @@ RUNS_SENTENCES: Mapping[str, Sentence] = {
         f"ask the same share a cluster ({argument('cluster', 'id')} takes every row as "
         "independent)."
     ),
-    "overruled": _overruled,
+    "overruled": _corrected,
     "overrules_left_out": lambda facts: (
-        f"{counted(facts, 'judgement')} that people overruled count as the judge left them, for "
-        "overrules are chosen by looking, and labels are not."
+        f"{counted(facts, 'judgement')} that people corrected count as the judge left them, for "
+        "corrections are chosen by looking, and labels are not."
     ),
     "judge_not_opened": lambda facts: (
         f"judged the old wording, and cannot be opened here: {facts['said']}"

@@ -20,7 +20,7 @@ What is stored
     shards       its tables, in pieces; shard_ledger: which are done; blocks: where they end
     run_files    its files, read and checked: forms, fitting, written
     run          a finished run, as all other rooms read it
-    overrules/   what people corrected in it, and how that is laid over it
+    corrections/   what people corrected in it, and how that is laid over it
 
 What reads and limits a run is imported from here. What makes one is imported from its module, since
 it brings every judge and metric along, and most commands read a finished run.

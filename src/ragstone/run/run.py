@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragstone.core.errors import InputError, MissingDependency, UnknownName
-from ragstone.core.messages import Displayable, argument, call, noticed, throughout
+from ragstone.core.messages import Displayable, Renamed, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
 from ragstone.judgements import KINDS, Tables
 
@@ -28,9 +28,9 @@ from .folder.schemas import Manifest
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .corrections.correct import Overruling
+    from .corrections.correct import RunCorrections
     from .corrections.corrected_run import Overlay
-    from .corrections.correction import Correction, Judgement, Overruled
+    from .corrections.correction import Correction, CorrectionResult, Judgement
 
 MOST_MISSING = 0.1
 """Share of a requested metric's scores beyond which too much is missing."""
@@ -43,8 +43,8 @@ class Run(Displayable):
     which is deleted with this object. ``asked`` names the metrics requested by the
     call that returned it; if empty, those the run was made for.
 
-    What people overruled stands over what the judges said, everywhere but in the files of the
-    judges; ``without_overrules`` is the run as they left it.
+    What people corrected stands over what the judges said, everywhere but in the files of the
+    judges; ``without_corrections`` is the run as they left it.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Run(Displayable):
         temporary: bool = False,
         asked: Collection[str] = (),
         beside: "Run | None" = None,
-        overruled: bool = True,
+        corrected: bool = True,
     ) -> None:
-        self.folder: Folder = beside.folder if beside and not overruled else Folder(Path(path))
-        self._overruled = overruled
+        self.folder: Folder = beside.folder if beside and not corrected else Folder(Path(path))
+        self._corrected = corrected
         self._asked = frozenset(asked)
         self._beside = beside  # Of the same folder, which may be deleted with it.
         if temporary:
@@ -115,7 +115,7 @@ class Run(Displayable):
 
     @property
     def form(self) -> Manifest:
-        """The same as typed fields, with what people overruled among the remarks."""
+        """The same as typed fields, with what people corrected among the remarks."""
         overlay = self._overlay
         return self._form if overlay is None else overlay.form
 
@@ -233,7 +233,7 @@ class Run(Displayable):
     def judgements(self, kind: str) -> pl.DataFrame:
         """The rows of one kind of judgement, one for each example they are about.
 
-        Where people overruled, their rows are in the place of those that counted; their judge is
+        Where people corrected, their rows are in the place of those that counted; their judge is
         ``person:AUTHOR``.
 
         Raises:
@@ -260,7 +260,7 @@ class Run(Displayable):
         for shard in stored_shards(self.folder, finished_judges(self._form)):
             yield shard.tables if overlay is None else overlay.tables(shard.tables)
 
-    def overrule(
+    def correct(
         self,
         example: str,
         kind: str,
@@ -270,13 +270,13 @@ class Run(Displayable):
         author: str,
         reason: str,
         seen: str | None = None,
-    ) -> "Overruled":
+    ) -> "CorrectionResult":
         """Correct a judgement. It counts at once, here and in everything that reads the run.
 
         The files of the judges stay as they are. A claim may be reworded, ``{"text": "…"}``, and
         the run's judges then say at once what they think of the new wording; or dropped,
         ``{"dropped": True}``. No label comes of it: what measures the judge by labels reads the
-        run without overrules, because these were chosen by looking.
+        run without corrections, because these were chosen by looking.
 
         Args:
             example: The id of the example.
@@ -285,7 +285,7 @@ class Run(Displayable):
             unit: Which claim, statement or reference, counted from 1 (``"2.3"``: the third of the
                 second reference); which context, by rank or id; which criterion. None for the
                 answer.
-            author: Who overrules.
+            author: Who corrects.
             reason: Why.
             seen: The ``version`` of the judgement that the author saw; None: whatever it is now.
 
@@ -297,14 +297,14 @@ class Run(Displayable):
             UnknownName: The run has no such example.
             InputError: There is no such judgement; a column or value is not one of its kind; a
                 hard rule is broken; the folder cannot be written to. Lists every fault.
-            OverruleConflict: The judgement is not the one that was seen.
+            CorrectionConflict: The judgement is not the one that was seen.
         """
         refuse_copy(self.path)
-        return self._overruling.overrule(
+        return self._corrections.correct(
             example, kind, values, unit=unit, author=author, reason=reason, seen=seen
         )
 
-    def undo_overrule(
+    def undo_correction(
         self,
         example: str,
         kind: str,
@@ -313,66 +313,75 @@ class Run(Displayable):
         author: str,
         reason: str = "",
         seen: str | None = None,
-    ) -> "Overruled":
-        """Take the latest overrule of a judgement back: what stood before it stands again.
+    ) -> "CorrectionResult":
+        """Take the latest correction of a judgement back: what stood before it stands again.
 
         Args:
-            example: As in ``overrule``, and likewise the rest.
+            example: As in ``correct``, and likewise the rest.
 
         Raises:
-            InputError: The judgement is not overruled, or there is none.
-            OverruleConflict: The judgement is not the one that was seen.
+            InputError: The judgement is not corrected, or there is none.
+            CorrectionConflict: The judgement is not the one that was seen.
         """
         refuse_copy(self.path)
-        return self._overruling.undo(
+        return self._corrections.undo(
             example, kind, unit=unit, author=author, reason=reason, seen=seen
         )
 
-    def overrules(self) -> "tuple[Correction, ...]":
-        """What people overruled, the newest first, with what the judge had said."""
-        return self._overruling.now().all[::-1]
+    def corrections(self) -> "tuple[Correction, ...]":
+        """What people corrected, the newest first, with what the judge had said."""
+        return self._corrections.now().all[::-1]
 
-    def can_be_overruled(self, example: str) -> "tuple[Judgement, ...]":
+    def correctable(self, example: str) -> "tuple[Judgement, ...]":
         """The judgements of an example that a person can correct, each with its version.
 
         Raises:
             UnknownName: The run has no such example.
         """
-        return self._overruling.judgements(example)
+        return self._corrections.judgements(example)
 
-    def overruled_examples(self) -> "Mapping[str, Sequence[Correction]]":
-        """The overrules that stand, the oldest first, by the id of each example they change."""
+    def corrected_examples(self) -> "Mapping[str, Sequence[Correction]]":
+        """The corrections that stand, the oldest first, by the id of each example they change."""
         overlay = self._overlay
         return {} if overlay is None else overlay.by_example
 
     @property
-    def n_overruled(self) -> int:
-        """How many judgements people overruled, as this run sees it."""
+    def n_corrected(self) -> int:
+        """How many judgements people corrected, as this run sees it."""
         overlay = self._overlay
         return 0 if overlay is None else overlay.count
 
     @property
-    def sees_overrules(self) -> bool:
-        """Whether it is the run with people's overrules, if there are any."""
-        return self._overruled
+    def sees_corrections(self) -> bool:
+        """Whether it is the run with people's corrections, if there are any."""
+        return self._corrected
 
-    def without_overrules(self) -> "Run":
+    def without_corrections(self) -> "Run":
         """The same run as its judges left it."""
-        return Run(self.path, asked=self._asked, beside=self, overruled=False)
+        return Run(self.path, asked=self._asked, beside=self, corrected=False)
 
     @cached_property
-    def _overruling(self) -> "Overruling":
-        # Most runs were never overruled, and what overrules brings every judge along.
-        from .corrections.correct import Overruling
+    def _corrections(self) -> "RunCorrections":
+        # Most runs were never corrected, and correcting brings every judge along.
+        from .corrections.correct import RunCorrections
 
-        return Overruling(self.folder)
+        return RunCorrections(self.folder)
+
+    overrule = Renamed("correct")
+    undo_overrule = Renamed("undo_correction")
+    overrules = Renamed("corrections")
+    can_be_overruled = Renamed("correctable")
+    overruled_examples = Renamed("corrected_examples")
+    n_overruled = Renamed("n_corrected")
+    sees_overrules = Renamed("sees_corrections")
+    without_overrules = Renamed("without_corrections")
 
     @property
     def _overlay(self) -> "Overlay | None":
-        """What people overruled; None where nothing is, or where it is not to be seen."""
-        if not self._overruled or Store(self.path).stamp() == NOTHING:
+        """What people corrected; None where nothing is, or where it is not to be seen."""
+        if not self._corrected or Store(self.path).stamp() == NOTHING:
             return None
-        return self._overruling.now().overlay
+        return self._corrections.now().overlay
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""

@@ -110,7 +110,7 @@ class ExampleRows:
     @cached_property
     def disputed(self) -> pl.Series:
         """The ids of examples of which a person said something else than the judge."""
-        corrected = [one.example for one in self.run.overrules() if one.undone is None]
+        corrected = [one.example for one in self.run.corrections() if one.undone is None]
         found = pl.Series("id", corrected, pl.String)
         carried = self.run.examples(["id", "labels"]).filter(pl.col("labels") != "{}")
         records = ({"id": id, "labels": json.loads(labels)} for id, labels in carried.iter_rows())

@@ -35,7 +35,7 @@ from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import FILE as MONITOR
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Run
-from ragstone.run.corrections.correction import FILE as OVERRULES
+from ragstone.run.corrections.correction import FILE as CORRECTIONS
 from ragstone.run.corrections.correction import Store
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.locks import MANIFEST
@@ -286,7 +286,7 @@ class RunsFolder:
 
         Raises:
             NotThere: No run is called so.
-            InputError: Its overrules cannot be read.
+            InputError: Its corrections cannot be read.
         """
         return tuple(_runs_folder_stamp(self.path(name) / MANIFEST) for name in names)
 
@@ -502,7 +502,7 @@ def _runs_folder_stamp(file: Path) -> RunsFolderStamp:
 def _glance(file: Path) -> RunsFolderStamp:
     """The same as far as the system tells it without reading anything."""
     found: list[object] = []
-    for one in (file, file.parent / OVERRULES, file.parent / f"{OVERRULES}-wal"):
+    for one in (file, file.parent / CORRECTIONS, file.parent / f"{CORRECTIONS}-wal"):
         with suppress(OSError):
             facts = one.stat()
             found += [facts.st_mtime_ns, facts.st_size]

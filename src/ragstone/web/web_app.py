@@ -40,7 +40,7 @@ from .pages import annotate_page as links
 from .pages import annotate_page as queue_said
 from .pages import annotate_page as queues
 from .pages import compare_view as compare
-from .pages import correction_form as overruling
+from .pages import correction_form
 from .pages import example_view as example
 from .pages import examples_view as examples
 from .pages import judge_view as judge
@@ -102,7 +102,7 @@ WRITE: Mapping[str, Writing] = {
     "/annotate/{queue}/adjudicate": adjudicate.decide,
     "/annotate/{queue}/tags": failure_tags.failure_tags_change,
     "/": runs.change,
-    "/runs/{run}/examples/{id:text}": overruling.correct,
+    "/runs/{run}/examples/{id:text}": correction_form.correct,
     "/runs/{run}": examples.change,
 }
 """What a form at each address does."""

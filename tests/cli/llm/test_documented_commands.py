@@ -34,12 +34,12 @@ OF_USERS = re.compile(
 """Commands with a model, prompts, a bucket or a cluster that only a user has: that they exist is
 tested elsewhere."""
 OTHERS = re.compile(
-    r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$|overrule RUN q7|--static|"
+    r"ragstone models (pull|clear|verify)|--kinds|ragstone score RUN$|correct RUN q7|--static|"
     r"ragstone batches"
 )
 """Commands that fetch or delete models, that load a kind (tests/own_kind plays these) into this
-process, the one that tries again what an encoder failed to do, those that overrule an example that
-only a user has (tests/cli/test_overrule.py plays these),
+process, the one that tries again what an encoder failed to do, those that correct an example that
+only a user has (tests/cli/test_correct.py plays these),
 the one about batches (test_batches.py), and the one that writes every page."""
 ENCODER = re.compile(r"embedding|ragas|graphrag|semantic|bertscore")
 """What compares texts by an encoder."""

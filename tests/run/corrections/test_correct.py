@@ -1,4 +1,4 @@
-"""What people overrule counts everywhere, as if the judge had said so from the start."""
+"""What people correct counts everywhere, as if the judge had said so from the start."""
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 
 from ragstone import evaluate, rescore
-from ragstone.core.errors import DamagedRun, InputError, OverruleConflict, UnknownName
+from ragstone.core import errors
+from ragstone.core.errors import CorrectionConflict, DamagedRun, InputError, UnknownName
 from ragstone.run import Run
-from ragstone.run.corrections import correct as overruling
+from ragstone.run.corrections import correct as correcting
 from ragstone.run.corrections.correct import NOT_ASKED, AskedAgain
 from ragstone.run.corrections.correction import Correction, Stamp, Store
 
@@ -132,11 +133,11 @@ def test_every_number_is_that_of_a_run_whose_judge_had_said_so(
 ) -> None:
     run, other = judged(labelled()), judged(relabelled(change))
     assert numbers(run) != numbers(other)
-    done = run.overrule("q0-old", kind, values, unit=unit, author="Ann", reason="I looked.")
+    done = run.correct("q0-old", kind, values, unit=unit, author="Ann", reason="I looked.")
     assert done.examples == ("q0-old",)
     assert scores(run) == scores(other)
     assert numbers(run) == numbers(other)
-    run.undo_overrule("q0-old", kind, unit=unit, author="Ann")
+    run.undo_correction("q0-old", kind, unit=unit, author="Ann")
     assert numbers(run) == numbers(judged(labelled()))
 
 
@@ -149,7 +150,7 @@ def test_what_a_rule_derives_follows_the_word_of_a_person() -> None:
     run = evaluate(data, metrics=metrics, judge="human")
     (before,) = run.judgements("grounding").filter(pl.col("example_id") == "q0-old").to_dicts()
     assert before["unsupported_claim_present"] is False
-    run.overrule(
+    run.correct(
         "q0-old", "support", {"verdict": "absent"}, unit="claim 1", author="Ann", reason="No."
     )
     (after,) = run.judgements("grounding").filter(pl.col("example_id") == "q0-old").to_dicts()
@@ -160,22 +161,22 @@ def test_what_a_rule_derives_follows_the_word_of_a_person() -> None:
 def test_a_judgement_that_answers_share_is_changed_for_all_of_them(tmp_path: Path) -> None:
     data = [{**one, "labels": {}} for one in labelled()]
     run = evaluate(data, metrics=["precision", "context_recall"], out=tmp_path / "run")
-    done = run.overrule(
+    done = run.correct(
         "q1-new", "relevance", {"grade": 3}, unit="d2", author="Ann", reason="It helps."
     )
     assert done.examples == ("q1-old", "q1-new")
     rows = run.judgements("relevance").filter(pl.col("judge") == "person:Ann")
     assert rows["example_id"].to_list() == ["q1-old", "q1-new"]
     assert rows["relevant"].to_list() == rows["sufficient"].to_list() == [True, True]
-    (shown,) = [one for one in run.can_be_overruled("q1-old") if one.overrule is not None]
+    (shown,) = [one for one in run.correctable("q1-old") if one.correction is not None]
     assert (shown.ask, shown.unit, shown.examples) == ("relevance", "2", done.examples)
     assert shown.version == done.version
 
 
-def test_columns_of_scores_have_what_people_overruled() -> None:
+def test_columns_of_scores_have_what_people_corrected() -> None:
     run = judged(labelled())
     before = run.scores(METRICS[:1], ["example_id", "value"])
-    run.overrule(
+    run.correct(
         "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="Ann", reason="It is."
     )
     after = run.scores(METRICS[:1], ["example_id", "value"])
@@ -189,7 +190,7 @@ def test_a_missing_judgement_can_be_given() -> None:
     run = judged(data)
     missing = pl.col("metric").is_in(["faithfulness"]) & (pl.col("example_id") == "q0-old")
     assert run.scores().filter(missing)["status"].to_list() == ["missing"]
-    run.overrule(
+    run.correct(
         "q0-old", "support/claim", {"verdict": "absent"}, unit=2, author="Ann", reason="Looked."
     )
     assert numbers(run) == numbers(judged(labelled()))
@@ -203,13 +204,11 @@ def test_a_composite_of_means_is_estimated_again() -> None:
     ]
     run = evaluate(labelled(), metrics=metrics, judge="human", by="place")
     other = evaluate(relabelled(say_supported), metrics=metrics, judge="human", by="place")
-    run.overrule(
-        "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="A", reason="b"
-    )
+    run.correct("q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="A", reason="b")
     assert numbers(run) == numbers(other)
 
 
-def test_the_files_of_the_judges_stay_as_they_were_and_a_rescore_keeps_the_overrules(
+def test_the_files_of_the_judges_stay_as_they_were_and_a_rescore_keeps_the_corrections(
     tmp_path: Path,
 ) -> None:
     run = judged(labelled(), tmp_path / "run")
@@ -219,38 +218,36 @@ def test_the_files_of_the_judges_stay_as_they_were_and_a_rescore_keeps_the_overr
         for path in run.path.rglob("*")
         if path.suffix in (".parquet", ".json")
     }
-    run.overrule(
-        "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="A", reason="b"
-    )
-    overruled = numbers(run)
+    run.correct("q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="A", reason="b")
+    corrected = numbers(run)
     assert all(path.read_bytes() == content for path, content in files.items())
     assert not run.folder.damage()
-    assert numbers(run.without_overrules()) == alone != overruled
+    assert numbers(run.without_corrections()) == alone != corrected
     again = rescore(tmp_path / "run", metrics="mrr")
-    assert {key: one for key, one in numbers(again).items() if key[0] != "mrr"} == overruled
-    assert numbers(Run.open(tmp_path / "run").without_overrules()).items() >= alone.items()
+    assert {key: one for key, one in numbers(again).items() if key[0] != "mrr"} == corrected
+    assert numbers(Run.open(tmp_path / "run").without_corrections()).items() >= alone.items()
 
 
-def test_signatures_and_remarks_say_that_people_overruled() -> None:
+def test_signatures_and_remarks_say_that_people_corrected() -> None:
     run = judged(labelled())
     said: dict[str, Any] = {"unit": 2, "author": "Ann", "reason": "Looked."}
-    run.overrule("q0-old", "support/claim", {"verdict": "supported"}, **said)
-    run.overrule("q0-old", "support/claim", {"verdict": "contradicted"}, **said)
-    run.overrule("q1-old", "support/claim", {"verdict": "absent"}, **said | {"author": "Bo"})
-    assert run.signature == f"{run.without_overrules().signature}|overruled:2"
+    run.correct("q0-old", "support/claim", {"verdict": "supported"}, **said)
+    run.correct("q0-old", "support/claim", {"verdict": "contradicted"}, **said)
+    run.correct("q1-old", "support/claim", {"verdict": "absent"}, **said | {"author": "Bo"})
+    assert run.signature == f"{run.without_corrections().signature}|overruled:2"
     assert run.form.remarks[-1] == "overruled?n=2&people=2&examples=2"
     tagged = {one.metric for one in run.estimate_list if one.signature.endswith("|overruled:2")}
     assert tagged == {
         "faithfulness", "hallucination", 'composite(weights="faithfulness:2 precision:1")',
         'composite(weights="faithfulness:1 context_recall:1", missing="renormalise")',
     }  # fmt: skip
-    assert not any("overruled" in one.signature for one in run.without_overrules().estimate_list)
+    assert not any("overruled" in one.signature for one in run.without_corrections().estimate_list)
 
 
 def test_every_fault_is_said_at_once() -> None:
     run = judged(labelled())
     with pytest.raises(InputError) as error:
-        run.overrule(
+        run.correct(
             "q0-old",
             "support/claim",
             {"verdict": "sported", "evidence": "d1,d9", "quote": "x"},
@@ -261,8 +258,8 @@ def test_every_fault_is_said_at_once() -> None:
     assert "verdict: expected one of supported, contradicted, absent" in str(error.value)
     assert "quote: support/claim has no such column" in str(error.value)
     with pytest.raises(InputError, match=r"nobody is named.*no reason"):
-        run.overrule("q0-old", "support", {"verdict": "absent"}, unit=1, author=" ", reason="")
-    assert run.overrules() == ()
+        run.correct("q0-old", "support", {"verdict": "absent"}, unit=1, author=" ", reason="")
+    assert run.corrections() == ()
 
 
 @pytest.mark.parametrize(
@@ -289,55 +286,53 @@ def test_what_cannot_be_is_refused_with_the_next_step(
 ) -> None:
     run = judged(labelled())
     with pytest.raises(InputError, match=says):
-        run.overrule("q0-old", kind, values, unit=unit, author="Ann", reason="Looked.")
+        run.correct("q0-old", kind, values, unit=unit, author="Ann", reason="Looked.")
     assert not (run.path / "overrules.sqlite").exists()
 
 
 def test_an_example_that_is_not_there_is_refused() -> None:
     with pytest.raises(UnknownName, match="q0-old"):
-        judged(labelled()).overrule(
+        judged(labelled()).correct(
             "q0-ol", "support", {"verdict": "absent"}, unit=1, author="Ann", reason="Looked."
         )
 
 
 def test_whoever_is_later_is_told_who_was_quicker_and_what_they_said(tmp_path: Path) -> None:
     ann, bo = judged(labelled(), tmp_path / "run"), Run.open(tmp_path / "run")
-    seen = {
-        one.unit: one.version for one in bo.can_be_overruled("q0-old") if one.ask == "support/claim"
-    }
-    ann.overrule(
+    seen = {one.unit: one.version for one in bo.correctable("q0-old") if one.ask == "support/claim"}
+    ann.correct(
         "q0-old", "support/claim", {"verdict": "supported"}, unit=2, author="Ann", reason="Yes.",
         seen=seen["2"],
     )  # fmt: skip
     said: dict[str, Any] = {"author": "Bo", "reason": "No.", "unit": 2}
-    with pytest.raises(OverruleConflict, match=r"Ann said verdict=supported") as error:
-        bo.overrule("q0-old", "support/claim", {"verdict": "contradicted"}, **said, seen=seen["2"])
+    with pytest.raises(CorrectionConflict, match=r"Ann said verdict=supported") as error:
+        bo.correct("q0-old", "support/claim", {"verdict": "contradicted"}, **said, seen=seen["2"])
     assert (error.value.author, error.value.said) == ("Ann", {"verdict": "supported"})
-    bo.overrule(
+    bo.correct(
         "q0-old", "support/claim", {"verdict": "contradicted"}, **said, seen=error.value.version
     )
-    assert [(one.author, one.was["verdict"]) for one in ann.overrules()] == [
+    assert [(one.author, one.was["verdict"]) for one in ann.corrections()] == [
         ("Bo", "supported"), ("Ann", "absent"),
     ]  # fmt: skip
-    ann.undo_overrule("q0-old", "support/claim", unit=2, author="Ann")
-    with pytest.raises(OverruleConflict, match="Ann took an overrule of it back"):
-        bo.undo_overrule(
+    ann.undo_correction("q0-old", "support/claim", unit=2, author="Ann")
+    with pytest.raises(CorrectionConflict, match="Ann took a correction of it back"):
+        bo.undo_correction(
             "q0-old", "support/claim", unit=2, author="Bo", seen=error.value.version + "0"
         )
-    (row,) = [one for one in bo.can_be_overruled("q0-old")
+    (row,) = [one for one in bo.correctable("q0-old")
               if (one.ask, one.unit) == ("support/claim", "2")]  # fmt: skip
     assert (row.values["verdict"], row.judge) == ("supported", "person:Ann")
 
 
-def test_nothing_is_taken_back_where_nothing_was_overruled() -> None:
+def test_nothing_is_taken_back_where_nothing_was_corrected() -> None:
     with pytest.raises(InputError, match="nothing to take back"):
-        judged(labelled()).undo_overrule("q0-old", "support/claim", unit=1, author="Ann")
+        judged(labelled()).undo_correction("q0-old", "support/claim", unit=1, author="Ann")
 
 
 def test_a_dropped_claim_is_shown_as_dropped_and_keeps_the_numbers_of_the_others() -> None:
     run = judged(labelled())
-    run.overrule("q0-old", "claims", {"dropped": True}, unit=1, author="Ann", reason="No claim.")
-    there = {one.unit: one.values for one in run.can_be_overruled("q0-old") if one.ask == "claims"}
+    run.correct("q0-old", "claims", {"dropped": True}, unit=1, author="Ann", reason="No claim.")
+    there = {one.unit: one.values for one in run.correctable("q0-old") if one.ask == "claims"}
     assert there == {
         "2": {"text": "It is white."},
         "1": {"text": "It is 90 m long.", "dropped": True},
@@ -357,7 +352,7 @@ def test_a_reworded_claim_is_judged_at_once_by_the_judges_of_the_run() -> None:
     judges = ["human", "local"]
     run = evaluate(worded("The pier is 20 m long."), metrics=metrics, judge=judges)
     other = evaluate(worded("The pier is 90 m long."), metrics=metrics, judge=judges)
-    done = run.overrule(
+    done = run.correct(
         "q0-old", "claims", {"text": "The pier is 90 m long."}, unit=1, author="Ann", reason="Typo."
     )
     assert done.unasked == {}
@@ -376,16 +371,16 @@ def test_a_verdict_on_an_old_wording_says_nothing_of_the_new_one() -> None:
     data = labelled()
     run = evaluate(data, metrics=["faithfulness"], judge=["human", "local"])
     said: dict[str, Any] = {"author": "Ann", "reason": "Looked.", "unit": 2}
-    run.overrule("q0-old", "support/claim", {"verdict": "supported"}, **said)
-    run.overrule("q0-old", "claims", {"text": "The pier is purple."}, **said)
+    run.correct("q0-old", "support/claim", {"verdict": "supported"}, **said)
+    run.correct("q0-old", "claims", {"text": "The pier is purple."}, **said)
     (row,) = [
-        one for one in run.can_be_overruled("q0-old")
+        one for one in run.correctable("q0-old")
         if one.ask == "support/claim" and one.unit == "2"
     ]  # fmt: skip
     assert row.judge != "person:Ann"
-    run.undo_overrule("q0-old", "claims", unit=2, author="Ann")
+    run.undo_correction("q0-old", "claims", unit=2, author="Ann")
     (row,) = [
-        one for one in run.can_be_overruled("q0-old")
+        one for one in run.correctable("q0-old")
         if one.ask == "support/claim" and one.unit == "2"
     ]  # fmt: skip
     assert row.judge == "person:Ann"
@@ -398,9 +393,9 @@ def test_a_hard_rule_holds_between_what_is_said_and_what_stands() -> None:
     run = evaluate(data, metrics="unsupported_claim", judge="human")
     said: dict[str, Any] = {"author": "Ann", "reason": "Looked."}
     with pytest.raises(InputError, match="contradiction_requires_unsupported"):
-        run.overrule("q0-old", "grounding", {"contradicted_claim_present": True}, **said)
+        run.correct("q0-old", "grounding", {"contradicted_claim_present": True}, **said)
     both = {"contradicted_claim_present": True, "unsupported_claim_present": True}
-    run.overrule("q0-old", "grounding", both, **said)
+    run.correct("q0-old", "grounding", both, **said)
     assert {one.value for one in run.estimate_list if not one.group} == {1 / 6}
 
 
@@ -408,15 +403,15 @@ def test_each_undo_takes_back_the_latest_that_stands() -> None:
     run = judged(labelled())
 
     def say(verdict: str, author: str, seen: str | None = None) -> str:
-        done = run.overrule(
+        done = run.correct(
             "q0-old", "support/claim", {"verdict": verdict}, unit=1, author=author,
             reason="Looked.", seen=seen,
         )  # fmt: skip
         return done.version
 
     def undone(author: str) -> str:
-        run.undo_overrule("q0-old", "support/claim", unit=1, author=author)
-        rows = run.can_be_overruled("q0-old")
+        run.undo_correction("q0-old", "support/claim", unit=1, author=author)
+        rows = run.correctable("q0-old")
         (now,) = [one for one in rows if (one.ask, one.unit) == ("support/claim", "1")]
         return str(now.values["verdict"])
 
@@ -424,7 +419,7 @@ def test_each_undo_takes_back_the_latest_that_stands() -> None:
     seen = say("absent", "Bo")
     assert undone("Ann") == "contradicted"
     assert undone("Bo") == "supported"
-    with pytest.raises(OverruleConflict, match="Bo took an overrule of it back"):
+    with pytest.raises(CorrectionConflict, match="Bo took a correction of it back"):
         say("absent", "Cy", seen)
     with pytest.raises(InputError, match="nothing to take back"):
         undone("Ann")
@@ -433,9 +428,9 @@ def test_each_undo_takes_back_the_latest_that_stands() -> None:
 def test_nothing_can_be_said_of_a_claim_that_was_dropped() -> None:
     run = judged(labelled())
     said: dict[str, Any] = {"unit": 2, "author": "Ann", "reason": "No claim."}
-    run.overrule("q0-old", "claims", {"dropped": True}, **said)
+    run.correct("q0-old", "claims", {"dropped": True}, **said)
     with pytest.raises(InputError, match="no unit '2'"):
-        run.overrule("q0-old", "support/claim", {"verdict": "absent"}, **said)
+        run.correct("q0-old", "support/claim", {"verdict": "absent"}, **said)
 
 
 @pytest.mark.parametrize(
@@ -452,10 +447,10 @@ def test_names_reasons_and_wordings_have_limits(change: dict[str, Any], says: st
     run = judged(labelled())
     said: dict[str, Any] = {"author": "x" * 200, "reason": "x" * 10_000, "unit": 2}
     with pytest.raises(InputError, match=says):
-        run.overrule("q0-old", "claims", **{"values": {"text": "It is red."}, **said, **change})
-    run.overrule("q0-old", "claims", {"dropped": True}, **said)
+        run.correct("q0-old", "claims", **{"values": {"text": "It is red."}, **said, **change})
+    run.correct("q0-old", "claims", {"dropped": True}, **said)
     with pytest.raises(InputError, match="nobody is named"):
-        run.undo_overrule("q0-old", "claims", unit=2, author=" ")
+        run.undo_correction("q0-old", "claims", unit=2, author=" ")
 
 
 def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
@@ -473,17 +468,17 @@ def test_judges_are_asked_once_of_a_new_wording_though_somebody_was_quicker(
         return quicker.pop() if quicker else kept(store, seen, one)
 
     kept = Store.add
-    monkeypatch.setattr(overruling, "ask_again", ask)
+    monkeypatch.setattr(correcting, "ask_again", ask)
     monkeypatch.setattr(Store, "add", add)
-    run.overrule("q0-old", "claims", {"text": "It is red."}, unit=2, author="A", reason="b")
+    run.correct("q0-old", "claims", {"text": "It is red."}, unit=2, author="A", reason="b")
     assert asked == ["It is red."]
-    assert len(run.overrules()) == 1
+    assert len(run.corrections()) == 1
 
 
-def test_overrules_outlive_a_damaged_run_that_is_made_anew(tmp_path: Path) -> None:
+def test_corrections_outlive_a_damaged_run_that_is_made_anew(tmp_path: Path) -> None:
     data, out = labelled(), tmp_path / "run"
     before = judged(data, out)
-    before.overrule("q0-old", "response", {"response_type": "refuse"}, author="Ann", reason="So.")
+    before.correct("q0-old", "response", {"response_type": "refuse"}, author="Ann", reason="So.")
     after = numbers(Run.open(out))
     (out / "run.json").write_text("{", encoding="utf-8")
     with pytest.raises(DamagedRun, match=r"Move all but journal.sqlite and overrules.sqlite out"):
@@ -492,5 +487,42 @@ def test_overrules_outlive_a_damaged_run_that_is_made_anew(tmp_path: Path) -> No
         if not one.name.startswith(("journal.sqlite", "overrules.sqlite")):
             rmtree(one) if one.is_dir() else one.unlink()
     again = judged(data, out)
-    assert [one.author for one in again.overrules()] == ["Ann"]
+    assert [one.author for one in again.corrections()] == ["Ann"]
     assert numbers(Run.open(out)) == after
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("overrule", "correct"),
+        ("undo_overrule", "undo_correction"),
+        ("overrules", "corrections"),
+        ("can_be_overruled", "correctable"),
+        ("overruled_examples", "corrected_examples"),
+        ("n_overruled", "n_corrected"),
+        ("sees_overrules", "sees_corrections"),
+        ("without_overrules", "without_corrections"),
+    ],
+)
+def test_an_old_name_of_a_run_works_and_says_the_new_one(old: str, new: str) -> None:
+    run = judged(labelled())
+    with pytest.warns(DeprecationWarning, match=f"^Run.{old} is now called Run.{new}.$") as warned:
+        assert getattr(run, old) == getattr(run, new)
+    assert warned[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=new):
+        assert getattr(Run, old) is getattr(Run, new)
+
+
+def test_old_names_of_results_and_of_the_error_work_and_say_the_new_ones() -> None:
+    run = judged(labelled())
+    done = run.correct("q0-old", "claims", {"dropped": True}, unit=1, author="A", reason="b")
+    with pytest.warns(DeprecationWarning, match=r"^CorrectionResult.overrule is now called "):
+        assert done.overrule == done.correction
+    with pytest.warns(DeprecationWarning, match=r"^Judgement.overrule is now called "):
+        assert [one.overrule for one in run.correctable("q0-old") if one.correction] == [
+            done.correction
+        ]
+    with pytest.warns(DeprecationWarning, match=r"^OverruleConflict is now called Correct"):
+        assert errors.OverruleConflict is CorrectionConflict  # type: ignore[attr-defined]
+    with pytest.raises(AttributeError, match="no attribute 'Overruling'"):
+        errors.Overruling  # type: ignore[attr-defined]  # noqa: B018

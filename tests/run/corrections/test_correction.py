@@ -17,13 +17,13 @@ from ragstone.core.errors import InputError
 from ragstone.data import cornwall
 from ragstone.run import Run
 
-OVERRULE = """
+CORRECT = """
 import sys
 from ragstone.run import Run
 run = Run.open(sys.argv[1])
 for number in range(1_000):
     verdict = ["contradicted", "supported"][number % 2]
-    run.overrule(sys.argv[2], "support/claim", {"verdict": verdict}, unit=1, author="Ann",
+    run.correct(sys.argv[2], "support/claim", {"verdict": verdict}, unit=1, author="Ann",
                  reason=f"Look {number}.")
     print(number, flush=True)
 """
@@ -50,27 +50,25 @@ def example_of(run: Run) -> str:
 @pytest.mark.parametrize("after", [1, 2, 5])
 def test_nothing_that_was_confirmed_is_lost_to_a_kill(copy: Run, after: int) -> None:
     example = example_of(copy)
-    command = [sys.executable, "-c", OVERRULE, str(copy.path), example]
+    command = [sys.executable, "-c", CORRECT, str(copy.path), example]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         confirmed = [int(process.stdout.readline()) for _ in range(after)]
         os.kill(process.pid, signal.SIGKILL)
         confirmed += map(int, process.stdout.read().split())
-    kept = [one.reason for one in copy.overrules()][::-1]
+    kept = [one.reason for one in copy.corrections()][::-1]
     assert kept[: len(confirmed)] == [f"Look {number}." for number in confirmed]
     assert len(kept) <= len(confirmed) + 1
-    copy.overrule(
-        example, "support/claim", {"verdict": "absent"}, unit=1, author="Bo", reason="No."
-    )
-    assert copy.overrules()[0].author == "Bo"
+    copy.correct(example, "support/claim", {"verdict": "absent"}, unit=1, author="Bo", reason="No.")
+    assert copy.corrections()[0].author == "Bo"
 
 
 def test_two_processes_at_once_lose_nothing_of_each_other(copy: Run) -> None:
     example = example_of(copy)
-    command = [sys.executable, "-c", OVERRULE.replace("1_000", "6"), str(copy.path), example]
+    command = [sys.executable, "-c", CORRECT.replace("1_000", "6"), str(copy.path), example]
     others = [subprocess.Popen(command, stdout=subprocess.DEVNULL) for _ in range(2)]
     ends = [one.wait() for one in others]
-    kept = copy.overrules()
+    kept = copy.corrections()
     # Whoever says what the other just said is told so, which ends these processes.
     assert [one.number for one in kept] == list(range(len(kept), 0, -1))
     assert len(kept) >= 6 or any(ends)
@@ -80,50 +78,50 @@ def test_two_processes_at_once_lose_nothing_of_each_other(copy: Run) -> None:
 
 def test_a_file_whose_first_writer_was_stopped_holds_nothing(copy: Run) -> None:
     (copy.path / "overrules.sqlite").touch()
-    assert copy.overrules() == ()
-    copy.overrule(
+    assert copy.corrections() == ()
+    copy.correct(
         example_of(copy), "support/claim", {"verdict": "contradicted"}, unit=1, author="Bo",
         reason="No.",
     )  # fmt: skip
-    assert len(copy.overrules()) == 1
+    assert len(copy.corrections()) == 1
 
 
 def test_a_damaged_file_is_said_to_be_and_the_run_without_it_can_be_read(copy: Run) -> None:
     (copy.path / "overrules.sqlite").write_bytes(b"no database" * 1_000)
-    with pytest.raises(InputError, match="It holds what people overruled") as error:
+    with pytest.raises(InputError, match="It holds what people corrected") as error:
         copy.scores()
     assert "asked again" not in str(error.value)
-    assert copy.without_overrules().scores().height
+    assert copy.without_corrections().scores().height
 
 
 def test_a_file_with_other_words_than_ours_is_damaged(copy: Run) -> None:
     example = example_of(copy)
-    copy.overrule(
+    copy.correct(
         example, "support/claim", {"verdict": "contradicted"}, unit=1, author="Bo", reason="No."
     )
     with sqlite3.connect(copy.path / "overrules.sqlite") as connection:
         connection.execute("UPDATE overrules SET said = '[1]'")
     with pytest.raises(InputError, match="damaged"):
-        Run.open(copy.path).overrules()
+        Run.open(copy.path).corrections()
 
 
-def test_a_run_that_cannot_be_written_to_is_read_and_says_why_it_takes_no_overrule(
+def test_a_run_that_cannot_be_written_to_is_read_and_says_why_it_takes_no_correction(
     copy: Run,
 ) -> None:
     if os.getuid():
         pytest.skip("only root can become somebody who may not write")
     example = example_of(copy)
     said: dict[str, Any] = {"unit": 1, "author": "Bo", "reason": "No."}
-    copy.overrule(example, "support/claim", {"verdict": "contradicted"}, **said)
+    copy.correct(example, "support/claim", {"verdict": "contradicted"}, **said)
     code = (
         "import os, sys\n"
         "from ragstone.run import Run\n"
         "run = Run.open('run')\n"
-        "run.can_be_overruled(sys.argv[1])\n"
+        "run.correctable(sys.argv[1])\n"
         "os.setegid(65534); os.seteuid(65534)\n"
-        "assert Run.open('run').overrules()[0].author == 'Bo'\n"
+        "assert Run.open('run').corrections()[0].author == 'Bo'\n"
         "assert 'person:Bo' in set(Run.open('run').judgements('support')['judge'])\n"
-        "run.overrule(sys.argv[1], 'support/claim', {'verdict': 'absent'}, unit=1, author='A', "
+        "run.correct(sys.argv[1], 'support/claim', {'verdict': 'absent'}, unit=1, author='A', "
         "reason='b')\n"
     )
     command = [sys.executable, "-c", code, example]
@@ -135,4 +133,4 @@ def test_a_run_that_cannot_be_written_to_is_read_and_says_why_it_takes_no_overru
     assert "InputError" in done.stderr
     assert "overrules.sqlite" in done.stderr
     assert "write permission" in done.stderr or "Make the folder writable" in done.stderr
-    assert len(copy.overrules()) == 1
+    assert len(copy.corrections()) == 1

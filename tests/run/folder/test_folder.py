@@ -114,14 +114,14 @@ def test_examples_that_share_a_judgement_both_have_it(tmp_path: Path) -> None:
 def test_people_s_word_stands_in_an_excerpt_as_it_stands_in_the_run(tmp_path: Path) -> None:
     rows = [labelled(f"r{number}") for number in range(5)]
     run = ragstone.evaluate(rows, metrics=METRICS, judge="human", out=tmp_path / "run")
-    run.overrule(
+    run.correct(
         "r3", "support", {"verdict": "absent"}, unit=1, author="Ada", reason="It does not say so."
     )
     same_as_the_whole(run, ["r3"])
     same_as_the_whole(run, ["r1"])
     faithful = pl.col("metric") == "faithfulness"
     assert run.excerpt(["r3"]).scores().filter(faithful)["value"].to_list() == [0.0]
-    left = run.without_overrules().excerpt(["r3"])
+    left = run.without_corrections().excerpt(["r3"])
     assert left.scores().filter(faithful)["value"].to_list() == [1.0]
 
 

@@ -52,7 +52,7 @@ def test_no_file_of_a_run_is_replaced_while_it_goes_on_or_later(
         out=run,
         progress=copied,
     )
-    made.overrule("1", "relevance", {"grade": 0}, unit=2, author="Ann", reason="No.")
+    made.correct("1", "relevance", {"grade": 0}, unit=2, author="Ann", reason="No.")
 
     assert {one.name for one in going.iterdir()} >= {"parts", "progress.json", "run.json"}
     assert_all_stay(going)

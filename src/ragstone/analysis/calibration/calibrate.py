@@ -110,7 +110,7 @@ def calibrate(
 
     Args:
         run: A finished run that was not judged by the people who gave the labels. What people
-            overruled is left out, for it was chosen by looking.
+            corrected is left out, for it was chosen by looking.
         labels: Label files; if none, the labels in the run's examples.
         metrics: Only these metrics of the run.
         by: Fields to correct by, in addition to the system.
@@ -140,7 +140,7 @@ def calibrate(
         UnknownName: The run does not have such a metric.
     """
     way, goal = _method(method), _criterion(criterion)
-    first = Run.of(run).without_overrules()
+    first = Run.of(run).without_corrections()
     of = LabelledRun(
         first,
         labels_for(labels, first, columns, scales),
@@ -151,8 +151,8 @@ def calibrate(
         assume_random=assume_random,
         anytime=anytime,
     )
-    again = [Run.of(one).without_overrules() for one in repeats]
-    moved = None if injected is None else Run.of(injected).without_overrules()
+    again = [Run.of(one).without_corrections() for one in repeats]
+    moved = None if injected is None else Run.of(injected).without_corrections()
     for one in again:
         same_data(first, one)
     for one in [*again, *([] if moved is None else [moved])]:

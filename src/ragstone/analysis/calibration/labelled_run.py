@@ -75,8 +75,8 @@ class LabelledRun:
         assume_random: bool = False,
         anytime: bool = False,
     ) -> None:
-        # Overrules are chosen by looking, so they measure no judge.
-        run = run.without_overrules()
+        # Corrections are chosen by looking, so they measure no judge.
+        run = run.without_corrections()
         self.run, self.method = run, method
         self.assume_random, self.anytime = assume_random, anytime
         self.scored = Scored(run, cluster=cluster, by=by)

@@ -256,22 +256,22 @@ class Inputs:
         reads = OUTPUTS if metric is None else outputs_of(metric)
         asks = list(ASKS) if metric is None else needed_asks([metric])
         several = [ask for ask in asks if self._authors[ask] > 1]
-        key = (*sorted(reads), *several, *(asks if self.scored.run.n_overruled else ()))
+        key = (*sorted(reads), *several, *(asks if self.scored.run.n_corrected else ()))
         self._keys[name] = key
         if key not in self._prints:
             made = [self._made[one] for one in OUTPUTS if one in reads]
-            said = [self._judged(several), *self._overruled(asks)]
+            said = [self._judged(several), *self._corrected(asks)]
             self._prints[key] = _joined([self._given, *made, *said])
         return self._prints[key]
 
-    def _overruled(self, asks: Sequence[str]) -> list[pl.Series]:
-        """For each example what people overruled of these asks, where they overruled any."""
-        overruled = self.scored.run.overruled_examples()
-        if not any(one.ask in asks for those in overruled.values() for one in those):
+    def _corrected(self, asks: Sequence[str]) -> list[pl.Series]:
+        """For each example what people corrected of these asks, where they corrected any."""
+        corrected = self.scored.run.corrected_examples()
+        if not any(one.ask in asks for those in corrected.values() for one in those):
             return []
         said = [
             repr([(one.ask, one.unit, sorted(one.said.items()))
-                  for one in overruled.get(example, ()) if one.ask in asks])
+                  for one in corrected.get(example, ()) if one.ask in asks])
             for example in self.scored.facets["example_id"]
         ]  # fmt: skip
         return [pl.Series(said, dtype=pl.String)]

@@ -187,7 +187,7 @@ def fit_weights(
         raise InputError(
             f"Cross-validation needs at least two folds, got {argument('folds', folds)}."
         )
-    scored = scored.without_overrules()
+    scored = scored.without_corrections()
     begin = None if start == EQUAL else composite_terms(start)
     pairs = judged_of(opinions, scored)
     names, excluded, turn = weighable(scored, metrics, begin, pairs)

@@ -160,8 +160,8 @@ def draw_sample(
         InputError: The arguments do not fit together, or do not fit the run.
         UnknownName: The run does not have such a metric.
     """
-    # Overrules are chosen by looking: a draw, and its probabilities, must not follow them.
-    scored, others = scored.without_overrules(), [one.without_overrules() for one in others]
+    # Corrections are chosen by looking: a draw, and its probabilities, must not follow them.
+    scored, others = scored.without_corrections(), [one.without_corrections() for one in others]
     metric = None if metric is None else known_metric(scored, metric)
     asked = SampleDesign(
         scored, n, by, metric, threshold, strata, allocation, others, people, whole_questions

@@ -314,7 +314,7 @@ def _of_run(
     examples: Collection[str] | None,
     seed: int,
 ) -> QueueSource:
-    scored = None if metric is None else Scored(run).without_overrules()
+    scored = None if metric is None else Scored(run).without_corrections()
     name = None if scored is None or metric is None else known_metric(scored, metric)
     measured = None if scored is None or name is None else scored.metric(name) or name
     questions = _questions(tasks, asked, measured)

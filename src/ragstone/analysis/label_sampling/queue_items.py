@@ -64,7 +64,7 @@ def run_items(
         ids: Of the examples; None: all.
         probabilities: That a sample contains them.
     """
-    run = run.without_overrules()
+    run = run.without_corrections()
     where = None if ids is None else pl.col("id").is_in(list(ids))
     units = {one.unit for one in asked}
     propositions = {unit: _texts(run, FIELDS[unit]) for unit in UNITS[2:] if unit in units}

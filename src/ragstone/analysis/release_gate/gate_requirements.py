@@ -332,8 +332,8 @@ def read_no_worse(
             raise InputError(f"{text!r}: there is no other system to compare with {name}.")
     elif Path(name).is_dir():
         other = Scored(Run.open(name), cluster="question_id")
-        if not scored.run.sees_overrules:
-            other = other.without_overrules()
+        if not scored.run.sees_corrections:
+            other = other.without_corrections()
         matches, notes = matches_between(scored, other)
         matches = [one for one in matches if one[0].system in systems]
         if not matches:

@@ -11,7 +11,7 @@ from ragstone.analysis.comparison.comparability import same_inputs_reason
 from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
-from ragstone.core.messages import Displayable, reason
+from ragstone.core.messages import Displayable, Renamed, reason
 from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.distributions import Side
@@ -145,8 +145,8 @@ class GateResult(Displayable):
 
     Attributes:
         run: The run that was checked.
-        without_overrules: The decision on the numbers as the judges left them; None where people
-            overruled nothing, or where nothing of it was read.
+        without_corrections: The decision on the numbers as the judges left them; None where people
+            corrected nothing, or where nothing of it was read.
     """
 
     run: Run
@@ -156,7 +156,9 @@ class GateResult(Displayable):
     max_missing: float
     on: On
     notes: tuple[str, ...]
-    without_overrules: "GateResult | None" = None
+    without_corrections: "GateResult | None" = None
+
+    without_overrules = Renamed("without_corrections")
 
     def __repr__(self) -> str:
         requirements = len(self.requirements)
@@ -178,7 +180,7 @@ class GateResult(Displayable):
             "adjusted": "holm",
             "requirements": [one.to_dict() for one in self.requirements],
             "notes": list(self.notes),
-            "without_overrules": self.without_overrules and self.without_overrules.to_dict(),
+            "without_overrules": self.without_corrections and self.without_corrections.to_dict(),
         }
 
 
@@ -214,8 +216,8 @@ def gate(
     tell: a requirement is undecided. Pass: all are met; because all must be, nothing is
     adjusted here.
 
-    Where people overruled judgements of the run or of a baseline, it decides on the numbers with
-    and without that. With ``labels`` it reads what the judges said alone, because overrules were
+    Where people corrected judgements of the run or of a baseline, it decides on the numbers with
+    and without that. With ``labels`` it reads what the judges said alone, because corrections were
     chosen by looking.
 
     Rates are decided by exact binomial tails (``ExactRate``): the chance to pass although a
@@ -255,9 +257,9 @@ def gate(
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()
     if labels or corrected is not None:
-        if opened.n_overruled:
-            correction_notes = (reason("overrules_left_out", n=opened.n_overruled),)
-        opened = opened.without_overrules()
+        if opened.n_corrected:
+            correction_notes = (reason("overrules_left_out", n=opened.n_corrected),)
+        opened = opened.without_corrections()
     if labels and corrected is None:
         found_by = corrected_quantities(
             opened,
@@ -288,16 +290,16 @@ def gate(
         return GateResult(of, first, decided, level, max_missing, on, said)
 
     result = on_the_numbers_of(opened)
-    if not opened.sees_overrules or not _any_overruled(opened, _several(no_worse_than)):
+    if not opened.sees_corrections or not _any_corrected(opened, _several(no_worse_than)):
         return result
-    return replace(result, without_overrules=on_the_numbers_of(opened.without_overrules()))
+    return replace(result, without_corrections=on_the_numbers_of(opened.without_corrections()))
 
 
-def _any_overruled(run: Run, no_worse_than: Sequence[str]) -> bool:
-    """Whether people overruled anything in the run, or in a run that is a baseline."""
+def _any_corrected(run: Run, no_worse_than: Sequence[str]) -> bool:
+    """Whether people corrected anything in the run, or in a run that is a baseline."""
     folders = (text.rpartition(":")[0].strip() for text in no_worse_than)
     others = (Run.open(one) for one in folders if one and Path(one).is_dir())
-    return any(one.n_overruled for one in (run, *others))
+    return any(one.n_corrected for one in (run, *others))
 
 
 def _decided(

@@ -216,7 +216,7 @@ def known_of_run(
         UnknownName: The run does not have such a metric or system.
         InputError: Too few labels, or nothing given about the judge.
     """
-    scored = scored.without_overrules()
+    scored = scored.without_corrections()
     metric = known_metric(scored, metric)
     if system is not None:
         known_system(scored, system)

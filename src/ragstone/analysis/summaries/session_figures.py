@@ -390,7 +390,7 @@ def _answered(run: Run, turns: pl.DataFrame) -> tuple[TurnScores | None, str]:
         return None, ASKS[Response.name].not_judged
     order = {judge.name: place for place, judge in enumerate(run.form.judges)}
     first = (
-        # A person who overruled is no judge of the run, and comes before them all.
+        # A person who corrected is no judge of the run, and comes before them all.
         said.sort(pl.col("judge").replace_strict(order, default=-1), maintain_order=True)
         .unique("example_id", keep="first", maintain_order=True)
         .select("example_id", said=pl.col("response_type").cast(pl.String).is_in(ANSWERED))

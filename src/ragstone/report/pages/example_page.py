@@ -1,6 +1,6 @@
 """Example pages: an example in full, the worst examples of a run, and corrections by people.
 
-They are printed by ``ragstone show`` and ``ragstone overrule``.
+They are printed by ``ragstone show`` and ``ragstone correct``.
 """
 
 import json
@@ -58,7 +58,7 @@ from ragstone.report.worst_examples import (
     worst,
 )
 from ragstone.run import Estimate, Run
-from ragstone.run.corrections.correction import Correction, Judgement, Overruled
+from ragstone.run.corrections.correction import Correction, CorrectionResult, Judgement
 from ragstone.run.estimates.estimate import Estimate as WorstEstimate
 from ragstone.run.folder.remote_folder import named as worst_named
 
@@ -67,22 +67,22 @@ from .full_run_page import header
 MOST_EXAMPLES, LONGEST = 5, 300
 
 
-def list_page(run: Path, overrules: Sequence[Correction], example: str | None = None) -> Page:
-    """Every overrule of a run, or of one example, the newest first."""
-    shown = [one for one in overrules if example in (None, one.example)]
+def list_page(run: Path, corrections: Sequence[Correction], example: str | None = None) -> Page:
+    """Every correction of a run, or of one example, the newest first."""
+    shown = [one for one in corrections if example in (None, one.example)]
     columns = [Heading("example", key=True), Heading("judgement"), Heading("was"), Heading("is"),
                Heading("by"), Heading("why"), Heading("when (UTC)")]  # fmt: skip
     if shown:
         body = section(table(columns, [Row(tuple(_listed(one))) for one in shown]))
     else:
-        body = section(Paragraphs((quiet("Nothing was overruled: ragstone overrule RUN EXAMPLE "
+        body = section(Paragraphs((quiet("Nothing was corrected: ragstone correct RUN EXAMPLE "
                                          "shows what can be."),)))  # fmt: skip
-    return Page("overrules", str(run), (body,),
+    return Page("corrections", str(run), (body,),
                 record=lambda: {"overrules": [one.to_dict() for one in shown]})  # fmt: skip
 
 
 def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
-    """What can be overruled of an example."""
+    """What can be corrected of an example."""
     columns = [Heading("judgement", key=True), Heading("says"), Heading("judge"),
                Heading("examples"), Heading("version")]  # fmt: skip
     rows = [
@@ -95,19 +95,19 @@ def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
     body: Table | Paragraphs = (
         table(columns, rows)
         if rows
-        else Paragraphs((quiet("No judge judged anything of it that could be overruled."),))
+        else Paragraphs((quiet("No judge judged anything of it that could be corrected."),))
     )
     return Page(
-        "overrules",
+        "corrections",
         f"{run}  {example}",
         (section(body),),
         record=lambda: {"example": example, "judgements": [_judgement(one) for one in found]},
     )
 
 
-def done_page(run: Run, done: Overruled) -> Page:
-    """What an overrule changed: the judgement, the examples, and the estimates of the run."""
-    one = done.overrule
+def done_page(run: Run, done: CorrectionResult) -> Page:
+    """What a correction changed: the judgement, the examples, and the estimates of the run."""
+    one = done.correction
     back = one.undone is not None
     was, now = (one.said, one.was) if back else (one.was, one.said)
     by = one.author if one.undone is None else one.undone.author
@@ -115,14 +115,14 @@ def done_page(run: Run, done: Overruled) -> Page:
         Note("judgement", (strong(named(one.ask, one.unit)), quiet(f"  of {one.example}"))),
         Note("was", (Phrase(said(was), "text"),)),
         Note("is", (Phrase(said(now), "text"),)),
-        Note("taken back by" if back else "overruled by", (by,)),
+        Note("taken back by" if back else "corrected by", (by,)),
         Note("changes", (_examples(done.examples),)),
         *(Note(ask, (Phrase(f"missing: {words(why)}", "missing"),)) for ask, why in
           done.unasked.items()),
     ]  # fmt: skip
     changed = list(_changed(run))
     return Page(
-        "overrules",
+        "corrections",
         str(run.path),
         (section(Facts(tuple(facts))), *([section(_estimates(changed))] if changed else [])),
         record=lambda: {
@@ -173,7 +173,7 @@ def _judgement(one: Judgement) -> dict[str, Any]:
         "judge": one.judge,
         "version": one.version,
         "examples": list(one.examples),
-        "overrule": one.overrule and one.overrule.to_dict(),
+        "overrule": one.correction and one.correction.to_dict(),
     }
 
 
@@ -183,8 +183,8 @@ def _examples(ids: Sequence[str]) -> str:
 
 
 def _changed(run: Run) -> Iterator[tuple[Estimate, Estimate]]:
-    """The means of the whole run that the overrules change: the judge's alone, and as they are."""
-    alone = {one.metric: one for one in run.without_overrules().estimate_list if not one.group}
+    """The means of the whole run that corrections change: the judge's alone, and as they are."""
+    alone = {one.metric: one for one in run.without_corrections().estimate_list if not one.group}
     for now in run.estimate_list:
         was = alone.get(now.metric)
         if not now.group and was is not None and _counts(was) != _counts(now):
@@ -196,7 +196,7 @@ def _counts(one: Estimate) -> tuple[float | None, int, int, int]:
 
 
 def _estimates(changed: Sequence[tuple[Estimate, Estimate]]) -> Table:
-    columns = [Heading("metric", key=True), Heading("the judge alone"), Heading("with overrules")]
+    columns = [Heading("metric", key=True), Heading("the judge alone"), Heading("with corrections")]
     rows = [
         Row((RowName(now.metric, now.better), Number(was.value), Number(now.value, strong=True)))
         for was, now in changed

@@ -80,7 +80,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
     """
     word, _, tone = VERDICTS[result.decision]
-    lines = [f"{headline(result)}", _without_overrules(result), advice(result)]
+    lines = [f"{headline(result)}", _without_corrections(result), advice(result)]
     about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
     return Page(
         name="gate",
@@ -119,13 +119,13 @@ def headline(result: GateResult) -> str:
     return f"{text} – {counted(texts, 'requirement')} on {counted(systems, 'system')}"
 
 
-def _without_overrules(result: GateResult) -> str:
-    """What it would decide on the numbers of the judge alone; empty if nobody overruled."""
-    alone = result.without_overrules
+def _without_corrections(result: GateResult) -> str:
+    """What it would decide on the numbers of the judge alone; empty if nobody corrected."""
+    alone = result.without_corrections
     if alone is None:
         return ""
     word, _, _ = VERDICTS[alone.decision]
-    return f"Without what people overruled: {word}, {headline(alone)}."
+    return f"Without what people corrected: {word}, {headline(alone)}."
 
 
 def advice(result: GateResult) -> str:

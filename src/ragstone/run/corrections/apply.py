@@ -85,15 +85,15 @@ Rows = dict[str, list[Row]]
 
 
 def replay(
-    rows: Mapping[str, Sequence[Row]], overrules: Sequence[Correction], example: str
+    rows: Mapping[str, Sequence[Row]], corrections: Sequence[Correction], example: str
 ) -> Rows:
-    """The rows after these overrules, the oldest of which is first.
+    """The rows after these corrections, the oldest of which is first.
 
     A verdict on a wording that is not there any more says nothing, and so does one on a
     judgement that another judge gives here.
     """
     found = {ask: list(those) for ask, those in rows.items()}
-    for one in overrules:
+    for one in corrections:
         there = found.setdefault(one.ask, [])
         mine = [row for row in there if _is_it(row, one)]
         elsewhere = any(row["subject"] != one.subject for row in mine)
@@ -170,7 +170,7 @@ def _is_it(row: Row, one: Correction) -> bool:
 
 
 def _wording(found: Rows, mine: Sequence[Row], one: Correction) -> str | None:
-    """The wording, now, of what an overrule is about."""
+    """The wording, now, of what a correction is about."""
     if kind_of(one.ask).made:
         return mine[0].get(TEXT) if mine else None
     over = ASKS[one.ask].over
@@ -215,13 +215,13 @@ def is_about(row: Row, made: Row) -> bool:
 
 
 ByExample = Mapping[str, Sequence[Correction]]
-"""The overrules that stand, the oldest first, by the id of each example that they change."""
+"""The corrections that stand, the oldest first, by the id of each example that they change."""
 
 
-def apply_corrections(tables: Tables, overrules: ByExample) -> Tables:
+def apply_corrections(tables: Tables, corrections: ByExample) -> Tables:
     """The judgements as the metrics read them, with people's word over the judges'."""
     there = {
-        row: overrules[one] for row, one in enumerate(tables.examples["id"]) if one in overrules
+        row: corrections[one] for row, one in enumerate(tables.examples["id"]) if one in corrections
     }
     if not there:
         return tables
@@ -283,8 +283,8 @@ def _replayed(
     return replace(tables, rows=rows, status=status)
 
 
-def _speaks(overrules: Sequence[Correction], ask: str) -> bool:
-    return any(one.ask == ask and not {TEXT, DROPPED} & one.said.keys() for one in overrules)
+def _speaks(corrections: Sequence[Correction], ask: str) -> bool:
+    return any(one.ask == ask and not {TEXT, DROPPED} & one.said.keys() for one in corrections)
 
 
 def _with_value(outcome: pl.DataFrame, rows: Sequence[int]) -> pl.DataFrame:
@@ -426,11 +426,11 @@ class JudgedRun:
 
     @cached_property
     def facets(self) -> pl.DataFrame:
-        """What groups and clusters the examples, whatever is overruled."""
+        """What groups and clusters the examples, whatever is corrected."""
         return facets_of(self.folder, self.form.by, self.form.cluster)
 
     def few(self, examples: Sequence[str]) -> FewExamples:
-        """These examples; the last are kept, for whoever overrules looks at one for a while.
+        """These examples; the last are kept, for whoever corrects looks at one for a while.
 
         Raises:
             UnknownName: The run has none of them.

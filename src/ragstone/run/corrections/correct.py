@@ -31,9 +31,9 @@ from .corrected_run import Overlay, Snapshot, values_of_unit
 from .correction import (
     TEXT,
     Correction,
+    CorrectionResult,
     JudgedUnit,
     Judgement,
-    Overruled,
     Row,
     Store,
     Undone,
@@ -189,8 +189,8 @@ def _judge(form: Manifest, name: str, asks: Sequence[str]) -> Judge | None:
     return None
 
 
-class Overruling:
-    """The overrules of a run, made and taken back, and what they make of it.
+class RunCorrections:
+    """The corrections of a run, made and taken back, and what they make of it.
 
     Args:
         folder: Of the run.
@@ -202,10 +202,10 @@ class Overruling:
         self._read: Snapshot | None = None
 
     def now(self) -> Snapshot:
-        """The run and its overrules, read again if anybody overruled, or scored, it since.
+        """The run and its corrections, read again if anybody corrected, or scored, it since.
 
         Raises:
-            InputError: The overrules are damaged, or there is no run.
+            InputError: The corrections are damaged, or there is no run.
         """
         form, read = self.folder.form, self._read
         if form is None:
@@ -215,18 +215,18 @@ class Overruling:
         run = (
             JudgedRun(self.folder, form) if read is None or read.run.form is not form else read.run
         )
-        stamp, overrules = self._store.read()
-        standing = [one for one in overrules if one.undone is None]
+        stamp, corrections = self._store.read()
+        standing = [one for one in corrections if one.undone is None]
         self._read = read = Snapshot(
-            run, stamp, overrules, Overlay(run, standing) if standing else None
+            run, stamp, corrections, Overlay(run, standing) if standing else None
         )
         return read
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """What can be overruled of an example, with the version to be given as ``visible``."""
+        """What can be corrected of an example, with the version to be given as ``seen``."""
         return self.now().judgements(example)
 
-    def overrule(
+    def correct(
         self,
         example: str,
         kind: str,
@@ -236,8 +236,8 @@ class Overruling:
         author: str,
         reason: str,
         seen: str | None,
-    ) -> Overruled:
-        """Correct one judgement; see ``Run.overrule``."""
+    ) -> CorrectionResult:
+        """Correct one judgement; see ``Run.correct``."""
         checks: list[Callable[[], object]] = [
             partial(asks_named, kind),
             partial(check_words, author, reason),
@@ -278,8 +278,8 @@ class Overruling:
 
     def undo(
         self, example: str, kind: str, *, unit: object, author: str, reason: str, seen: str | None
-    ) -> Overruled:
-        """Take the latest overrule of a judgement back; see ``Run.undo_overrule``."""
+    ) -> CorrectionResult:
+        """Take the latest correction of a judgement back; see ``Run.undo_correction``."""
         asks = asks_named(kind)
         check_words(author, reason, needs_reason=False)
         while True:
@@ -289,8 +289,8 @@ class Overruling:
             now.check_seen(mine, seen)
             one = now.standing(mine)
             if one is None:
-                overruled = [unit.named for unit in there if now.standing(unit)]
-                others = f" Overruled are: {', '.join(overruled)}." if overruled else ""
+                corrected = [unit.named for unit in there if now.standing(unit)]
+                others = f" Corrected are: {', '.join(corrected)}." if corrected else ""
                 raise InputError(
                     f"{example}, {mine.named} stands as its judge left it: there is nothing to "
                     f"take back.{others}"
@@ -299,12 +299,12 @@ class Overruling:
             if self._store.undo(now.stamp, one.number, by):
                 return self._done(replace(one, undone=by), example, {})
 
-    def _done(self, one: Correction, example: str, unasked: Mapping[str, str]) -> Overruled:
+    def _done(self, one: Correction, example: str, unasked: Mapping[str, str]) -> CorrectionResult:
         _, there = self.now().units(example, [ASKS[one.ask]])
         mine = judgement_of(one)
         version = next((unit.version for unit in there if judgement_of(unit) == mine), "")
         shared = sharing(self.folder, {one.subject}).get((one.ask, one.subject), [])
-        return Overruled(one, tuple(dict.fromkeys([*shared, one.example])), version, unasked)
+        return CorrectionResult(one, tuple(dict.fromkeys([*shared, one.example])), version, unasked)
 
 
 def _time() -> str:

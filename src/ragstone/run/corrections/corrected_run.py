@@ -6,7 +6,7 @@ from functools import cached_property
 
 import polars as pl
 
-from ragstone.core.errors import InputError, OverruleConflict, UnknownName
+from ragstone.core.errors import CorrectionConflict, InputError, UnknownName
 from ragstone.core.messages import argument, reason
 from ragstone.data import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Tables, kind_of
@@ -34,32 +34,32 @@ GIVEN = ("value", "label", "status", "reason")
 
 
 class Overlay:
-    """What the overrules that stand make of a run. They change no file of the judges.
+    """What the corrections that stand make of a run. They change no file of the judges.
 
     Args:
         run: As its judges left it.
-        overrules: Those that stand, the oldest first; at least one.
+        corrections: Those that stand, the oldest first; at least one.
     """
 
-    def __init__(self, run: JudgedRun, overrules: Sequence[Correction]) -> None:
-        self.overrules = overrules
+    def __init__(self, run: JudgedRun, corrections: Sequence[Correction]) -> None:
+        self.corrections = corrections
         self._run = run
         self._folder, self._form = run.folder, run.form
 
     @cached_property
     def by_example(self) -> ByExample:
-        """The overrules of each example that they change: all that share what was judged."""
-        shared = sharing(self._folder, {one.subject for one in self.overrules})
+        """The corrections of each example that they change: all that share what was judged."""
+        shared = sharing(self._folder, {one.subject for one in self.corrections})
         found: dict[str, list[Correction]] = {}
-        for one in self.overrules:
+        for one in self.corrections:
             for example in dict.fromkeys([*shared.get((one.ask, one.subject), ()), one.example]):
                 found.setdefault(example, []).append(one)
         return found
 
     @property
     def form(self) -> Manifest:
-        """What the run says of itself, and that it was overruled."""
-        people = len({one.author for one in self.overrules})
+        """What the run says of itself, and that it was corrected."""
+        people = len({one.author for one in self.corrections})
         said = reason("overruled", n=self.count, people=people, examples=len(self.by_example))
         return self._form.model_copy(
             update={
@@ -70,8 +70,8 @@ class Overlay:
 
     @property
     def count(self) -> int:
-        """How many judgements are overruled, however often each of them was."""
-        return len({judgement_of(one) for one in self.overrules})
+        """How many judgements are corrected, however often each of them was."""
+        return len({judgement_of(one) for one in self.corrections})
 
     def tables(self, tables: Tables) -> Tables:
         """The judgements of a block."""
@@ -111,7 +111,7 @@ class Overlay:
         return found.sort("at", maintain_order=True).drop("at")
 
     def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
-        """The scores of the run, with those of the examples that the overrules change."""
+        """The scores of the run, with those of the examples that the corrections change."""
         at = scores["example_id"].is_in(list(self.by_example)).arg_true()
         theirs = scores[at].select(KEYS).with_columns(at=at)
         new = theirs.join(self._scores, on=KEYS, maintain_order="left")
@@ -123,7 +123,7 @@ class Overlay:
     def estimates(self) -> tuple[Estimate, ...]:
         """The estimates, of which only those of metrics with a changed score are made again."""
         judged = self._folder.estimates()
-        counts = {str(metric): self._overruled_for(metric) for metric in self._metrics}
+        counts = {str(metric): self._corrected_for(metric) for metric in self._metrics}
         changed = [one for one in self._metrics if self._is_changed(one)]
         again = {
             (one.metric, *one.group.items()): one
@@ -144,16 +144,16 @@ class Overlay:
         try:
             return read_metric(name)
         except UnknownName as error:
-            own, alone = argument("metrics_from", "FILE"), argument("without_overrules", True)
+            own, alone = argument("metrics_from", "FILE"), argument("without_corrections", True)
             raise InputError(
-                f"People overruled judgements of {self._folder.path}, so some scores are made "
+                f"People corrected judgements of {self._folder.path}, so some scores are made "
                 f"again, and {name} is a metric of your own that has to be loaded: {own}. "
                 f"Without them: {alone}."
             ) from error
 
     @cached_property
     def _laid(self) -> Tables:
-        """The judgements of the examples that the overrules change, and of one other at least.
+        """The judgements of the examples that the corrections change, and of one other at least.
 
         Polars divides a single row by way of the reciprocal, so its last digit may be another than
         that of the same row among others.
@@ -178,7 +178,7 @@ class Overlay:
 
     @cached_property
     def _scores(self) -> pl.DataFrame:
-        """The scores of the examples that the overrules change, as the run's table has them."""
+        """The scores of the examples that the corrections change, as the run's table has them."""
         found = score(self._laid, self._metrics)
         status = pl.col("status").replace_strict(STATUS_NAMES, return_dtype=pl.String)
         ids = self._laid.examples.select(example_id="id")
@@ -196,7 +196,7 @@ class Overlay:
 
     def _is_changed(self, metric: Metric) -> bool:
         """Whether a score of it is another than the judges', or that of what it is composed of."""
-        if not self._overruled_for(metric):
+        if not self._corrected_for(metric):
             return False
         if isinstance(metric, Composite) and metric.over_means:
             return True
@@ -209,10 +209,10 @@ class Overlay:
         after = self._scores.filter(pl.col("metric") == str(metric)).select("example_id", *GIVEN)
         return not before.sort("example_id").equals(after.sort("example_id"))
 
-    def _overruled_for(self, metric: Metric) -> int:
-        """How many overruled judgements it depends on."""
+    def _corrected_for(self, metric: Metric) -> int:
+        """How many corrected judgements it depends on."""
         asks = set(needed_asks([metric]))
-        return len({judgement_of(one) for one in self.overrules if one.ask in asks})
+        return len({judgement_of(one) for one in self.corrections if one.ask in asks})
 
 
 def _signed(estimate: Estimate, count: int) -> Estimate:
@@ -223,12 +223,12 @@ def _signed(estimate: Estimate, count: int) -> Estimate:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """A run and every overrule of it, at one moment.
+    """A run and every correction of it, at one moment.
 
     Attributes:
         run: As its judges left it.
         stamp: The state of the store.
-        all: Every overrule, the oldest first, also those that were taken back.
+        all: Every correction, the oldest first, also those that were taken back.
         overlay: What those that stand make of the run; None if none stands.
     """
 
@@ -239,7 +239,7 @@ class Snapshot:
 
     @property
     def by_example(self) -> ByExample:
-        """The overrules that stand, by example."""
+        """The corrections that stand, by example."""
         return {} if self.overlay is None else self.overlay.by_example
 
     def few(self, examples: Sequence[str]) -> FewExamples:
@@ -261,7 +261,7 @@ class Snapshot:
         return one, found
 
     def judgements(self, example: str) -> tuple[Judgement, ...]:
-        """What can be overruled of an example."""
+        """What can be corrected of an example."""
         _, found = self.units(example, list(ASKS.values()))
         shared = sharing(self.run.folder, {unit.subject for unit in found})
         return tuple(
@@ -272,20 +272,20 @@ class Snapshot:
                 judge=None if unit.row is None else str(unit.row["judge"]),
                 version=unit.version,
                 examples=tuple(shared.get((unit.ask, unit.subject), (example,))),
-                overrule=self.standing(unit),
+                correction=self.standing(unit),
             )
             for unit in found
         )
 
     def standing(self, unit: JudgedUnit) -> Correction | None:
-        """The latest overrule of this judgement that was not taken back."""
+        """The latest correction of this judgement that was not taken back."""
         return next((one for one in self._history(unit) if one.undone is None), None)
 
     def check_seen(self, unit: JudgedUnit, seen: str | None) -> None:
         """Check that a judgement is the one that a person saw.
 
         Raises:
-            OverruleConflict: Somebody overruled it, or took that back, after the person saw it.
+            CorrectionConflict: Somebody corrected it, or took that back, after the person saw it.
         """
         if seen is None or seen == unit.version:
             return
@@ -298,7 +298,7 @@ class Snapshot:
             )
         ]
         at, who, one, undone = max(deeds, key=lambda deed: deed[0], default=(None,) * 4)
-        raise OverruleConflict(
+        raise CorrectionConflict(
             unit.named,
             author=who,
             at=at,
@@ -308,13 +308,13 @@ class Snapshot:
         )
 
     def _history(self, unit: JudgedUnit) -> list[Correction]:
-        """The overrules of this judgement, the newest first."""
+        """The corrections of this judgement, the newest first."""
         mine = judgement_of(unit)
         return [one for one in reversed(self.all) if judgement_of(one) == mine]
 
 
 def values_of_unit(unit: JudgedUnit) -> Row:
-    """What is said of a unit and can be overruled, by column."""
+    """What is said of a unit and can be corrected, by column."""
     if unit.row is None:
         return {}
     names = [*sayable(kind_of(unit.ask), ASKS[unit.ask]), DROPPED]

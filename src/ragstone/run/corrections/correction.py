@@ -18,6 +18,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
+from ragstone.core.messages import Renamed
 from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
@@ -42,13 +43,13 @@ TEXT, DROPPED = "text", "dropped"
 Neither is a verdict."""
 
 PERSON = "person:"
-"""Begins the name of the judge of an overruled row. No judge is called so, and ``human`` is the
+"""Begins the name of the judge of a corrected row. No judge is called so, and ``human`` is the
 judge that repeats labels."""
 
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Who took an overrule back, when and why."""
+    """Who took a correction back, when and why."""
 
     author: str
     at: str
@@ -60,11 +61,11 @@ class Correction:
     """A correction of one judgement by a person.
 
     Attributes:
-        number: Counts the overrules of the run, from 1.
+        number: Counts the corrections of the run, from 1.
         example: The id of the example in which it was made.
         ask: What was asked, such as ``support/claim``.
         unit: What it is about as people name it, such as ``3``; None for the answer.
-        author: Who overruled.
+        author: Who corrected.
         reason: Why.
         at: When, in UTC.
         judge: Who had judged; None if nobody had.
@@ -100,7 +101,7 @@ class Correction:
 
     @property
     def person(self) -> str:
-        """The name of the judge in the overruled rows. A comma would make it that of a panel."""
+        """The name of the judge in the corrected rows. A comma would make it that of a panel."""
         return PERSON + " ".join(self.author.replace(",", " ").split())
 
     def to_dict(self) -> dict[str, Any]:
@@ -113,25 +114,27 @@ class Correction:
 
 
 @dataclass(frozen=True, slots=True)
-class Overruled:
-    """What came of an overrule, or of taking one back.
+class CorrectionResult:
+    """What came of a correction, or of taking one back.
 
     Attributes:
-        overrule: The correction.
+        correction: The correction.
         examples: The ids of the examples that it changes: all that share the judgement.
-        version: The version of the judgement now, to be given as ``visible`` by whoever saw this.
+        version: The version of the judgement now, to be given as ``seen`` by whoever saw this.
         unasked: Of a new wording, why a judge gave no verdict on it, by ask.
     """
 
-    overrule: Correction
+    correction: Correction
     examples: tuple[str, ...]
     version: str
     unasked: Mapping[str, str] = field(default_factory=dict)
 
+    overrule = Renamed("correction")
+
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            **self.overrule.to_dict(),
+            **self.correction.to_dict(),
             "examples": list(self.examples),
             "version": self.version,
             "unasked": dict(self.unasked),
@@ -140,16 +143,16 @@ class Overruled:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A judgement of one example that a person may overrule.
+    """A judgement of one example that a person may correct.
 
     Attributes:
         ask: What was asked, such as ``support/claim``.
         unit: What it is about as people name it; None for the answer.
         values: What is said of it, by column; empty if no judge said anything.
         judge: Who said so; None if nobody did.
-        version: Given as ``visible``, so that nobody overrules what they have not seen.
+        version: Given as ``seen``, so that nobody corrects what they have not seen.
         examples: The ids of the examples that share the judgement.
-        overrule: The latest overrule that stands; None if the judge's word does.
+        correction: The latest correction that stands; None if the judge's word does.
     """
 
     ask: str
@@ -158,7 +161,9 @@ class Judgement:
     judge: str | None
     version: str
     examples: tuple[str, ...]
-    overrule: Correction | None = None
+    correction: Correction | None = None
+
+    overrule = Renamed("correction")
 
     @property
     def kind(self) -> str:
@@ -167,7 +172,7 @@ class Judgement:
 
 
 BY_JUDGES = frozenset({"local", "people", "model"})
-"""Who can answer what people can overrule. What is counted or computed they cannot."""
+"""Who can answer what people can correct. What is counted or computed they cannot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +223,7 @@ def judgement_of(one: JudgedUnit | Correction) -> tuple[str, str, str]:
     return one.ask, one.subject, repr(sorted(one.key.items()))
 
 
-def can_be_overruled(ask: Ask) -> bool:
+def correctable(ask: Ask) -> bool:
     """Whether judges, rather than arithmetic, answer it."""
     return not BY_JUDGES.isdisjoint(ask.by)
 
@@ -246,7 +251,7 @@ def units(tables: Tables, ledger: pl.DataFrame, asks: Sequence[Ask]) -> list[Jud
     return [
         unit
         for ask in asks
-        if can_be_overruled(ask)
+        if correctable(ask)
         and ask.name in tables.status
         and has_what_it_takes(tables, ask.name, 0)
         and tables.outcome(ask.name)["status"][0] != UNDEFINED
@@ -322,7 +327,7 @@ def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
 
 T = TypeVar("T")
 
-FILE = RunEntry.OVERRULES
+FILE = RunEntry.CORRECTIONS
 
 LAYOUT = SqliteLayout(
     owner=0x52616F76,
@@ -345,14 +350,14 @@ OBJECTS = ("key", "was", "said", "again")
 OPTIONAL = ("unit", "about", "judge")
 
 Stamp = tuple[int, int]
-"""How many overrules there are, and how many were taken back: the state of a file that grows."""
+"""How many corrections there are, and how many were taken back: the state of a file that grows."""
 
 NOTHING: Stamp = (0, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """The overrules of a run.
+    """The corrections of a run.
 
     Args:
         folder: Of the run.
@@ -374,7 +379,7 @@ class Store:
         return self._read(_stamp, NOTHING)
 
     def read(self) -> tuple[Stamp, tuple[Correction, ...]]:
-        """The state of the file, and every overrule, the oldest first.
+        """The state of the file, and every correction, the oldest first.
 
         Raises:
             InputError: The file is damaged, or not ours.
@@ -383,7 +388,7 @@ class Store:
         return self._read(_all, nothing)
 
     def add(self, seen: Stamp, one: Correction) -> bool:
-        """Add an overrule; False if the file has grown since it was in this state.
+        """Add a correction; False if the file has grown since it was in this state.
 
         Raises:
             InputError: It cannot be written, or is damaged.
@@ -399,7 +404,7 @@ class Store:
         )
 
     def undo(self, seen: Stamp, number: int, by: Undone) -> bool:
-        """Note that an overrule was taken back; False if the file has grown since then.
+        """Note that a correction was taken back; False if the file has grown since then.
 
         Raises:
             InputError: It cannot be written, or is damaged.
@@ -423,7 +428,7 @@ class Store:
             raise self._fault(error) from error
         except OSError as error:
             raise InputError(
-                f"{self.file}: an overrule is kept there, and it cannot be written "
+                f"{self.file}: a correction is kept there, and it cannot be written "
                 f"({error.strerror or error}). Make the folder writable, or copy the run."
             ) from error
 
@@ -444,15 +449,15 @@ class Store:
             return explained(error, self.file)
         return InputError(
             f"{self.file}: it is damaged, or no file of Ragstone's ({error}). It holds what people "
-            "overruled, which nothing else does: bring back a copy, or move it away, and the run "
+            "corrected, which nothing else does: bring back a copy, or move it away, and the run "
             "is as its judges left it."
         )
 
 
 def _stamp(connection: sqlite3.Connection) -> Stamp:
     query = "SELECT (SELECT count(*) FROM overrules), (SELECT count(*) FROM undone)"
-    ((overrules, undone),) = connection.execute(query)
-    return as_whole(overrules), as_whole(undone)
+    ((corrections, undone),) = connection.execute(query)
+    return as_whole(corrections), as_whole(undone)
 
 
 def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]:
@@ -465,10 +470,10 @@ def _all(connection: sqlite3.Connection) -> tuple[Stamp, tuple[Correction, ...]]
         )
     }
     rows = connection.execute(f"SELECT {', '.join(COLUMNS)} FROM overrules ORDER BY number")
-    return there, tuple(_overrule(row, undone) for row in rows)
+    return there, tuple(_read_correction(row, undone) for row in rows)
 
 
-def _overrule(row: Sequence[object], undone: dict[int, Undone]) -> Correction:
+def _read_correction(row: Sequence[object], undone: dict[int, Undone]) -> Correction:
     values: dict[str, Any] = {}
     for name, value in zip(COLUMNS, row, strict=True):
         if name == "number":

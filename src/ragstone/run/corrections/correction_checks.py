@@ -13,7 +13,7 @@ from ragstone.data import Example
 from ragstone.judgements import ASKS, KINDS, Ask, Column, Kind, kind_of, values_of
 
 from .apply import ruled
-from .correction import DROPPED, TEXT, JudgedUnit, Row, can_be_overruled
+from .correction import DROPPED, TEXT, JudgedUnit, Row, correctable
 
 LONGEST_AUTHOR, LONGEST_TEXT = 200, 10_000
 TRUTHS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
@@ -27,12 +27,12 @@ def asks_named(kind: str) -> list[Ask]:
         InputError: There is no such kind, or no judge answers it.
     """
     asks = [ASKS[kind]] if kind in ASKS else list(KINDS[kind].asks) if kind in KINDS else []
-    found = [ask for ask in asks if can_be_overruled(ask)]
+    found = [ask for ask in asks if correctable(ask)]
     if found:
         return found
-    can_be = sorted({ask.kind for ask in ASKS.values() if can_be_overruled(ask)})
+    can_be = sorted({ask.kind for ask in ASKS.values() if correctable(ask)})
     why = "is counted or computed, not judged" if asks else "is no kind of judgement"
-    raise InputError(f"{kind!r} {why}. People can overrule: {', '.join(can_be)}.")
+    raise InputError(f"{kind!r} {why}. People can correct: {', '.join(can_be)}.")
 
 
 def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUnit:
@@ -52,7 +52,7 @@ def unit_named(units: Sequence[JudgedUnit], kind: str, name: object) -> JudgedUn
         return found[0]
     if not units:
         raise InputError(
-            f"There is nothing of {kind} in this example that could be overruled: it is undefined "
+            f"There is nothing of {kind} in this example that could be corrected: it is undefined "
             "here, or what it is about was never extracted."
         )
     there = [one.named for one in found or units]
@@ -85,7 +85,7 @@ def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> 
         own = by_label.get(name, name)
         if own not in known and not (own == DROPPED and kind.made):
             can_be = ", ".join([*known, *([DROPPED] if kind.made else [])])
-            faults.append(f"{name}: {unit.ask} has no such column to overrule; it has {can_be}")
+            faults.append(f"{name}: {unit.ask} has no such column to correct; it has {can_be}")
             continue
         try:
             said[own] = _dropped(value) if own == DROPPED else _value(known[own], ask, value)
@@ -96,7 +96,7 @@ def checked(unit: JudgedUnit, given: Mapping[str, object], example: Example) -> 
     faults += _of_whole(unit, kind, said, example) if len(said) == len(given) and said else []
     if faults:
         lines = "\n".join(f"  {fault}" for fault in faults)
-        raise InputError(f"{example.id}, {unit.named} cannot be overruled so:\n{lines}")
+        raise InputError(f"{example.id}, {unit.named} cannot be corrected so:\n{lines}")
     return said
 
 
@@ -116,7 +116,7 @@ def check_words(author: object, reason: object, *, needs_reason: bool = True) ->
     elif len(reason) > LONGEST_TEXT:
         faults.append(f"the reason has {len(reason):,} letters of at most {LONGEST_TEXT:,}")
     if faults:
-        raise InputError("An overrule says who and why: " + "; ".join(faults) + ".")
+        raise InputError("A correction says who and why: " + "; ".join(faults) + ".")
 
 
 def sayable(kind: type[Kind], ask: Ask) -> dict[str, Column]:

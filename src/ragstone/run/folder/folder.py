@@ -267,7 +267,7 @@ class Excerpt:
 
     Args:
         rows: Of the judges.
-        overlay: What people overruled; None where their word is not to be seen.
+        overlay: What people corrected; None where their word is not to be seen.
     """
 
     def __init__(self, rows: StoredRows, overlay: "Overlay | None") -> None:

@@ -20,7 +20,7 @@ from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example
 from ragstone.judgements import KINDS
 from ragstone.run.calls.journal_reader import FILE as JOURNAL
-from ragstone.run.corrections.correction import FILE as OVERRULES
+from ragstone.run.corrections.correction import FILE as CORRECTIONS
 from ragstone.run.estimates.estimate import Estimate
 
 from .checksums import (
@@ -371,8 +371,8 @@ class RunFiles:
     @property
     def _keep_the_journal(self) -> str:
         return (
-            f"Move all but {JOURNAL} and {OVERRULES} out of {self.path}; the evaluate command that "
-            "made the run then makes it anew, and pays for no reply twice."
+            f"Move all but {JOURNAL} and {CORRECTIONS} out of {self.path}; the evaluate command "
+            "that made the run then makes it anew, and pays for no reply twice."
         )
 
     def _forget(self) -> None:

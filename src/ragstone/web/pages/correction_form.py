@@ -1,8 +1,8 @@
-"""Overruling: what a person says on the page of an example takes the place of what a judge said."""
+"""Correction form: what a person says on an example's page replaces what a judge said."""
 
 from collections.abc import Mapping
 
-from ragstone.core.errors import OverruleConflict
+from ragstone.core.errors import CorrectionConflict
 from ragstone.judgements import ASKS
 from ragstone.report.number_format import shortened
 from ragstone.web.example_rows import example_rows
@@ -35,18 +35,18 @@ def correct(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage
     run, example = place.run(asked.names["run"]), asked.names["id"]
     pressed = read_button(form.get("say", ""))
     author = form.get("author", "").strip() or author_of(asked)
-    if asked.match and asked.match not in ("*", tag_of(run.can_be_overruled(example))):
+    if asked.match and asked.match not in ("*", tag_of(run.correctable(example))):
         return example_page(place, asked, conflict=CHANGED, status=412)
     reason = form.get(f"why {pressed.about}", "").strip()
     ask, unit, seen = pressed.ask, pressed.unit, pressed.seen or None
     try:
         if pressed.say == UNDO:
-            run.undo_overrule(example, ask, unit=unit, author=author, reason=reason, seen=seen)
+            run.undo_correction(example, ask, unit=unit, author=author, reason=reason, seen=seen)
         else:
             said = said_by_button(pressed, form.get(f"text {pressed.about}", ""))
             why = reason or NO_REASON
-            run.overrule(example, ask, said, unit=unit, author=author, reason=why, seen=seen)
-    except OverruleConflict as error:
+            run.correct(example, ask, said, unit=unit, author=author, reason=why, seen=seen)
+    except CorrectionConflict as error:
         return example_page(place, asked, conflict=_told(error), status=409)
     # The table is going to be looked at next.
     key = ("rows", *place.stamp(asked.names["run"]))
@@ -55,7 +55,7 @@ def correct(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage
     return Elsewhere(f"{back}{_place(pressed)}", author_cookie(author))
 
 
-def _told(error: OverruleConflict) -> str:
+def _told(error: CorrectionConflict) -> str:
     """Who was quicker, with what, and when."""
     if error.author is None or error.at is None:
         return f"{error.unit} was judged again after you opened this page. Look at it once more."

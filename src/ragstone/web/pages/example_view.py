@@ -131,7 +131,7 @@ def example_page(
     title = f"{shortened(found.example.question, 60)} · {name}"
     if asked.part and want.part and want.part != OVER:
         return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
-    judgements = run.can_be_overruled(example)
+    judgements = run.correctable(example)
     may = Corrections(judgements)
     common |= {"author": author_of(asked), "over": asked.one("about")}
     if asked.part and want.part == OVER:
@@ -154,7 +154,7 @@ def example_page(
 
 def _saved(judgements: Sequence[Judgement]) -> str:
     """Who corrected the example last, and when."""
-    made = [one.overrule for one in judgements if one.overrule is not None]
+    made = [one.correction for one in judgements if one.correction is not None]
     last = max(made, key=lambda one: one.at, default=None)
     return "" if last is None else f"last by {last.author}, {when(last.at)}"
 
@@ -321,7 +321,7 @@ def _history(one: Example) -> list[tuple[str, str]]:
 
 
 def _scores(run: Run, found: Dossier) -> list[Score]:
-    alone = run.without_overrules().excerpt([found.example.id]).scores()
+    alone = run.without_corrections().excerpt([found.example.id]).scores()
     names = alone["metric"].cast(pl.String).to_list()
     judged = dict(zip(names, alone.select("value", "label").iter_rows(), strict=True))
     scores: list[Score] = []

@@ -230,13 +230,13 @@ def _believed(place: RunsFolder, name: str) -> Believed | None:
 
 
 def believed(run: Run, queues: Sequence[str] = ()) -> Believed:
-    """What labels tell of the judge and of people; without overrules.
+    """What labels tell of the judge and of people; without corrections.
 
     Args:
         run: A finished run.
         queues: What people said in them counts, or without any the labels in the data.
     """
-    run = run.without_overrules()
+    run = run.without_corrections()
     labelled = pl.col("labels") != NO_LABELS
     if queues:
         there = read_label_table(queues)

@@ -235,7 +235,7 @@ class RunFacts:
     calls: str
     missing: int
     possible: int
-    overruled: int
+    corrected: int
 
 
 def _facts(run: Run) -> RunFacts:
@@ -254,7 +254,7 @@ def _facts(run: Run) -> RunFacts:
         spent(form.calls),
         sum(one.n_missing for one in whole),
         sum(one.n + one.n_missing for one in whole),
-        sum(one.undone is None for one in run.overrules()),
+        sum(one.undone is None for one in run.corrections()),
     )
 
 

@@ -296,7 +296,7 @@ def _correction(one: Judgement) -> Correctable:
         )
     decides = kind.decides.replace("_", " ")
     columns.sort(key=lambda column: column.name != decides)
-    person = one.overrule
+    person = one.correction
     text = one.values.get(TEXT) if kind.made else None
     row = JudgementRow(kind, {"judge": one.judge, "reason": None, **one.values})
     return Correctable(

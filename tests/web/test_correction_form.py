@@ -109,7 +109,7 @@ def test_who_is_later_is_told_who_said_what_and_nothing_is_saved(
     assert answer.status_code == 409
     assert "Not saved: Ann said “contradicted” of support/claim#1 on" in answer.text
     assert 'id="example"' in answer.text
-    said = ragstone.Run.open(folder / "cornwall").overrules()
+    said = ragstone.Run.open(folder / "cornwall").corrections()
     assert [one.author for one in said] == ["Ann"]
 
 
@@ -161,7 +161,7 @@ def test_what_cannot_be_said_is_refused_in_words(mine: TestClient) -> None:
 def test_a_correction_needs_the_secret_of_the_page(folder: Path, mine: TestClient) -> None:
     say = button(mine.get(PATH).text, "support/claim#1", "verdict=absent")
     assert mine.post(PATH, data={"author": "Ann", "say": say}).status_code == 403
-    assert ragstone.Run.open(folder / "cornwall").overrules() == ()
+    assert ragstone.Run.open(folder / "cornwall").corrections() == ()
 
 
 def test_a_button_names_the_judgement_and_what_is_said_of_it() -> None:

@@ -1,4 +1,4 @@
-"""A verdict of a user's own kind is overruled like ours, over a judge and over a panel."""
+"""A verdict of a user's own kind is corrected like ours, over a judge and over a panel."""
 
 from typing import Any
 
@@ -46,18 +46,18 @@ def mean(run: Run) -> float | None:
 def test_the_word_of_a_person_counts_and_its_values_are_those_of_the_kind() -> None:
     run = run_of(model("ear", "casual"))
     assert mean(run) == 1.0
-    done = run.overrule("0", "tone", {"tone": "neutral"}, **SAID)
+    done = run.correct("0", "tone", {"tone": "neutral"}, **SAID)
     assert mean(run) == 0.75
     assert done.examples == ("0",)
     with pytest.raises(InputError, match="expected one of formal, neutral, casual"):
-        run.overrule("1", "tone", {"tone": "rude"}, **SAID)
+        run.correct("1", "tone", {"tone": "rude"}, **SAID)
 
 
 @pytest.mark.usefixtures("tone")
-def test_a_person_overrules_a_panel_whose_votes_stay_as_they_were_cast(tone: type[Kind]) -> None:
+def test_a_person_corrects_a_panel_whose_votes_stay_as_they_were_cast(tone: type[Kind]) -> None:
     run = run_of([model("a", "casual"), model("b", "casual"), model("c", "neutral")])
     rows = run.judgements(tone.name).filter(pl.col("example_id") == "0")
-    run.overrule("0", tone.name, {"tone": "formal"}, **SAID)
+    run.correct("0", tone.name, {"tone": "formal"}, **SAID)
     now = run.judgements(tone.name).filter(pl.col("example_id") == "0")
     assert dict(now.select("judge", "tone").iter_rows()) == {
         "person:Ann": "formal", "a": "casual", "b": "casual", "c": "neutral",
@@ -69,8 +69,8 @@ def test_a_person_overrules_a_panel_whose_votes_stay_as_they_were_cast(tone: typ
 @pytest.mark.usefixtures("tone")
 def test_a_run_whose_metric_is_not_loaded_says_how_to_load_it() -> None:
     run = run_of(model("ear", "casual"))
-    run.overrule("0", "tone", {"tone": "neutral"}, **SAID)
+    run.correct("0", "tone", {"tone": "neutral"}, **SAID)
     loading._OWN.clear()
     with pytest.raises(InputError, match="casual is a metric of your own"):
         Run.open(run.path).scores()
-    assert mean(Run.open(run.path).without_overrules()) == 1.0
+    assert mean(Run.open(run.path).without_corrections()) == 1.0

@@ -1,11 +1,11 @@
-"""One overrule in a large run: how long until its scores and estimates are there, beside `score`.
+"""One correction in a large run: how long until its scores and estimates are there, beside `score`.
 
-    python benchmarks/overrule.py [--rows 50000] [--times 9]
+    python benchmarks/correct.py [--rows 50000] [--times 9]
 
 Evaluates answers of four systems, labelled at random, with ten metrics over contexts, claims and
-statements, by system and a slice. Then a person overrules a verdict, and the run's scores of the
+statements, by system and a slice. Then a person corrects a verdict, and the run's scores of the
 example and all estimates are read. Prints wall seconds cold (a run that was just opened), warm
-(the median of further overrules in the same process) and of `rescore`, which reads all rows.
+(the median of further corrections in the same process) and of `rescore`, which reads all rows.
 """
 
 import argparse
@@ -65,15 +65,15 @@ def write_rows(path: Path, rows: int, contexts: int = 10) -> None:
             handle.write(json.dumps(record) + "\n")
 
 
-def overruled(run: Run, example: str, number: int) -> float:
-    """Wall seconds from the overrule to the scores of its example and all estimates."""
-    rows = run.can_be_overruled(example)
+def corrected(run: Run, example: str, number: int) -> float:
+    """Wall seconds from the correction to the scores of its example and all estimates."""
+    rows = run.correctable(example)
     (one,) = [row for row in rows if (row.ask, row.unit) == ("support/claim", "1")]
     other = "absent" if one.values["verdict"] != "absent" else "supported"
     said: dict[str, Any] = {"author": "Ann", "reason": f"Look {number}.", "seen": one.version}
     return seconds(
         lambda: (
-            run.overrule(example, "support/claim", {"verdict": other}, unit=1, **said),
+            run.correct(example, "support/claim", {"verdict": other}, unit=1, **said),
             run.scores().filter(pl.col("example_id") == example),
             run.estimate_list,
         )
@@ -100,19 +100,19 @@ def main() -> None:
             evaluate(data, metrics=METRICS, judge="human", by="place", out=folder)
         run = Run.open(folder)
         opening = seconds(lambda: run.estimate_list)
-        cold = overruled(run, f"r{given.rows // 2}", 0)
-        warm = [overruled(run, f"r{7 * number}", number) for number in range(1, given.times + 1)]
+        cold = corrected(run, f"r{given.rows // 2}", 0)
+        warm = [corrected(run, f"r{7 * number}", number) for number in range(1, given.times + 1)]
         anew = Run.open(folder)
         reading = seconds(lambda: (anew.scores(), anew.estimate_list))
         scoring = seconds(lambda: rescore(folder, metrics="exact_match"))
         median = statistics.median(warm)
         print(f"{given.rows:,} answers, {len(METRICS)} metrics")
         print(f"open and read the estimates              {opening:7.2f} s")
-        print(f"overrule, in a run that was just opened  {cold:7.2f} s")
-        print(f"overrule, again                          {median:7.2f} s (median of {len(warm)})")
-        print(f"open, with {given.times + 1:,} overrules               {reading:7.2f} s")
+        print(f"correction, in a run that was just opened  {cold:7.2f} s")
+        print(f"correction, again                          {median:7.2f} s (median of {len(warm)})")
+        print(f"open, with {given.times + 1:,} corrections               {reading:7.2f} s")
         print(f"score                                    {scoring:7.2f} s, ", end="")
-        print(f"{scoring / median:,.0f} times as long as an overrule")
+        print(f"{scoring / median:,.0f} times as long as a correction")
 
 
 if __name__ == "__main__":
