@@ -18,6 +18,8 @@ CheckStatus = Literal["passed", "failed", "not_applicable", "not_judged"]
 WayOut = Literal["pass", "ask", "block"]
 """Give the answer, ask a person or a slower judge first, or do not give it."""
 
+WAYS_OUT: tuple[WayOut, ...] = ("pass", "ask", "block")
+
 EMPTY_ANSWER = "empty_answer"
 NO_CONTEXT = "no_context"
 MISSING_CITATIONS = "missing_citations"

@@ -4,7 +4,6 @@ Questions to chat models are stored nowhere, neither in a journal nor in a cache
 """
 
 import asyncio
-import logging
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from concurrent.futures import Future
@@ -19,8 +18,7 @@ from ragstone.data import Example, to_frame
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge, fingerprint
 from ragstone.judges.judge import RowBuilder
-from ragstone.judges.judge_names import LOCAL as NAMED_JUDGE_LOCAL
-from ragstone.judges.judge_names import NLI, STRINGS
+from ragstone.judges.judge_names import LOCAL, NLI, STRINGS
 from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.replies import Outcome
 from ragstone.judges.local.aligner import Aligner, AlignmentInput
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from ragstone.run.judging.named_models import Named
 
 
-LOGGER = logging.getLogger("ragstone.guard")
+LOGGER = getLogger("ragstone.guard")
 
 CircuitState = Literal["closed", "open", "half_open"]
 Meanwhile = Literal["open", "closed", "local"]
@@ -228,7 +226,7 @@ class EncoderJudge:
 
 
 SUPPORT = Support.ask("claim").name
-LOCAL = LocalJudge()
+LOCAL_JUDGE = LocalJudge()
 
 
 class RowsJudge:
@@ -275,7 +273,7 @@ class RowsJudge:
 def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
     """The example with its claims as the local judge's rows."""
     [ask] = Claim.asks
-    sheet = RowBuilder(ask.name, LOCAL.name)
+    sheet = RowBuilder(ask.name, LOCAL_JUDGE.name)
     sheet.done(0, "1")
     for index, claim in enumerate(claims):
         sheet.add(
@@ -289,7 +287,7 @@ def _block(example: Example, claims: Sequence[LocatedClaim]) -> Block:
         )
     filled = sheet.filled()
     frame = to_frame([example])
-    tables = resolve(Tables(frame), ask.name, filled.ledger, filled.rows, [LOCAL])
+    tables = resolve(Tables(frame), ask.name, filled.ledger, filled.rows, [LOCAL_JUDGE])
     return Block([example], frame, tables)
 
 
@@ -383,8 +381,6 @@ def _close(pool: "Connections") -> None:
         asyncio.run_coroutine_threadsafe(pool.close(), _running[0])
 
 
-NAMED_JUDGE_LOGGER = getLogger("ragstone.guard")
-
 ON_THIS_MACHINE, BY_MODELS = 2, 64
 """Answers that a judge may have in hand at the same time."""
 
@@ -420,7 +416,7 @@ class TimedJudge:
             return reason("judge_too_late", judge=self.name)
         except Exception as error:
             self.circuit.failed()
-            NAMED_JUDGE_LOGGER.error("judge=%s failed: %s", self.name, type(error).__name__)
+            LOGGER.error("judge=%s failed: %s", self.name, type(error).__name__)
             return reason("judge_failed", judge=self.name, error=type(error).__name__)
         if not isinstance(said, str):
             self.circuit.ok()
@@ -448,12 +444,10 @@ def open_claims_judge(
 
 
 def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
-    if judge in (NAMED_JUDGE_LOCAL, BUILTIN):
+    if judge in (LOCAL, BUILTIN):
         return _encoder_judge(str(judge), offline=offline), ON_THIS_MACHINE
     if isinstance(judge, str) and judge.partition(":")[0] == NLI:
         from ragstone.judges.judge_names import parse_judges
-
-        pass
 
         first = parse_judges([judge], offline=offline).judges[0]
         identity = f"{first.name} {first.about}"
@@ -464,11 +458,10 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     from ragstone.run.judging.run_models import chat_judges
     from ragstone.run.request import Instructions
 
-    pass
-
     opened = chat_judges([judge], Instructions(), (), "", offline=offline)
     if not opened.judges:
-        forms = f"{STRINGS}, {NAMED_JUDGE_LOCAL}, {BUILTIN}, {NLI}:NAME, openai:MODEL or http://HOST/v1#MODEL"
+        local = f"{STRINGS}, {LOCAL}, {BUILTIN}"
+        forms = f"{local}, {NLI}:NAME, openai:MODEL or http://HOST/v1#MODEL"
         raise InputError(
             f"{argument('judge', judge)} cannot judge inside a request; these can: {forms}."
         )
@@ -481,9 +474,7 @@ def _encoder_judge(name: str, *, offline: bool) -> ClaimsJudge | None:
     from ragstone.models import open_encoder
     from ragstone.models.model_store import find
 
-    pass
-
-    if name == NAMED_JUDGE_LOCAL and find(BUILTIN) is None:
+    if name == LOCAL and find(BUILTIN) is None:
         return None
-    encoder = open_encoder(BUILTIN, offline=offline or name == NAMED_JUDGE_LOCAL)
-    return EncoderJudge(encoder, f"{NAMED_JUDGE_LOCAL}:{BUILTIN}")
+    encoder = open_encoder(BUILTIN, offline=offline or name == LOCAL)
+    return EncoderJudge(encoder, f"{LOCAL}:{BUILTIN}")

@@ -17,11 +17,18 @@ from ragstone.data import Example, read
 from ragstone.judges.judge_names import STRINGS
 from ragstone.judges.local.local_judge import LocalJudge
 
-from . import answer_checks as form
-from . import answer_checks as grounding
+from . import answer_checks
 from .answer_checks import ClaimsJudge, Grounded
-from .assessment import Assessment, CheckResult, CheckStatus, JudgedClaim, WayOut, tell
-from .confidence_gate.confidence_gate import WAYS, Gate
+from .assessment import (
+    WAYS_OUT,
+    Assessment,
+    CheckResult,
+    CheckStatus,
+    JudgedClaim,
+    WayOut,
+    tell,
+)
+from .confidence_gate.confidence_gate import Gate
 from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
 
@@ -180,7 +187,7 @@ class Guard:
 
     def ground(self, one: Answered) -> Grounded:
         """Judge the claims of an answer or of a part of one."""
-        return grounding.ground(one, self._judge)
+        return answer_checks.ground(one, self._judge)
 
     def conclude(self, one: Answered, found: Grounded, run_id: str | None) -> Assessment:
         """The assessment of an answer whose claims are judged."""
@@ -221,7 +228,7 @@ def assessed(
 
 def unjudged(why: str, run_id: str | None, claims: tuple[JudgedClaim, ...] = ()) -> Assessment:
     """The assessment of what could not be assessed at all."""
-    check = form.result("guard", "not_judged", why)
+    check = answer_checks.result("guard", "not_judged", why)
     return Assessment(None, "ask", (check,), (), claims, None, run_id, "", False, ())
 
 
@@ -229,17 +236,17 @@ def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
     """Every check that is switched on, what needs least work first."""
     checks = one.checks
     switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
-        (True, lambda: form.of_answer(one)),
-        (True, lambda: form.of_contexts(one)),
-        (checks.citations, lambda: form.of_citations(one)),
-        (True, lambda: form.of_cited_contexts(one)),
-        (True, lambda: form.of_failure_phrases(one)),
-        (True, lambda: form.of_abstention(one)),
-        (checks.least_retrieval_score is not None, lambda: form.of_retrieval_scores(one)),
-        (checks.lists, lambda: form.of_list_structure(one)),
-        (checks.least_support is not None, lambda: grounding.of_groundedness(one, found)),
-        (checks.numbers, lambda: grounding.of_numbers(one, found)),
-        (checks.names, lambda: grounding.of_names(one, found)),
+        (True, lambda: answer_checks.of_answer(one)),
+        (True, lambda: answer_checks.of_contexts(one)),
+        (checks.citations, lambda: answer_checks.of_citations(one)),
+        (True, lambda: answer_checks.of_cited_contexts(one)),
+        (True, lambda: answer_checks.of_failure_phrases(one)),
+        (True, lambda: answer_checks.of_abstention(one)),
+        (checks.least_retrieval_score is not None, lambda: answer_checks.of_retrieval_scores(one)),
+        (checks.lists, lambda: answer_checks.of_list_structure(one)),
+        (checks.least_support is not None, lambda: answer_checks.of_groundedness(one, found)),
+        (checks.numbers, lambda: answer_checks.of_numbers(one, found)),
+        (checks.names, lambda: answer_checks.of_names(one, found)),
     )
     return tuple(check() for on, check in switched if on)
 
@@ -255,7 +262,7 @@ def _decision(
         return "pass" if ok else "ask"
     # Another judge spoke in the place of a late one: nothing was promised of its confidence.
     said = "ask" if found.late is not None else gate.decide(found.confidence)
-    if said not in WAYS:  # A gate of the user's own.
+    if said not in WAYS_OUT:  # A gate of the user's own.
         return "ask"
     others = any(one.status in ("failed", "not_judged") and one.check != "groundedness"
                  for one in checks)  # fmt: skip

@@ -176,8 +176,6 @@ class Checks:
         ]
 
     def _unknown_languages(self) -> list[str]:
-        pass
-
         return [
             f"languages: {one!r} is not known; there are {', '.join(LANGUAGES)}."
             for one in self.languages or ()
@@ -315,7 +313,7 @@ def _contexts(given: object, deadline: Deadline | None) -> tuple[tuple[Context, 
         listed.append(one)
     if all(isinstance(one, Context) for one in listed):
         return tuple(one for one in listed if isinstance(one, Context)), fault
-    plain = [_grounds_plain(one) for one in listed]
+    plain = [_plain_context(one) for one in listed]
     problems: list[Problem] = []
     found, order = ContextReader().read(plain, None, problems, graded=False)
     if any(isinstance(one, dict) for one in plain) and len(found) == len(plain):
@@ -338,7 +336,7 @@ def _with_own_ids(contexts: Sequence[Context], given: Sequence[Any]) -> tuple[Co
     return tuple(own)
 
 
-def _grounds_plain(one: object) -> Any:
+def _plain_context(one: object) -> Any:
     """As the reader of contexts takes it: a missing one is blank, a score that is none is none."""
     if one is None:
         return ""

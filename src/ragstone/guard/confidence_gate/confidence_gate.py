@@ -1,84 +1,57 @@
-"""Confidence gate: thresholds that pass or block answers, in a file and checked."""
+"""Confidence gate: passes, asks about or blocks answers by their confidence, with a promise."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from pydantic import Field, TypeAdapter, ValidationError
 
 from ragstone.core.errors import DamagedRun, Fault, InputError
 from ragstone.core.files import write_result
-from ragstone.core.messages import Displayable, argument, reason
+from ragstone.core.messages import Displayable, reason
 from ragstone.data.sources import on_disk
 from ragstone.guard.assessment import WayOut
-from ragstone.guard.guard_input import is_share
 from ragstone.run.folder.checksums import faults_of, read_json
-from ragstone.stats import ends_of, mean_interval
 from ragstone.stats.risk_control import (
-    PromisedThreshold,
     RiskCoverage,
     TwoSamples,
-    promised_threshold,
     risk_coverage,
-    rows_needed,
     thinned,
     two_samples,
 )
-from ragstone.stats.weights_and_groups import sums_by
 
-from .gate_labels import (
+from .gate_labels import ConfidenceJudge, GateJudge, Labelled, gate_judge, labelled_scores
+from .gate_thresholds import (
+    CheckedPromise,
     Count,
-    GateJudge,
-    ScoredLabels,
+    GateShare,
+    OtherPromise,
+    PromiseState,
     Share,
     ShownRisk,
-    gate_judge,
-    labelled_scores,
-    refused,
+    check_promises,
+    checked_promise,
+    false_block,
+    false_pass,
+    find_block_below,
+    find_pass_at,
+    other_promises,
+    shares_of,
 )
 
-if TYPE_CHECKING:
-    from ragstone.guard.guard import Guard
-
-    from .gate_labels import Labelled
-
-
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-WAYS: tuple[WayOut, ...] = ("pass", "ask", "block")
+
+NOT_IN_A_FILE = "gate"
 
 DRIFT_LEVEL = 0.01
 """How often scores of the same source are taken for drifted, each time they are looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class GateShare:
-    """What share of answers goes one way, with its interval at 95 %.
-
-    Attributes:
-        of: Of which answers: ``all``, ``faithful`` or ``unfaithful``.
-        way: ``pass``, ``ask`` or ``block``.
-        answers: How many of them go this way.
-        total: How many there are.
-    """
-
-    of: Literal["all", "faithful", "unfaithful"]
-    way: WayOut
-    answers: Count
-    total: Count
-    low: Share | None
-    high: Share | None
-
-    @property
-    def share(self) -> float | None:
-        """The share; None of no answers."""
-        return self.answers / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,12 +149,12 @@ class Gate:
     @classmethod
     def calibrate(
         cls,
-        labelled: "Labelled",
+        labelled: Labelled,
         *,
         max_false_pass: float = 0.05,
         confidence: float = 0.9,
         max_false_block: float | None = None,
-        guard: "Guard | None" = None,
+        guard: ConfidenceJudge | None = None,
         judge: GateJudge | str | None = None,
         label: str = "faithful",
         cluster: str | None = None,
@@ -207,8 +180,6 @@ class Gate:
             DataError: Rows that cannot be read; lists every fault.
             InputError: An argument is out of its range.
         """
-        pass
-
         return calibrate_gate(
             labelled,
             max_false_pass=max_false_pass,
@@ -230,9 +201,9 @@ class Gate:
 
     def check(
         self,
-        labelled: "Labelled",
+        labelled: Labelled,
         *,
-        guard: "Guard | None" = None,
+        guard: ConfidenceJudge | None = None,
         judge: GateJudge | str | None = None,
         label: str = "faithful",
         cluster: str | None = None,
@@ -250,8 +221,6 @@ class Gate:
             DataError: Rows that cannot be read; lists every fault.
             InputError: The scores are another judge's.
         """
-        pass
-
         return check_gate(self, labelled, guard=guard, judge=judge, label=label, cluster=cluster)
 
     def standing(
@@ -313,19 +282,24 @@ class Gate:
 
     def to_dict(self) -> dict[str, Any]:
         """As plain data, ready for JSON; ``from_dict`` makes the same gate of it."""
-        told: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
-        return told
+        fields: dict[str, Any] = json.loads(json.dumps(asdict(self), allow_nan=False))
+        return fields
 
     @classmethod
     def from_dict(cls, told: Any) -> "Gate":
-        """The gate that ``to_dict`` told of.
+        """The gate of which ``to_dict`` gave the fields.
 
         Raises:
             InputError: It is not what a gate is; lists every fault.
         """
-        pass
-
-        return gate_of(told)
+        try:
+            text = json.dumps(told)
+            return TypeAdapter(Gate).validate_json(text, strict=True)
+        except ValidationError as error:
+            raise _no_gate(NOT_IN_A_FILE, faults_of(Path(NOT_IN_A_FILE), error)) from error
+        except (TypeError, ValueError) as error:
+            fault = Fault(NOT_IN_A_FILE, None, "", "plain data", str(error))
+            raise _no_gate(NOT_IN_A_FILE, [fault]) from error
 
     def write(self, path: str | PathLike[str]) -> Path:
         """Write the gate as JSON, and return the path.
@@ -334,9 +308,9 @@ class Gate:
             InputError: The file is part of a run, or a database.
             DiskFull: There is no room for it.
         """
-        pass
-
-        return write_gate(self, Path(path))
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
+        write_result(file := Path(path), text + "\n")
+        return file
 
     @classmethod
     def read(cls, path: str | PathLike[str]) -> "Gate":
@@ -345,82 +319,21 @@ class Gate:
         Raises:
             InputError: There is no such file, or it is no gate; lists every fault.
         """
-        pass
+        file = Path(path)
+        try:
+            return read_json(on_disk(file), Gate)
+        except DamagedRun as error:
+            raise _no_gate(str(file), error.faults) from error
 
-        return read_gate(Path(path))
 
-
-def ways(gate: Gate, scores: Sequence[float]) -> list[WayOut]:
+def ways_out(gate: Gate, scores: Sequence[float]) -> list[WayOut]:
     """The way out of each score, as if the gate were not void; NaN for none."""
     whole = replace(gate, void=())
     return [whole.decide(score) for score in scores]
 
 
-NOT_IN_A_FILE = "gate"
-
-
-def write_gate(gate: Gate, file: Path) -> Path:
-    """Write a gate, and return the path."""
-    text = json.dumps(gate.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-    write_result(file, text + "\n")
-    return file
-
-
-def read_gate(file: Path) -> Gate:
-    """Read a gate.
-
-    Raises:
-        InputError: There is no such file, or it is no gate; lists every fault.
-    """
-    try:
-        return read_json(on_disk(file), Gate)
-    except DamagedRun as error:
-        raise _no_gate(str(file), error.faults) from error
-
-
-def gate_of(told: Any) -> Gate:
-    """The gate of plain data.
-
-    Raises:
-        InputError: It is no gate; lists every fault.
-    """
-    try:
-        text = json.dumps(told)
-        return TypeAdapter(Gate).validate_json(text, strict=True)
-    except ValidationError as error:
-        raise _no_gate(NOT_IN_A_FILE, faults_of(Path(NOT_IN_A_FILE), error)) from error
-    except (TypeError, ValueError) as error:
-        fault = Fault(NOT_IN_A_FILE, None, "", "plain data", str(error))
-        raise _no_gate(NOT_IN_A_FILE, [fault]) from error
-
-
-def _no_gate(name: str, faults: Iterable[Fault]) -> InputError:
-    line = f"{name} is no gate, as ragstone guard calibrate writes it:"
-    return InputError("\n".join([line, *(f"  {fault.text}" for fault in faults)]))
-
-
-OTHER_PROMISES = (0.01, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3)
-TOLD_POINTS = 101
+CURVE_POINTS = 101
 """Of the curve of risk by coverage, in plain data."""
-
-Of = Literal["all", "faithful", "unfaithful"]
-
-
-@dataclass(frozen=True, slots=True)
-class OtherPromise:
-    """What another promise would bring.
-
-    Attributes:
-        max_false_pass: The promise.
-        pass_at: From which score on it lets pass; None if the labels cannot carry it.
-        faithful: The share of faithful answers that passes, unscored ones among them.
-        answers: The share of all answers that passes.
-    """
-
-    max_false_pass: float
-    pass_at: float | None
-    faithful: float
-    answers: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -445,18 +358,18 @@ class GateCalibration(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         curve = self.risk_coverage
-        points = np.unique(np.linspace(0, len(curve.risk) - 1, TOLD_POINTS).astype(np.int64))
+        points = np.unique(np.linspace(0, len(curve.risk) - 1, CURVE_POINTS).astype(np.int64))
         return {
             "gate": self.gate.to_dict(),
             "unlabelled": self.unlabelled,
             "others": [
                 {
-                    "max_false_pass": one.max_false_pass,
-                    "pass_at": one.pass_at,
-                    "faithful_passed": one.faithful,
-                    "passed": one.answers,
+                    "max_false_pass": promise.max_false_pass,
+                    "pass_at": promise.pass_at,
+                    "faithful_passed": promise.faithful,
+                    "passed": promise.answers,
                 }
-                for one in self.others
+                for promise in self.others
             ],
             "risk_coverage": {
                 "area": curve.area,
@@ -470,12 +383,12 @@ class GateCalibration(Displayable):
 
 
 def calibrate_gate(
-    labelled: "Labelled",
+    labelled: Labelled,
     *,
     max_false_pass: float = 0.05,
     confidence: float = 0.9,
     max_false_block: float | None = None,
-    guard: "Guard | None" = None,
+    guard: ConfidenceJudge | None = None,
     judge: GateJudge | str | None = None,
     label: str = "faithful",
     cluster: str | None = None,
@@ -487,28 +400,19 @@ def calibrate_gate(
         DataError: Rows that cannot be read; lists every fault.
         InputError: An argument is out of its range.
     """
-    _check(max_false_pass, confidence, max_false_block)
+    check_promises(max_false_pass, confidence, max_false_block)
     rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
     scored = rows.with_score()
-    passing = _passing(scored, max_false_pass, confidence)
-    if passing.value is None:
-        independent = _passing(scored, max_false_pass, confidence, clustered=False)
-        raise refused("max_false_pass", passing, independent, int(scored.faithful.sum()))
+    pass_at = find_pass_at(scored, max_false_pass, confidence)
     block_below, blocked = None, None
     if max_false_block is not None:
-        blocking = _blocking(scored, max_false_block, confidence)
-        if blocking.value is None:
-            independent = _blocking(scored, max_false_block, confidence, clustered=False)
-            raise refused("max_false_block", blocking, independent, int((~scored.faithful).sum()))
-        # Scores up to that of the threshold may be blocked; what passes is not.
-        above = scored.scores[scored.scores > -blocking.value]
-        block_below = min([passing.value, *above.tolist()])
+        block_below = find_block_below(scored, max_false_block, confidence, pass_at=pass_at)
         blocked = false_block(scored, block_below, max_false_block, confidence)
     gate = Gate(
-        pass_at=passing.value,
+        pass_at=pass_at,
         block_below=block_below,
         confidence=confidence,
-        false_pass=false_pass(scored, passing.value, max_false_pass, confidence),
+        false_pass=false_pass(scored, pass_at, max_false_pass, confidence),
         false_block=blocked,
         n=len(rows),
         clusters=len(np.unique(rows.clusters)),
@@ -519,132 +423,15 @@ def calibrate_gate(
         date=datetime.now(UTC).date().isoformat(),
     )
     return GateCalibration(
-        replace(gate, shares=tuple(shares_of(gate, rows))),
-        tuple(_others(scored, len(rows), int(rows.faithful.sum()), confidence)),
+        replace(gate, shares=tuple(shares_of(ways_out(gate, rows.scores.tolist()), rows))),
+        tuple(other_promises(scored, len(rows), int(rows.faithful.sum()), confidence)),
         risk_coverage(scored.scores, ~scored.faithful),
         rows.unlabelled,
     )
 
 
-def false_pass(
-    scored: ScoredLabels, pass_at: float, promised: float, confidence: float
-) -> ShownRisk:
-    """How many clusters have an unfaithful answer that passes."""
-    bad = ~scored.faithful
-    return ShownRisk.of(
-        scored.scores[bad] >= pass_at,
-        scored.clusters[bad],
-        promised=promised,
-        confidence=confidence,
-    )
-
-
-def false_block(
-    scored: ScoredLabels, block_below: float, promised: float, confidence: float
-) -> ShownRisk:
-    """How many clusters have a faithful answer that is blocked."""
-    good = scored.faithful
-    return ShownRisk.of(
-        scored.scores[good] < block_below,
-        scored.clusters[good],
-        promised=promised,
-        confidence=confidence,
-    )
-
-
-def shares_of(gate: Gate, rows: ScoredLabels) -> Iterator[GateShare]:
-    """What share of the answers goes which way, as if the gate were not void."""
-    went = np.array(ways(gate, rows.scores.tolist()))
-    groups: tuple[tuple[Of, NDArray[np.bool_]], ...] = (
-        ("all", np.ones(len(went), dtype=np.bool_)),
-        ("faithful", rows.faithful),
-        ("unfaithful", ~rows.faithful),
-    )
-    for of, these in groups:
-        codes = np.unique(rows.clusters[these], return_inverse=True)[1]
-        counts = sums_by(codes, np.ones(len(codes)))
-        for way in WAYS:
-            goes = (went[these] == way).astype(np.float64)
-            share = mean_interval(sums_by(codes, goes), counts, rate=True, low=0, high=1)
-            yield GateShare(of, way, int(goes.sum()), len(goes), **ends_of(share.interval))
-
-
-def _passing(
-    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
-) -> PromisedThreshold:
-    """From which score on answers may pass: unfaithful ones must rarely reach it."""
-    bad = ~scored.faithful
-    return promised_threshold(
-        scored.scores[bad],
-        among=scored.scores[~bad],
-        bound=bound,
-        confidence=confidence,
-        clusters=scored.clusters[bad] if clustered else None,
-    )
-
-
-def _blocking(
-    scored: ScoredLabels, bound: float, confidence: float, *, clustered: bool = True
-) -> PromisedThreshold:
-    """Up to which score answers may be blocked, with its sign changed: the mirror of passing."""
-    good = scored.faithful
-    return promised_threshold(
-        -scored.scores[good],
-        among=-scored.scores[~good],
-        bound=bound,
-        confidence=confidence,
-        clusters=scored.clusters[good] if clustered else None,
-    )
-
-
-def _others(
-    scored: ScoredLabels, answers: int, faithful: int, confidence: float
-) -> Iterator[OtherPromise]:
-    """What other promises would let pass, of so many answers, unscored ones among them."""
-    for bound in OTHER_PROMISES:
-        at = _passing(scored, bound, confidence).value
-        passes = scored.scores >= (np.inf if at is None else at)
-        yield OtherPromise(
-            bound,
-            at,
-            float((passes & scored.faithful).sum()) / faithful if faithful else 0.0,
-            float(passes.sum()) / answers,
-        )
-
-
-def _check(max_false_pass: float, confidence: float, max_false_block: float | None) -> None:
-    faults = [
-        f"{argument(name)} is {bound!r}; it must be a share inside (0, 1)."
-        for name, bound in (
-            ("max_false_pass", max_false_pass),
-            ("max_false_block", max_false_block),
-        )
-        if bound is not None and not (is_share(bound) and 0 < float(bound) < 1)
-    ]
-    if not (is_share(confidence) and 0.5 < float(confidence) < 1):
-        faults.append(f"The confidence is {confidence!r}; it must lie inside (.5, 1).")
-    if faults:
-        raise InputError(" ".join(faults))
-
-
-Borne = Literal["holds", "broken", "cannot_tell"]
-WORST_LAST: tuple[Borne, ...] = ("holds", "cannot_tell", "broken")
-EXIT: dict[Borne, int] = {"holds": 0, "broken": 1, "cannot_tell": 3}
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedPromise:
-    """One promise and what new labels show of it.
-
-    ``state`` is ``holds`` where even the upper bound of the share is within the promise,
-    ``broken`` where even the lower one is above it. ``needed`` is with how many clusters the
-    promise would hold if no more went wrong; None where it is settled.
-    """
-
-    promise: Literal["max_false_pass", "max_false_block"]
-    risk: ShownRisk
-    state: Borne
-    needed: int | None
+WORST_LAST: tuple[PromiseState, ...] = ("holds", "cannot_tell", "broken")
+EXIT: dict[PromiseState, int] = {"holds": 0, "broken": 1, "cannot_tell": 3}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -671,7 +458,7 @@ class GateCheck(Displayable):
         return f"GateCheck({self.state!r})"
 
     @property
-    def state(self) -> Borne:
+    def state(self) -> PromiseState:
         """Of all promises: broken if one is, ``cannot_tell`` if that is so of one."""
         return max((one.state for one in self.promises), key=WORST_LAST.index)
 
@@ -712,9 +499,9 @@ class GateCheck(Displayable):
 
 def check_gate(
     gate: Gate,
-    labelled: "Labelled",
+    labelled: Labelled,
     *,
-    guard: "Guard | None" = None,
+    guard: ConfidenceJudge | None = None,
     judge: GateJudge | str | None = None,
     label: str = "faithful",
     cluster: str | None = None,
@@ -729,7 +516,7 @@ def check_gate(
     rows = labelled_scores(labelled, guard=guard, label=label, cluster=cluster)
     scored = rows.with_score()
     risks = [
-        _checked(
+        checked_promise(
             "max_false_pass",
             false_pass(scored, gate.pass_at, gate.max_false_pass, gate.confidence),
             gate.confidence,
@@ -737,23 +524,17 @@ def check_gate(
     ]
     if gate.block_below is not None and gate.max_false_block is not None:
         risk = false_block(scored, gate.block_below, gate.max_false_block, gate.confidence)
-        risks.append(_checked("max_false_block", risk, gate.confidence))
+        risks.append(checked_promise("max_false_block", risk, gate.confidence))
     return GateCheck(
         gate,
         tuple(risks),
         gate.standing(scores=scored.one_a_cluster()),
-        tuple(shares_of(gate, rows)),
+        tuple(shares_of(ways_out(gate, rows.scores.tolist()), rows)),
         len(rows) - len(scored),
         rows.unlabelled,
     )
 
 
-def _checked(
-    promise: Literal["max_false_pass", "max_false_block"], risk: ShownRisk, confidence: float
-) -> CheckedPromise:
-    if risk.high <= risk.promised:
-        return CheckedPromise(promise, risk, "holds", None)
-    if risk.low > risk.promised:
-        return CheckedPromise(promise, risk, "broken", None)
-    needed = rows_needed(risk.promised, confidence=confidence, hits=risk.hits)
-    return CheckedPromise(promise, risk, "cannot_tell", needed)
+def _no_gate(name: str, faults: Iterable[Fault]) -> InputError:
+    line = f"{name} is no gate, as ragstone guard calibrate writes it:"
+    return InputError("\n".join([line, *(f"  {fault.text}" for fault in faults)]))

@@ -1,195 +1,26 @@
-"""Gate labels: scored answers that people labelled, and what they show of a gate's promise.
+"""Gate labels: answers with their scores and people's labels, and the judge that gave the scores.
 
-The judge that gave the scores is recorded, so that another judge's scores are not taken for
-them.
+The judge is recorded, so that another judge's scores are not taken for its own.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, isfinite
+from math import isfinite
 from os import PathLike
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
 
 from ragstone.annotation.raw_rows import in_words, number_of, yes_or_no
 from ragstone.annotation.read_labels import records_of
-from ragstone.core.errors import DataError, Fault, InputError, PromiseRefused
+from ragstone.core.errors import DataError, Fault, InputError
 from ragstone.core.messages import argument
 from ragstone.data import Example, read
 from ragstone.data.json_text import BadRow, shown
+from ragstone.guard.assessment import Assessment
 from ragstone.judges import fingerprint
-from ragstone.stats.risk_control import (
-    PromisedThreshold,
-    linked_clusters,
-    lower_bound,
-    rows_needed,
-    upper_bound,
-)
-
-if TYPE_CHECKING:
-    from ragstone.guard.guard import Guard
-
-
-Share = Annotated[float, Field(ge=0, le=1)]
-Count = Annotated[int, Field(ge=0)]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRisk:
-    """How many clusters a threshold let through that it should not have.
-
-    Attributes:
-        promised: What was promised, in (0, 1).
-        hits: Clusters with an answer on the wrong side.
-        clusters: Clusters with such an answer at all.
-        answers: Such answers.
-        low: Exact one-sided lower bound of the share of clusters, at the promise's confidence.
-        high: The upper bound; the promise is shown where it is at most ``promised``.
-    """
-
-    promised: Share
-    hits: Count
-    clusters: Count
-    answers: Count
-    low: Share
-    high: Share
-
-    @classmethod
-    def of(
-        cls,
-        hit: NDArray[np.bool_],
-        clusters: NDArray[np.int64],
-        *,
-        promised: float,
-        confidence: float,
-    ) -> "ShownRisk":
-        """What labels show.
-
-        Args:
-            hit: Shape (n,), whether each answer is on the wrong side.
-            clusters: Shape (n,), the cluster of each.
-            promised: What was promised.
-            confidence: Of the bounds.
-        """
-        n, hits = len(np.unique(clusters)), len(np.unique(clusters[hit]))
-        low = lower_bound(hits, n, confidence=confidence)
-        high = upper_bound(hits, n, confidence=confidence)
-        return cls(promised, hits, n, len(hit), low, high)
-
-    @property
-    def rate(self) -> float | None:
-        """The share of clusters; None for none."""
-        return self.hits / self.clusters if self.clusters else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "promised": self.promised,
-            "hits": self.hits,
-            "clusters": self.clusters,
-            "answers": self.answers,
-            "low": self.low,
-            "high": self.high,
-        }
-
-
-PLACES = 10_000
-"""A promise is told in four decimals, rounded up, so that it can be asked for as it is told."""
-
-
-class _Words(NamedTuple):
-    """``of``: the answers that must not go the wrong way; ``goes``: that way; ``end``: the end of
-    the scores where they should not be; ``others``: the answers that should be there."""
-
-    of: str
-    goes: str
-    end: str
-    others: str
-
-
-WORDS: dict[str, _Words] = {
-    "max_false_pass": _Words("unfaithful", "pass", "highest", "faithful"),
-    "max_false_block": _Words("faithful", "are blocked", "lowest", "unfaithful"),
-}
-
-
-def refused(
-    promise: Literal["max_false_pass", "max_false_block"],
-    found: PromisedThreshold,
-    independent: PromisedThreshold,
-    candidates: int,
-) -> PromiseRefused:
-    """The error that says why there is no threshold.
-
-    Args:
-        promise: Which promise cannot be kept.
-        found: What was looked for, by clusters.
-        independent: The same, if all answers were independent.
-        candidates: How many answers there are that should go this way.
-    """
-    assert found.reason is not None
-    needed = rows_needed(found.bound, confidence=found.confidence)
-    spare = rows_needed(found.bound, confidence=found.confidence, hits=1)
-    more = max(0, needed - found.clusters) if found.reason != "not_apart" else None
-    tightest, alone = (
-        _rounded_up(one.upper) if candidates else None for one in (found, independent)
-    )
-    words = WORDS[promise]
-    clustered = found.clusters < found.rows
-    lines = [
-        f"The labels cannot carry the promise that at most {100 * found.bound:.4g} % of "
-        f"{words.of} answers {words.goes}, at a confidence of {100 * found.confidence:g} %.",
-        f"  labelled  {_counted(found.rows, f'{words.of} answer')} with a score",
-    ]
-    if clustered:
-        lines[-1] += (
-            f" in {_counted(found.clusters, 'cluster')}: of the answers to one question, or from "
-            "one set of contexts, the worst one counts"
-        )
-    if found.reason == "not_apart":
-        lines.append(
-            f"  scores    {found.hits:,} of {found.clusters:,} reach the {words.end} score of the "
-            f"{words.others} answers: more labels alone do not change that"
-            if candidates
-            else f"  scores    no {words.others} answer has one, so none could be told apart"
-        )
-    if tightest is not None:
-        lines.append(f"  tightest  {argument(promise, tightest)} is what they can carry")
-        if alone is not None and alone < tightest:
-            lines[-1] += f"; it would be {alone:g} if all answers were independent, which they are"
-            lines[-1] += " not"
-    kind = "an unfaithful answer" if words.of == "unfaithful" else "a faithful answer"
-    unit = f"clusters with {kind}" if clustered else f"independent {words.of} answers"
-    lines.append(
-        f"  needed    {needed:,} {unit} if none of them goes wrong, {spare:,} if one does"
-        + (f": {more:,} more" if more else "")
-    )
-    return PromiseRefused(
-        "\n".join(lines),
-        promise=promise,
-        bound=found.bound,
-        confidence=found.confidence,
-        why=found.reason,
-        answers=found.rows,
-        clusters=found.clusters,
-        tightest=tightest,
-        tightest_if_independent=alone,
-        needed=needed,
-        more=more,
-    )
-
-
-def _rounded_up(bound: float) -> float | None:
-    up = ceil(bound * PLACES - 1e-9) / PLACES
-    return up if up < 1 else None
-
-
-def _counted(n: int, noun: str) -> str:
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
-
+from ragstone.stats.risk_control import linked_clusters
 
 HEX_DIGITS = 12
 
@@ -229,6 +60,19 @@ def gate_judge(given: GateJudge | str | None) -> GateJudge:
         case None:
             return GateJudge()
     return GateJudge(given)
+
+
+class ConfidenceJudge(Protocol):
+    """What a gate needs of a guard: assessments with a confidence, and who judges it."""
+
+    @property
+    def scores_by(self) -> GateJudge:
+        """Who gives the confidence."""
+
+    def assess(
+        self, question: str | None, answer: str | None, contexts: Sequence[Any] | None
+    ) -> Assessment:
+        """Assess one answer."""
 
 
 SCORES = ("score", "confidence")
@@ -291,9 +135,9 @@ class ScoredLabels:
 
 
 def labelled_scores(
-    labelled: "Labelled",
+    labelled: Labelled,
     *,
-    guard: "Guard | None" = None,
+    guard: ConfidenceJudge | None = None,
     label: str = FAITHFUL,
     cluster: str | None = None,
 ) -> ScoredLabels:
@@ -364,7 +208,7 @@ def _links(cluster: str | None, question: Hashable, contexts: Hashable) -> Any:
 
 
 def _given(
-    labelled: "Labelled", name: str, label: str, cluster: str
+    labelled: Labelled, name: str, label: str, cluster: str
 ) -> Iterator[_Row | Fault | None]:
     """The rows whose scores are there already; None for each without a label."""
     for line, record in _records(labelled):
@@ -412,7 +256,7 @@ def _row(
 
 
 def _assessed(
-    labelled: "Labelled", name: str, guard: "Guard", label: str, cluster: str
+    labelled: Labelled, name: str, guard: ConfidenceJudge, label: str, cluster: str
 ) -> Iterator[_Row | Fault | None]:
     """Examples, scored by a guard; None for each without a label."""
     for number, example in enumerate(read(labelled), start=1):
@@ -434,7 +278,7 @@ def _assessed(
             )
 
 
-def _records(labelled: "Labelled") -> Iterator[tuple[int | None, object]]:
+def _records(labelled: Labelled) -> Iterator[tuple[int | None, object]]:
     if isinstance(labelled, str | PathLike):
         yield from records_of(labelled)
     else:

@@ -1,12 +1,11 @@
-"""Fits: where a guard stands, so that no answer gets around it.
+"""Integrations: where a guard stands, so that no answer gets around it.
 
-asgi            a middleware for any ASGI app: JSON, server-sent events, chat completions
-decorator       any function that answers, plain or async, at once or piece by piece
-request_guard   what both stand on: never raises, keeps a policy, counts
+asgi             a middleware for any ASGI app: JSON, server-sent events, chat completions
+decorator        any function that answers, plain or async, at once or piece by piece; retrieval
+request_guard    what all stand on: never raises, keeps a policy, counts, tells OpenTelemetry
+request_reading  finds question, contexts and answers in requests and replies
+guarded_replies  what a client gets of a judged answer; event_replies the same as events
 langchain, llama_index, haystack   the same in these frameworks, each with its extra
-retrieval       what was retrieved, before anybody answers by it
-exchange        what an answer is judged by; a route can tell it
-telemetry       an event on the span of OpenTelemetry
 """
 
 from .asgi import GuardMiddleware

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.guard import answer_checks as form
+from ragstone.guard import answer_checks
 from ragstone.guard.assessment import Assessment, WayOut
 from ragstone.guard.claim_judges import Circuit
 from ragstone.guard.guard import Guard
@@ -332,9 +332,9 @@ def assess_retrieval(
     one = Answered.of(
         question, "", contexts, retrieval_scores, switched, deadline, abstain_ok=False
     )
-    results = [form.of_contexts(one)]
+    results = [answer_checks.of_contexts(one)]
     if switched.least_retrieval_score is not None:
-        results.append(form.of_retrieval_scores(one))
+        results.append(answer_checks.of_retrieval_scores(one))
     ok = not any(result.status == "failed" for result in results)
     issues = tuple(issue for result in results for issue in result.issues)
     return Assessment(

@@ -4,7 +4,7 @@ assess_stream   one answer, in one call; aassess_stream over an asynchronous sou
 Stream          iterate it for the text that may leave; its assessment at the end
 PushedStream    the same for whoever is given the pieces
 ReleasePolicy   what leaves, and when
-units           what is judged at a time: sentences, rows of tables, blocks of code
+UnitVerdict     of what is judged at a time: sentences, rows of tables, blocks of code
 """
 
 from .release import NotJudged, ReleasePolicy

@@ -1,4 +1,4 @@
-"""Ends: where the units of a text end, told as soon as no further text can change it.
+"""Sentence boundaries: where the units of a text end, told once no further text can change it.
 
 A unit is a sentence, by the rules of ``judges/local/sentences.py``; a row of a table, of which the
 headings go with the dashes below them; a whole block of fenced code. Those rules look ahead: at the

@@ -10,8 +10,7 @@ from logging import getLogger
 from typing import Any, Literal
 
 from ragstone.core.messages import reason
-from ragstone.guard import answer_checks as form
-from ragstone.guard import answer_checks as grounding
+from ragstone.guard import answer_checks
 from ragstone.guard.answer_checks import Grounded
 from ragstone.guard.assessment import (
     AnswerSpan,
@@ -434,14 +433,14 @@ def _checked(one: AnsweredPart, found: Grounded) -> list[CheckResult]:
     checks = one.checks
     claimed = any(claim is not None and claim.factual for claim in one.stated)
     switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
-        (claimed, lambda: form.of_contexts(one)),
-        (True, lambda: form.of_cited_contexts(one)),
+        (claimed, lambda: answer_checks.of_contexts(one)),
+        (True, lambda: answer_checks.of_cited_contexts(one)),
         (
             claimed and checks.least_support is not None,
-            lambda: grounding.of_groundedness(one, found),
+            lambda: answer_checks.of_groundedness(one, found),
         ),
-        (claimed and checks.numbers, lambda: grounding.of_numbers(one, found)),
-        (claimed and checks.names, lambda: grounding.of_names(one, found)),
+        (claimed and checks.numbers, lambda: answer_checks.of_numbers(one, found)),
+        (claimed and checks.names, lambda: answer_checks.of_names(one, found)),
     )
     return [check() for on, check in switched if on]
 

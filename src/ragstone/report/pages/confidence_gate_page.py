@@ -9,17 +9,15 @@ from typing import Any
 
 from ragstone.core.errors import PromiseRefused
 from ragstone.core.messages import argument
-from ragstone.guard.confidence_gate.confidence_gate import (
-    WAYS,
-    Borne,
+from ragstone.guard.assessment import WAYS_OUT
+from ragstone.guard.confidence_gate.confidence_gate import Gate, GateCalibration, GateCheck
+from ragstone.guard.confidence_gate.gate_thresholds import (
     CheckedPromise,
-    Gate,
-    GateCalibration,
-    GateCheck,
     GateShare,
     OtherPromise,
+    PromiseState,
+    ShownRisk,
 )
-from ragstone.guard.confidence_gate.gate_labels import ShownRisk
 from ragstone.report.number_format import counted, percent
 from ragstone.report.page import (
     Banner,
@@ -53,7 +51,7 @@ LEVELS = {"pass": 0, "ask": 5, "block": 3}
 
 COVERED = (0.1, 0.25, 0.5, 0.75, 1.0)
 
-STATES: dict[Borne, tuple[str, str, Tone]] = {
+STATES: dict[PromiseState, tuple[str, str, Tone]] = {
     "holds": ("HOLDS", "holds", "good"),
     "broken": ("BROKEN", "broken", "bad"),
     "cannot_tell": ("CANNOT TELL", "cannot tell", "caution"),
@@ -162,9 +160,9 @@ def _shares(shares: Sequence[GateShare]) -> Table:
     for of in ("unfaithful", "faithful", "all"):
         these = {one.way: one for one in shares if one.of == of}
         whole = these["pass"].total
-        bar = Bar(tuple(BarPart(these[way].answers, LEVELS[way], way) for way in WAYS), whole)
+        bar = Bar(tuple(BarPart(these[way].answers, LEVELS[way], way) for way in WAYS_OUT), whole)
         cells: list[Cell] = [RowName(of), bar]
-        for way in WAYS:
+        for way in WAYS_OUT:
             one = these[way]
             cells.append(
                 Why("undefined") if one.share is None
@@ -173,7 +171,7 @@ def _shares(shares: Sequence[GateShare]) -> Table:
         rows.append(Row((*cells, f"{whole:,}")))
     heads = [
         Heading("answers"), Heading(drop=2),
-        *(Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS), Heading("n", drop=1),
+        *(Heading(way, level=0.95, fill=LEVELS[way]) for way in WAYS_OUT), Heading("n", drop=1),
     ]  # fmt: skip
     return table(heads, rows)
 

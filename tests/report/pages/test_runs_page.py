@@ -1,4 +1,4 @@
-"""The page of a run: the answer in sentences, then metrics as rows and systems as columns."""
+"""The pages of a run, of the runs of a folder and of a forecast."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,13 +10,14 @@ import ragstone
 from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
 from ragstone.data import cornwall
 from ragstone.report.notebook import page_of
-from ragstone.report.page import IntervalCell, Table, Why
-from ragstone.report.pages.runs_page import matrix, run_page
+from ragstone.report.page import Count, IntervalCell, Phrase, RowName, Table, Why
+from ragstone.report.pages.runs_page import forecast_page, matrix, run_page
 from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.report.sentences.summary_words import summary_sentences
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.forecast import Forecast, TaskForecast
 
 Make = Callable[..., Estimate]
 Print = Callable[..., str]
@@ -252,3 +253,37 @@ def test_a_notebook_draws_each_interval_below_its_value(two: list[Estimate], mad
     assert f'0.250 <span class="ci">0.125 – 0.500 {counts}</span><svg' in html
     markdown = as_markdown(run_page(made_run(tuple(two), MANIFEST), SUMMARY))
     assert "| **0.750\\*** (0.500 – 0.875) | 0.250 (0.125 – 0.500), n=7, 1 missing |" in markdown
+
+
+def test_each_task_has_its_calls_tokens_and_cost_and_all_together() -> None:
+    tasks = {
+        ("m", "claims"): TaskForecast(10, 2, 1000, 100, 0, 0.5),
+        ("m", "support"): TaskForecast(30, 0, 3000, 300, 0, 1.25),
+    }
+    page = forecast_page(Forecast(20, tasks, ("a note",)))
+    claims, _, total = page.tables[0].rows
+    assert claims.cells == (
+        RowName("m"), RowName("claims"), Count(10), Count(2), Count(1000), Count(100),
+        Phrase("$0.5000"),
+    )  # fmt: skip
+    assert total.cells[2:] == (
+        Count(40, strong=True), Count(2, strong=True), Count(4000, strong=True),
+        Count(400, strong=True), Phrase("$1.75", strong=True),
+    )  # fmt: skip
+    assert "20 examples, 2.0 calls each. Nothing was sent." in as_text(page)
+    assert "a note" in as_text(page)
+
+
+def test_what_is_not_asked_costs_nothing_and_what_is_not_known_says_so() -> None:
+    tasks = {
+        ("m", "claims"): TaskForecast(0, 9, 0, 0, 0, None),
+        ("m", "support"): TaskForecast(1, 0, 10, 1, 0, None),
+    }
+    rows = forecast_page(Forecast(0, tasks)).tables[0].rows
+    assert [row.cells[-1] for row in rows] == [
+        Phrase("–"), Phrase("cost unknown"), Phrase("cost unknown", strong=True),
+    ]  # fmt: skip
+
+
+def test_a_forecast_of_nothing_has_no_calls_each() -> None:
+    assert "0 examples, 0.0 calls each" in as_text(forecast_page(Forecast(0, {})))

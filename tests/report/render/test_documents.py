@@ -1,8 +1,9 @@
-"""Small pages made by hand, as HTML."""
+"""Documents: pages as HTML, Markdown and JUnit."""
 
 from collections.abc import Callable
 from html.parser import HTMLParser
 from typing import Any
+from xml.etree import ElementTree
 
 from ragstone.report import full_page
 from ragstone.report.page import (
@@ -28,6 +29,7 @@ from ragstone.report.page import (
     Section,
     Step,
     Table,
+    Tone,
     Verbatim,
     Verdict,
     Waterfall,
@@ -36,7 +38,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.render.documents import as_html
+from ragstone.report.render.documents import as_html, as_junit, as_markdown
 
 PageOf = Callable[..., Page]
 VOID = {"meta", "br"}
@@ -278,3 +280,169 @@ def test_an_interval_is_read_in_words_beside_its_value(page_of: PageOf) -> None:
 def test_notes_stand_at_the_end(page_of: PageOf) -> None:
     html = as_html(page_of(Paragraphs(("a",)), notes=("A note.", "No <b>.")))
     assert html.endswith("<p>A note.</p><p>No &lt;b&gt;.</p></div>")
+
+
+def test_a_table_writes_intervals_in_figures(page_of: PageOf) -> None:
+    columns = (
+        Heading("metric"),
+        Heading("value", level=0.95),
+        Heading("n"),
+        Heading("p"),
+        Heading(),
+    )
+    rows = [
+        Row((RowName("hit", "+"), IntervalCell(0.656, 0.6, 0.72), Count(1234), P(1e-9),
+             Verdict("pass", "holds", "good"))),
+        Row((RowName("mrr", "-"), IntervalCell(0.0, None, None), Count(0), P(None),
+             Verdict("fail", "broken", "bad")), ("a note",)),
+        Row((RowName("f1"), Why("undefined", "no claims"), Count(0), P(None), "")),
+    ]  # fmt: skip
+    assert as_markdown(page_of(table(columns, rows))).splitlines() == [
+        "# runs/a",
+        "",
+        "| metric | value (95 % interval) | n | p |  |",
+        "|---|--:|--:|--:|---|",
+        "| hit ↑ | **0.656** (0.600 – 0.720) | 1,234 | &lt;0.001 | ✅ holds |",
+        "| mrr ↓ | **0.000** | 0 |  | ❌ broken |",
+        "| f1 | no claims | 0 |  |  |",
+        "",
+        "- mrr: a note",
+    ]
+
+
+def test_nothing_in_the_data_is_markdown_or_html(page_of: PageOf) -> None:
+    hostile = "a | b\n<script>alert(1)</script> [x](http://y) *c* @all \x1b[31m"
+    columns = (Heading(hostile), Heading("n"))
+    cells = (RowName(hostile), Verdict("fail", "broken", "bad"))
+    row = Row(cells, (hostile,), detail=(OutlineItem(hostile),))
+    page = page_of(
+        Banner("FAIL", "bad", (hostile, hostile)),
+        Facts((Note(hostile, (strong(hostile), hostile)),)),
+        Facts((Note(hostile, hostile),), small=True),
+        Table(columns, (Group((row,), hostile),), "Worst"),
+        Outline((OutlineItem(hostile, (OutlineItem(hostile),)),)),
+        Paragraphs((hostile,)),
+        title=hostile,
+        notes=(hostile,),
+    )  # fmt: skip
+    written = as_markdown(page)
+    assert "<script" not in written
+    assert "\x1b" not in written
+    assert "@all" not in written
+    read = [line for line in written.splitlines() if not line.startswith("<details")]
+    assert not [line for line in read if "[x](" in line or "*c*" in line.replace(r"\*", "")]
+    rows = [line.replace("\\|", "") for line in read if line.startswith("|")]
+    assert {row.count("|") for row in rows} == {3}
+
+
+def test_details_are_folded_and_the_worst_lie_open_and_first(page_of: PageOf) -> None:
+    tones: tuple[tuple[str, Tone], ...] = (("open", "caution"), ("broken", "bad"))
+    rows = tuple(
+        Row(
+            (RowName(f"<{word}>"), Verdict(word, word, tone)),
+            detail=(OutlineItem("Q1", (OutlineItem("x"),)),),
+        )
+        for word, tone in tones
+    )
+    columns = (Heading("requirement"), Heading())
+    written = as_markdown(page_of(Table(columns, (Group(rows),), "Worst examples")))
+    assert written.split("|---|---|\n")[1].splitlines()[3:] == [
+        "<details open><summary>❌ Worst examples of <b>&lt;broken&gt;</b></summary>",
+        "", "- Q1", "  - x", "", "</details>", "",
+        "<details><summary>❔ Worst examples of <b>&lt;open&gt;</b></summary>",
+        "", "- Q1", "  - x", "", "</details>",
+    ]  # fmt: skip
+
+
+def test_a_page_reads_from_the_verdict_to_the_notes() -> None:
+    sections = (
+        Section((Banner("PASS", "good", ("1 holds", "Go on.")),)),
+        Section((Facts((Note("run", (strong("a"), " b")),)),), "About"),
+        Section((Outline((OutlineItem(Phrase("said", "caution"), lead="Q"),)),)),
+        Section((Facts((Note("holds", "all of it"),), small=True),)),
+    )
+    page = Page("gate", "runs/a", sections, notes=("One note.",))
+    assert as_markdown(page).splitlines() == [
+        "## ✅ PASS: runs/a", "", "**1 holds.** Go on.", "",
+        "## About", "", "| | |", "|---|---|", "| run | **a** b |", "",
+        "- Q: said", "", "<sub>Holds: all of it.</sub>", "", "- One note.",
+    ]  # fmt: skip
+
+
+def test_an_empty_table_is_its_head(page_of: PageOf) -> None:
+    assert (
+        as_markdown(page_of(table((Heading("metric"),), []))) == "# runs/a\n\n| metric |\n|---|\n"
+    )
+
+
+def test_what_is_to_be_copied_stays_as_it_is_in_markdown(page_of: PageOf) -> None:
+    assert as_markdown(page_of(Verbatim(("a\tb *c*\x1b",)))).endswith("\n    a\tb *c*␛\n")
+
+
+COLUMNS = (Heading("requirement"), Heading("system"), Heading(), Heading("value", level=0.9),
+           Heading("n"), Heading("p broken"))  # fmt: skip
+
+
+def row(word: str, tone: Tone, p: float | None = None, system: str = "a") -> Row:
+    interval = IntervalCell(0.836, 0.792, 0.872)
+    cells = (
+        RowName("hit > 1"),
+        RowName(system),
+        Verdict(word, word, tone),
+        interval,
+        Count(83),
+        P(p),
+    )
+    return Row(
+        cells, ("a note",), "because", (OutlineItem("0.1  q1", (OutlineItem("Why?", lead="Q"),)),)
+    )
+
+
+def suite(page: Page) -> ElementTree.Element:
+    root = ElementTree.fromstring(as_junit(page))
+    assert root.tag == "testsuites"
+    return root[0]
+
+
+def test_open_is_a_failure_and_missing_an_error(page_of: PageOf) -> None:
+    tones: tuple[tuple[str, Tone], ...] = (
+        ("pass", "good"), ("fail", "bad"), ("cannot_tell", "caution"), ("missing", "missing"),
+    )  # fmt: skip
+    rows = tuple(row(word, tone) for word, tone in tones)
+    found = suite(page_of(Table(COLUMNS, (Group(rows),))))
+    counts = {name: found.get(name) for name in ("tests", "failures", "errors", "skipped")}
+    assert counts == {"tests": "4", "failures": "2", "errors": "1", "skipped": "0"}
+    assert [case[0].tag for case in found.iter("testcase")] == [
+        "system-out", "failure", "failure", "error",
+    ]  # fmt: skip
+    assert [case[0].get("type") for case in found.iter("testcase")] == [
+        None, "fail", "cannot_tell", "missing",
+    ]  # fmt: skip
+
+
+def test_a_case_says_why_with_its_figures_and_what_lies_behind_it(page_of: PageOf) -> None:
+    page = page_of(Table(COLUMNS, (Group((row("fail", "bad", 0.01),)),)), name="gate")
+    (case,) = suite(page).iter("testcase")
+    assert (case.get("classname"), case.get("name")) == ("ragstone.gate.a", "hit > 1")
+    message = "because; value 0.836 (90 % interval 0.792 – 0.872), n 83, p broken 0.010"
+    assert case[0].get("message") == message
+    assert case[0].text == f"{message}\na note\n0.1  q1\n  Q  Why?"
+
+
+def test_the_suite_has_the_plain_facts_of_the_record(page_of: PageOf) -> None:
+    page = page_of(title="runs/a", said="FAIL: it is", notes=("A note.",),
+                   record=lambda: {"on": "point", "level": 0.05, "notes": ["x"]})  # fmt: skip
+    found = suite(page)
+    assert found.get("name") == "ragstone test runs/a"
+    assert {one.get("name"): one.get("value") for one in found.iter("property")} == {
+        "on": "point", "level": "0.05",
+    }  # fmt: skip
+    assert found.findtext("system-out") == "FAIL: it is\nA note."
+
+
+def test_what_xml_has_no_place_for_is_replaced(page_of: PageOf) -> None:
+    page = page_of(Table(COLUMNS, (Group((row("fail", "bad", system="a\x00\x1b<b>"),)),)),
+                   title="\ud800")  # fmt: skip
+    (case,) = suite(page).iter("testcase")
+    assert case.get("classname") == "ragstone.test.a␀␛<b>"
+    assert suite(page).get("name") == "ragstone test \ufffd"

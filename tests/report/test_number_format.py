@@ -1,28 +1,40 @@
-from collections.abc import Callable
+"""Number format: values, reasons, intervals and groups of estimates as they are shown."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 
 from ragstone.metrics import metric_types
 from ragstone.report.number_format import (
+    FAMILIES,
     METHODS,
+    Groups,
     band,
+    by_family,
+    by_metric,
     counted,
     ends,
     in_percent,
+    interval_cell,
     interval_of,
+    method_notes,
     method_word,
     most_frequent,
     number,
     p_word,
     percent,
+    scale_for,
     scale_of,
     shortened,
     signed,
     spoken,
     why_no_value,
 )
+from ragstone.report.page import Heading, IntervalCell, Note, Row, RowName, Scale, strong, table
 from ragstone.run.estimates.estimate import Estimate
+from ragstone.stats import Interval
 from ragstone.stats.distributions import Method
 
 Make = Callable[..., Estimate]
@@ -198,3 +210,94 @@ def test_a_group_of_nothing_has_no_examples(estimate: Make) -> None:
 
 def test_nothing_is_said_of_a_mean_that_is_not_there(estimate: Make) -> None:
     assert band(estimate("semantic_similarity"), ["embedding"]) == ""
+
+
+def groups_of(estimate: Make, *groups: Mapping[str, str]) -> Groups:
+    return Groups([estimate("precision", 0.5, group=group) for group in groups])
+
+
+def shown(estimates: list[Estimate]) -> list[Mapping[str, str]]:
+    return [one.group for one in estimates]
+
+
+def test_systems_stand_in_the_order_of_the_data_each_once(estimate: Make) -> None:
+    found = groups_of(estimate, {}, {"system": "b"}, {"system": "a"}, {"system": "b", "t": "x"})
+    assert found.systems == ["b", "a"]
+
+
+def test_the_whole_of_a_run_is_one_estimate_a_system(estimate: Make) -> None:
+    found = groups_of(estimate, {}, {"system": "b"}, {"system": "a"}, {"system": "b", "t": "x"})
+    assert shown(found.whole) == [{"system": "b"}, {"system": "a"}]
+
+
+def test_where_no_system_has_a_name_the_whole_is_over_all_rows(estimate: Make) -> None:
+    found = groups_of(estimate, {"t": "x"}, {}, {"t": "y"})
+    assert shown(found.whole) == shown(found.whole_and_all) == [{}]
+    assert shown(found.sliced("t")) == [{"t": "x"}, {"t": "y"}]
+
+
+def test_the_slices_of_a_single_system_are_those_of_all_rows(estimate: Make) -> None:
+    found = groups_of(estimate, {}, {"system": "a"}, {"t": "x"}, {"t": "y"})
+    assert shown(found.sliced("t")) == [{"t": "x"}, {"t": "y"}]
+
+
+def test_all_rows_together_stand_last_and_only_beside_several_systems(estimate: Make) -> None:
+    several = groups_of(estimate, {}, {"system": "a"}, {"system": "b"})
+    assert shown(several.whole_and_all) == [{"system": "a"}, {"system": "b"}, {}]
+    alone = groups_of(estimate, {}, {"system": "a"})
+    assert shown(alone.whole_and_all) == [{"system": "a"}], "all rows are this system's"
+
+
+def test_a_field_is_sliced_by_system_and_by_no_other_field(estimate: Make) -> None:
+    ones = [
+        {"t": "x"}, {"system": "a", "t": "x"}, {"system": "a", "u": "x"},
+        {"system": "a", "t": "x", "u": "x"}, {"system": "a", "t": "y"},
+    ]  # fmt: skip
+    found = groups_of(estimate, *ones)
+    assert found.fields == ["t", "u"], "the system is no field of its own"
+    assert shown(found.sliced("t")) == [{"system": "a", "t": "x"}, {"system": "a", "t": "y"}]
+    assert shown(found.sliced("u")) == [{"system": "a", "u": "x"}]
+
+
+def test_families_stand_in_the_order_of_a_report_and_unknown_ones_behind(estimate: Make) -> None:
+    one = estimate("precision", 0.5)
+    mixed = [replace(one, family=family) for family in ("style", "own", "answer", "retrieval")]
+    assert list(by_family(mixed)) == ["Retrieval", "Answer", "Your own", "Style"]
+    assert [one.family for one in by_family(mixed)["Style"]] == ["style"]
+    assert list(FAMILIES)[-1] == "own", "what a user added stands behind what came with it"
+
+
+def test_estimates_of_a_metric_keep_their_order(estimate: Make) -> None:
+    ones = [
+        estimate(name, value)
+        for name, value in (("mrr", 0.1), ("hit", 0.2), ("mrr", 0.3), ("hit(k=5)", 0.4))
+    ]
+    found = by_metric(ones)
+    assert list(found) == ["mrr", "hit", "hit(k=5)"]
+    assert [one.value for one in found["mrr"]] == [0.1, 0.3]
+
+
+def test_a_value_stands_with_its_interval_or_alone() -> None:
+    found = interval_cell(0.5, Interval(0.25, 0.75, 0.95, "wilson"), Scale(0, 1), tone="good")
+    assert found == IntervalCell(0.5, 0.25, 0.75, Scale(0, 1), tone="good")
+    assert interval_cell(0.5, None) == IntervalCell(0.5, None, None)
+
+
+def test_a_metric_is_drawn_on_its_whole_range() -> None:
+    assert scale_for("precision") == Scale(0, 1)
+    assert scale_for("embedding_context_relevance") == Scale(-1, 1)
+    assert scale_for("somebodys_own") is None
+
+
+def test_each_method_is_explained_once_and_in_other_words_where_these_are_given() -> None:
+    found = list(method_notes(["t", None, "new", "t"], {"t": "a mean difference"}))
+    assert found == [
+        Note("intervals", (strong("t"), "  a mean difference")),
+        Note("intervals", (strong("new"), "  ")),
+    ]
+
+
+def test_a_word_is_a_heading_of_which_nothing_else_is_said() -> None:
+    row = Row((RowName("a"), "b"))
+    named = Heading("name", key=True)
+    assert table((named, "n"), [row]).columns == (named, Heading("n"))
