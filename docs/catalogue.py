@@ -26,7 +26,7 @@ from ragstone.metrics import (
 )
 from ragstone.report.number_format import ARROWS, FAMILIES, bands_of
 from ragstone.report.pages.catalogue_page import MetricEntry, entry
-from ragstone.report.sentences.summary_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.report.sentences.run_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
 
 PAGE = Path(__file__).with_name("metrics.md")
 

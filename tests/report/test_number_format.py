@@ -1,4 +1,4 @@
-"""Number format: values, reasons, intervals and groups of estimates as they are shown."""
+"""Number format: values, intervals and groups of estimates as they are shown."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -21,7 +21,6 @@ from ragstone.report.number_format import (
     interval_of,
     method_notes,
     method_word,
-    most_frequent,
     number,
     p_word,
     percent,
@@ -30,7 +29,6 @@ from ragstone.report.number_format import (
     shortened,
     signed,
     spoken,
-    why_no_value,
 )
 from ragstone.report.page import Heading, IntervalCell, Note, Row, RowName, Scale, strong, table
 from ragstone.run.estimates.estimate import Estimate
@@ -104,15 +102,6 @@ def test_every_metric_has_a_scale_but_those_that_need_parameters() -> None:
     assert [name for name in metric_types() if scale_of(name) is None] == ["composite"]
 
 
-def test_undefined_and_missing_are_told_with_their_reason(estimate: Make) -> None:
-    undefined = estimate("precision", n_undefined=3, reasons={"no_retrieval": 3})
-    missing = estimate("helpfulness", n_missing=3, reasons={"not_judged?kind=quality&by=people": 3})
-    both = estimate("precision", n_undefined=1, n_missing=2, reasons={"a": 1, "b": 2})
-    assert why_no_value(undefined) == "undefined (no_retrieval)"
-    assert why_no_value(missing) == "missing (quality needs people)"
-    assert why_no_value(both) == "undefined and missing (b; a)"
-
-
 @pytest.mark.parametrize(
     ("metric", "value", "word"),
     [
@@ -180,13 +169,6 @@ def test_a_text_is_shortened_to_one_line(text: str | None, shown: str) -> None:
     assert shortened(text, 7) == shown
 
 
-def test_the_two_most_frequent_reasons_are_told() -> None:
-    counts = {"a": 1, "c": 3, "b": 2}
-    assert most_frequent(counts) == "c; b and 1 more"
-    assert most_frequent({"a": 1, "b": 1}) == "a; b", "ties in their order"
-    assert most_frequent(counts, 1) == "c and 2 more"
-
-
 def test_a_thousand_has_no_decimals_and_less_has() -> None:
     assert [number(one) for one in (999.4, 1000.0, -1000.4)] == ["999.400", "1,000", "-1,000"]
     assert number(12.0, percent=True) == "1,200"
@@ -201,11 +183,6 @@ def test_a_difference_that_rounds_to_nothing_has_no_sign() -> None:
 @pytest.mark.parametrize(("p", "shown"), [(0.001, "0.001"), (0.00099, "<0.001"), (0.0, "<0.001")])
 def test_a_small_p_is_told_to_be_smaller(p: float, shown: str) -> None:
     assert p_word(p) == shown
-
-
-def test_a_group_of_nothing_has_no_examples(estimate: Make) -> None:
-    assert why_no_value(estimate("precision")) == "no examples"
-    assert why_no_value(estimate("precision", n_undefined=2)) == "undefined"
 
 
 def test_nothing_is_said_of_a_mean_that_is_not_there(estimate: Make) -> None:

@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,20 @@ import ragstone
 from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason, in_shell, reason
 from ragstone.judgements import ASKS
-from ragstone.report.reason_words import FIRST, SENTENCES, SHORT, WHO, explain, short_words, words
+from ragstone.report.reason_words import (
+    FIRST,
+    SENTENCES,
+    SHORT,
+    WHO,
+    explain,
+    most_frequent,
+    short_words,
+    why_no_value,
+    words,
+)
+from ragstone.run.estimates.estimate import Estimate
+
+Make = Callable[..., Estimate]
 
 SOURCE = Path(inspect.getfile(ragstone)).parent
 
@@ -253,3 +267,24 @@ def test_an_error_tells_the_notes_it_rests_on_to_each_caller() -> None:
 def test_a_code_of_a_later_version_is_told_as_it_is() -> None:
     assert in_shell(words("sun_spots?n=3")) == "sun_spots"
     assert Reason.read("sun_spots?n=3").facts == {"n": "3"}
+
+
+def test_undefined_and_missing_are_told_with_their_reason(estimate: Make) -> None:
+    undefined = estimate("precision", n_undefined=3, reasons={"no_retrieval": 3})
+    missing = estimate("helpfulness", n_missing=3, reasons={"not_judged?kind=quality&by=people": 3})
+    both = estimate("precision", n_undefined=1, n_missing=2, reasons={"a": 1, "b": 2})
+    assert why_no_value(undefined) == "undefined (no_retrieval)"
+    assert why_no_value(missing) == "missing (quality needs people)"
+    assert why_no_value(both) == "undefined and missing (b; a)"
+
+
+def test_the_two_most_frequent_reasons_are_told() -> None:
+    counts = {"a": 1, "c": 3, "b": 2}
+    assert most_frequent(counts) == "c; b and 1 more"
+    assert most_frequent({"a": 1, "b": 1}) == "a; b", "ties in their order"
+    assert most_frequent(counts, 1) == "c and 2 more"
+
+
+def test_a_group_of_nothing_has_no_examples(estimate: Make) -> None:
+    assert why_no_value(estimate("precision")) == "no examples"
+    assert why_no_value(estimate("precision", n_undefined=2)) == "undefined"

@@ -23,7 +23,6 @@ from ragstone.run.estimates.estimate import Estimate
 from ragstone.stats import Interval
 
 from .page import IntervalCell, Mark, Note, Scale, Tone, strong
-from .reason_words import short_words
 
 if TYPE_CHECKING:
     from ragstone.analysis.comparison.comparison_result import Comparison
@@ -214,24 +213,6 @@ def method_word(method: str | None) -> str:
     if method is None:
         return ""
     return METHODS[method][0] if method in METHODS else method
-
-
-def why_no_value(estimate: Estimate) -> str:
-    """``undefined (no_retrieval)`` or ``missing (...)``, for an estimate without any value."""
-    outcomes = []
-    if estimate.n_undefined:
-        outcomes.append("undefined")
-    if estimate.n_missing:
-        outcomes.append("missing")
-    words = " and ".join(outcomes) or "no examples"
-    return f"{words} ({most_frequent(estimate.reasons)})" if estimate.reasons else words
-
-
-def most_frequent(reasons: Mapping[str, int], shown: int = 2) -> str:
-    """The most frequent reasons in short form, and the number of further ones."""
-    ranked = sorted(reasons, key=lambda reason: -reasons[reason])
-    more = f" and {len(ranked) - shown} more" if len(ranked) > shown else ""
-    return "; ".join(short_words(reason) for reason in ranked[:shown]) + more
 
 
 def band(estimate: Estimate, suites: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.monitor.settings.settings_table import read_moment
 from ragstone.monitor.store.stored_examples import ListedWhere
 from ragstone.report.number_format import number, short_name
-from ragstone.report.sentences.summary_words import NAMES
+from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
 
 from .background_cache import PATIENCE

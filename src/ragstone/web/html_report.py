@@ -23,7 +23,7 @@ from ragstone.report.render.documents import without_comments
 from ragstone.report.run_contents import Dossier, dossiers
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.judge_words import comparison_sentences
-from ragstone.report.sentences.summary_words import NAMES, summary_sentences
+from ragstone.report.sentences.run_words import NAMES, summary_sentences
 from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
 

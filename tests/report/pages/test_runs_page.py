@@ -14,7 +14,7 @@ from ragstone.report.page import Count, IntervalCell, Phrase, RowName, Table, Wh
 from ragstone.report.pages.runs_page import forecast_page, matrix, run_page
 from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
-from ragstone.report.sentences.summary_words import summary_sentences
+from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run import Run
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.forecast import Forecast, TaskForecast

@@ -47,7 +47,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.reason_words import words
-from ragstone.report.sentences.summary_words import (
+from ragstone.report.sentences.run_words import (
     BECAUSE,
     COUNTED,
     FELL_SHORT,

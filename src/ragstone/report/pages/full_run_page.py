@@ -24,7 +24,6 @@ from ragstone.report.number_format import (
     scale_for,
     short_name,
     spoken,
-    why_no_value,
 )
 from ragstone.report.page import (
     Bar,
@@ -54,10 +53,10 @@ from ragstone.report.page import (
     strong,
     table,
 )
-from ragstone.report.reason_words import LACKS, words
+from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
 from ragstone.report.run_notes import Reported
-from ragstone.report.sentences.summary_words import summary_sentences
+from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.remote_folder import named
 

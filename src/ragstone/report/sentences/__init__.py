@@ -1,1 +1,1 @@
-"""The sentence for each code, one file for each package with codes; used by `report.words`."""
+"""Sentences: what is said of data, runs, judges, decisions and guarded answers, a module each."""

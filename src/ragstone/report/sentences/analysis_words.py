@@ -1,10 +1,10 @@
-"""Decisions: the reasons for one, what it leaves out, and what a plan or weights lack."""
+"""Analysis words: reasons for a decision, what it leaves out, and what a plan or weights lack."""
 
 from collections.abc import Mapping
 
 from ragstone.core.messages import argument, call
 
-from .guard_words import Facts, Sentence, and_more, count, counted, plain, several
+from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _same_inputs(facts: Facts) -> str:
@@ -108,7 +108,7 @@ def _no_row(facts: Facts) -> str:
     return f"{have} no {' or '.join(several(facts, 'units'))} and so no row."
 
 
-SENTENCES: Mapping[str, Sentence] = {
+ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "same_inputs": _same_inputs,
     "no_pair_has_both": _no_pair_has_both,
     "one_cluster": lambda facts: f"a single {facts['noun']} tells nothing about others",

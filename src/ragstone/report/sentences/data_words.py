@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from ragstone.core.messages import Reason, argument
 
-from .guard_words import Facts, Sentence, and_more, count, counted, plain, several
+from .facts import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _lists_spelled(facts: Facts) -> str:
@@ -96,7 +96,7 @@ def _labels_not_used(facts: Facts) -> str:
     return f"{labels} of {facts['source']} {is_} not used: {what} in the data ({some})."
 
 
-SENTENCES: Mapping[str, Sentence] = {
+DATA_SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": _lists_spelled,
     "numbers_as_texts": _numbers_as_texts,
     "read_as_windows": _read_as_windows,
@@ -197,7 +197,7 @@ EVIDENCE_SENTENCES: Mapping[str, Sentence] = {
 }
 
 
-LABELS_SENTENCES: Mapping[str, Sentence] = {
+LABEL_SENTENCES: Mapping[str, Sentence] = {
     "looked_at_again": lambda facts: (
         "labels are still coming, and this interval is for one look; from "
         f"{count(facts, 'first')} on ({count(facts)} so far) it will hold at every look"
@@ -374,7 +374,7 @@ def _over(facts: Facts) -> str:
     )
 
 
-ALARMS_SENTENCES: Mapping[str, Sentence] = {
+ALARM_SENTENCES: Mapping[str, Sentence] = {
     "alarm_beyond_bar": _beyond_bar,
     "alarm_no_traffic": _no_traffic,
     "alarm_no_scores": _no_scores,

@@ -1,43 +1,8 @@
-"""Guard words: sentences on guarded answers and requests, and helpers to read a reason's facts."""
+"""Guard words: sentences on guarded answers and on the requests that bring them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-Facts = Mapping[str, str]
-Sentence = Callable[[Facts], str]
-
-
-def count(facts: Facts, name: str = "n") -> str:
-    """A number with separators for thousands.
-
-    >>> count({"n": "12000"})
-    '12,000'
-    """
-    return f"{int(facts[name]):,}"
-
-
-def counted(facts: Facts, noun: str, name: str = "n") -> str:
-    """A number with its noun, in the singular or plural.
-
-    >>> counted({"n": "1"}, "label"), counted({"n": "1200"}, "label")
-    ('1 label', '1,200 labels')
-    """
-    return f"{count(facts, name)} {noun}{'' if facts[name] == '1' else 's'}"
-
-
-def plain(said: str) -> Sentence:
-    """The sentence of a code without facts."""
-    return lambda _: said
-
-
-def several(facts: Facts, name: str) -> list[str]:
-    """The lines of a fact; an empty list if the reason does not have it."""
-    return facts[name].split("\n") if facts.get(name) else []
-
-
-def and_more(facts: Facts, name: str = "more") -> str:
-    """How many more there are than those named; empty if all are named."""
-    return f" and {count(facts, name)} more" if facts.get(name, "0") != "0" else ""
-
+from .facts import Facts, Sentence, count, counted, plain
 
 KINDS: Mapping[str, str] = {
     "answer": "it answers",
@@ -58,7 +23,7 @@ def _of(facts: Facts, noun: str, said: str) -> str:
     return f"{count(facts)} of {counted(facts, noun, 'of_n')} {verb} {said}"
 
 
-SENTENCES: Mapping[str, Sentence] = {
+GUARD_SENTENCES: Mapping[str, Sentence] = {
     "answer_given": plain("there is an answer"),
     "no_contexts_given": plain("there is no context"),
     "contexts_given": lambda facts: f"there {_are(facts)} {counted(facts, 'context')}",
@@ -171,7 +136,7 @@ def _circuit_open(facts: Facts) -> str:
     )
 
 
-REQUESTS_SENTENCES: Mapping[str, Sentence] = {
+REQUEST_SENTENCES: Mapping[str, Sentence] = {
     "circuit_open": _circuit_open,
     "guard_timed_out": lambda facts: f"the guard took longer than {facts['seconds']} s",
     "contexts_not_told": plain("nobody said what the answer rests on; tell_guard does"),

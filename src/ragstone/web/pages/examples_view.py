@@ -13,7 +13,7 @@ from ragstone.report import charts
 from ragstone.report.number_format import counted, number, percent, short_name, shortened, spoken
 from ragstone.report.page import Tone
 from ragstone.report.run_notes import Excerpted
-from ragstone.report.sentences.summary_words import NAMES
+from ragstone.report.sentences.run_words import NAMES
 from ragstone.run import Run
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import (

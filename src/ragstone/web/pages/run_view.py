@@ -23,7 +23,7 @@ from ragstone.report.pages.full_run_page import method, needs, slice_values
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
-from ragstone.report.sentences.summary_words import summary_sentences
+from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.estimates.estimate import Estimate

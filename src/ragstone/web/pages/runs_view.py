@@ -22,9 +22,9 @@ from ragstone.report.number_format import (
     number,
     scale_for,
     short_name,
-    why_no_value,
 )
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
+from ragstone.report.reason_words import why_no_value
 from ragstone.report.run_contents import lasted
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat

@@ -32,7 +32,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import Tone
 from ragstone.report.pages.comparison_page import ADJUSTED
 from ragstone.report.reason_words import words
-from ragstone.report.sentences.summary_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.report.sentences.run_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
 from ragstone.web.templating import drawn
 
 OTHERWISE = {OTHER: "and no stage above tells why", NO_FAULT: "did not fall short"}

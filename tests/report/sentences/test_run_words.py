@@ -8,8 +8,8 @@ import pytest
 
 from ragstone.analysis.summaries.failure_stages import NO_FAULT, OTHER, STAGES, Faults
 from ragstone.analysis.summaries.run_summary import Lead, Summary
-from ragstone.report.sentences import summary_words as sentences
-from ragstone.report.sentences.summary_words import summary_sentences
+from ragstone.report.sentences import run_words as sentences
+from ragstone.report.sentences.run_words import summary_sentences
 
 ALONE = Summary(
     examples=24,
