@@ -183,8 +183,9 @@ def failures() -> str:
     """The stages of the failure waterfall, with their rules."""
     parts = [
         "## Where answers fail",
-        "`ragstone show RUN --failures`, in Python `ragstone.failures(run)`, says at which stage "
-        f"of the pipeline answers first went wrong. {FELL_SHORT} {COUNTED} What holds at no stage "
+        "`ragstone show RUN --failures`, in Python `ragstone.analysis.failures(run)`, says at "
+        "which stage of the pipeline answers first went wrong. "
+        f"{FELL_SHORT} {COUNTED} What holds at no stage "
         "is *other*, what did not fall short *no fault*; beside it stand the faults of retrieval "
         "that these answers survived. Answers of a system that answers with the references are "
         "left out of all others. A stage that cannot be known is named with its reason, never "

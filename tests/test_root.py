@@ -1,5 +1,6 @@
 """The package's root: its names are there, and a type checker knows them and no others."""
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,19 @@ def test_root_lists_its_names_and_no_others() -> None:
     assert set(dir(ragstone)) == {*ragstone.__all__, "__version__"}
     with pytest.raises(AttributeError, match="no attribute 'evalute'"):
         _ = ragstone.evalute  # type: ignore[attr-defined]
+
+
+def test_the_root_has_few_names() -> None:
+    assert len(ragstone.__all__) <= 24
+
+
+@pytest.mark.parametrize(("name", "room"), sorted(ragstone._MOVED.items()))
+def test_a_name_that_moved_still_imports_and_says_where_it_is_now(name: str, room: str) -> None:
+    with pytest.warns(
+        DeprecationWarning, match=rf"ragstone\.{name} is now ragstone\.{room}\.{name}"
+    ):
+        moved = getattr(ragstone, name)
+    assert moved is getattr(importlib.import_module(f"ragstone.{room}"), name)
 
 
 def test_a_type_checker_knows_every_name_of_the_root_and_refuses_a_misspelt_one(
@@ -65,6 +79,6 @@ def test_a_run_and_its_page_import_nothing_that_decides_or_judges() -> None:
 
 
 def test_the_guard_is_a_room_of_its_own_at_the_root() -> None:
-    code = "import ragstone; print(ragstone.guard.guard('q', '', []).issues[0].code)"
+    code = "import ragstone; print(ragstone.guard.assess('q', '', []).issues[0].code)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "empty_answer\n"

@@ -13,7 +13,7 @@ from ragstone.analysis.summaries.session_figures import ConversationFigure
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.notebook import page_of
 from ragstone.report.page import plain
-from ragstone.report.pages.failures_page import conversations_page, sentence
+from ragstone.report.pages.conversations_page import conversations_page, sentence
 from ragstone.report.pages.full_run_page import full_page
 from ragstone.report.pages.runs_page import run_page
 from ragstone.report.render.terminal import as_text

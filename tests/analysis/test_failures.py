@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import ragstone
-from ragstone.analysis import Failures, Scored
+from ragstone.analysis import Failures, Scored, failures
 from ragstone.analysis.summaries.failure_stages import (
     METRICS,
     STAGES,
@@ -248,7 +248,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Failures:
     run = ragstone.evaluate(data, metrics=["answer_coverage", "context_recall"],
                             judge="local:strings", out=tmp_path_factory.mktemp("run") / "r",
                             by=["topic"])  # fmt: skip
-    return ragstone.failures(run, by=["topic"])
+    return failures(run, by=["topic"])
 
 
 def test_failures_of_a_run_are_found_by_system_and_slice(found: Failures) -> None:
@@ -289,7 +289,7 @@ def test_answers_that_are_the_references_are_listed_under_their_system_alone(
     run = ragstone.evaluate(
         data, metrics=["answer_coverage"], judge="local:strings", out=tmp_path / "run"
     )
-    found = ragstone.failures(run)
+    found = failures(run)
     assert found.themselves == ("gold",)
     assert set(found.examples("no_fault")["system"]) == {"good"}
     assert found.examples("no_fault", system="gold").height == 12
@@ -308,12 +308,12 @@ def test_the_record_is_json_with_every_group(found: Failures) -> None:
 
 def test_a_field_that_no_example_has_is_refused(found: Failures) -> None:
     with pytest.raises(InputError, match="No example"):
-        ragstone.failures(found.run, by=["nowhere"])
+        failures(found.run, by=["nowhere"])
 
 
 def test_a_folder_that_is_no_run_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError):
-        ragstone.failures(tmp_path)
+        failures(tmp_path)
 
 
 def test_a_field_is_looked_for_in_slices_then_meta_then_labels(tmp_path: Path) -> None:

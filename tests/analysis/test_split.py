@@ -9,6 +9,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.analysis.summaries.run_summary import split_estimates
 from ragstone.data import cornwall
 from ragstone.metrics import parse_metric
+from ragstone.run import Estimate
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_sets_of_one_field_have_the_estimates_of_the_run(run: ragstone.Run) -> N
     assert len(found) > 20
     key = ("metric", "group")
 
-    def sorted_by(ones: list[ragstone.Estimate]) -> list[ragstone.Estimate]:
+    def sorted_by(ones: list[Estimate]) -> list[Estimate]:
         return sorted(ones, key=lambda one: str([getattr(one, name) for name in key]))
 
     expected = sorted_by([one for one in own if one.metric in names])

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.data import Context
-from ragstone.judges.rules import markers
+from ragstone.judges.markers import markers
 
 TWO = (Context("doc-7", "x", 1), Context("doc-9", "y", 2))
 FOUR = tuple(Context(str(n), "x", n) for n in range(1, 5))

@@ -17,6 +17,7 @@ from ragstone.analysis.label_sampling.sample_designs import among_votes
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.cli.app import app
+from ragstone.core.errors import DataError
 from ragstone.data.record_labels import LABELS
 from ragstone.judgements import ASKS, KINDS, VIEWS, Kind, answered_by, guideline_of, load_kinds
 from ragstone.judgements.guideline import instructions_for_people
@@ -135,11 +136,11 @@ def test_people_label_it_in_the_data_and_in_files(metrics: list[str], tmp_path: 
 
 
 def test_a_label_that_it_does_not_have_is_a_fault(metrics: list[str], tmp_path: Path) -> None:
-    with pytest.raises(ragstone.DataError, match="one of formal, neutral, casual"):
+    with pytest.raises(DataError, match="one of formal, neutral, casual"):
         ragstone.evaluate([ROWS[0] | {"labels": {"answer": {"tone": "rude"}}}], metrics=metrics)
     file = tmp_path / "labels.csv"
     file.write_text("id,tone\n0,rude\n")
-    with pytest.raises(ragstone.DataError, match="one of formal, neutral, casual"):
+    with pytest.raises(DataError, match="one of formal, neutral, casual"):
         read_label_table(file)
 
 

@@ -111,7 +111,7 @@ def show(
         raise typer.BadParameter("--bar goes with --conversations.")
     if conversations:
         from ragstone.analysis import conversations as found_of
-        from ragstone.report.pages.failures_page import conversations_page
+        from ragstone.report.pages.conversations_page import conversations_page
 
         sessions = found_of(opened, metrics=metric or (), bar=bar)
         print_page(conversations_page(sessions, limit=limit), json=json)

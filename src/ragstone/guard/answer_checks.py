@@ -7,7 +7,7 @@ from math import fsum
 from typing import Protocol
 
 from ragstone.core.messages import reason
-from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claim_support import SupportVerdict
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.text_terms import as_written, stem_or_none, terms, tokens

@@ -17,8 +17,7 @@ from ragstone.core.messages import argument, reason
 from ragstone.data import Example, to_frame
 from ragstone.judgements import Claim, Support, Tables
 from ragstone.judges import Block, Judge, fingerprint
-from ragstone.judges.judge import RowBuilder
-from ragstone.judges.judge_names import LOCAL, NLI, STRINGS
+from ragstone.judges.judge import LOCAL, NLI, STRINGS, RowBuilder
 from ragstone.judges.llm.questions import Question, key
 from ragstone.judges.llm.replies import Outcome
 from ragstone.judges.local.aligner import Aligner, AlignmentInput

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data import Example, read
-from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.local_judge import LocalJudge
 
 from . import answer_checks

@@ -22,7 +22,7 @@ from ragstone.judges.local.claim_support import SUPPORTED, Alignment, SupportVer
 from ragstone.judges.local.claims_and_evidence import NO_CLAIMS, LocatedClaim, Passages, each_claim
 from ragstone.judges.local.response_type import response_type
 from ragstone.judges.local.sentences import sentences
-from ragstone.judges.rules import Marker, each_marker, places
+from ragstone.judges.markers import Marker, each_marker, places
 
 from .assessment import AnswerSpan
 

@@ -6,7 +6,7 @@ read finished judgements and need no judge.
 """
 
 from .judge import LEDGER, Block, Filled, Judge, Proposition, RowBuilder, fingerprint
-from .rules import MARKERS
+from .markers import MARKERS
 
 __all__ = [
     "LEDGER",

@@ -21,8 +21,19 @@ LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vot
 member of a panel, whose word counts in the panel's.
 """
 
+NO_TEXT = "no_context_text"
+"""Why nothing is compared with a context."""
+
 OF_NO_USE = ("too_long", "filtered", "refusal")
 """Why a question is put to the same judge no more."""
+
+HUMAN = "human"
+RULES = "rules"
+LOCAL = "local"
+STRINGS = "local:strings"
+NLI = "nli"
+LLM = "LLM"
+"""Names of judges, as users write them; of models, whatever their name, ``LLM``."""
 
 LEDGER = pl.Schema(
     {

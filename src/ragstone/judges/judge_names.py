@@ -14,21 +14,15 @@ from ragstone.models import Encoder
 from ragstone.models.chat.chat_names import FORMS, is_chat, nearest
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .judge import HumanJudge, IdsJudge, Judge
+from .judge import HUMAN, LLM, LOCAL, NLI, RULES, STRINGS, HumanJudge, IdsJudge, Judge
 from .local.local_judge import LocalJudge
+from .markers import MARKERS
 from .nli_judge import NliJudge, nli_judge
-from .rules import MARKERS, RulesJudge
+from .rules import RulesJudge
 from .similarity import BertscoreSettings, CrossEncoderJudge, SimilarityJudge
 
 JUDGES: tuple[Judge, ...] = (HumanJudge(), IdsJudge(), LocalJudge(), RulesJudge())
 """Every judge that needs no model, in the order they are asked by default."""
-
-HUMAN = "human"
-RULES = "rules"
-LOCAL = "local"
-STRINGS = "local:strings"
-NLI = "nli"
-LLM = "LLM"
 
 NONE: Mapping[str, Judge] = MappingProxyType({})
 

@@ -13,12 +13,11 @@ layouts         a run, or the scores of one answer, as another tool reports them
 as_bytes        a table as CSV, JSONL or Parquet; write_table into a file, format_of its name
 …_page          what `ragstone compare`, `gate`, `agreement`, … print (a module each)
 picture         the page as SVG
-drawings        the figures of a page as SVG and PNG files (a module)
+chart_files     the figures of a page as SVG and PNG files (a module)
 show, terminal  print any of it, also into a pipe
 """
 
-from .chart_files import picture
-from .console import show, terminal
+from .console import picture, show, terminal
 from .pages import catalogue_page as catalogue
 from .pages.example_page import example_page, worst_page
 from .pages.full_run_page import full_page

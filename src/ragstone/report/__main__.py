@@ -11,7 +11,7 @@ from ragstone.core.messages import in_shell
 from ragstone.judgements import load_kinds
 from ragstone.run import Run
 
-from .chart_files import picture
+from .console import picture
 from .notebook import page_of
 from .render.documents import as_markdown
 

@@ -7,11 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
-from io import StringIO
 from pathlib import Path
-
-from rich.cells import cell_len
-from rich.terminal_theme import TerminalTheme
 
 from ragstone.analysis import compare, failures
 from ragstone.core.errors import MissingDependency
@@ -22,7 +18,6 @@ from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.run_list import runs_in
 
 from .charts import chart
-from .console import Terminal
 from .number_format import ARROWS, Groups, percent, scale_for, short_name
 from .page import (
     Bar,
@@ -48,7 +43,6 @@ from .pages.comparison_page import comparison_page
 from .pages.failures_page import failures_page
 from .pages.full_run_page import full_page
 from .render.documents import CHART_STYLE, STYLE, without_comments
-from .render.terminal import Shown, as_text
 
 WIDE, EDGE, HEAD = 720, 24, 44
 ZOOM = 2
@@ -330,51 +324,3 @@ def _file(title: str, taken: set[str]) -> str:
         place, made = place + 1, f"{name}-{place}"
     taken.add(made)
     return made
-
-
-THEME = TerminalTheme(
-    (22, 27, 34),
-    (214, 221, 229),
-    [(22, 27, 34), (255, 123, 114), (126, 231, 135), (242, 204, 96),
-     (121, 192, 255), (210, 168, 255), (86, 212, 221), (214, 221, 229)],
-    [(125, 136, 147), (255, 161, 152), (165, 240, 172), (255, 223, 140),
-     (165, 214, 255), (226, 197, 255), (140, 234, 240), (255, 255, 255)],
-)  # fmt: skip
-
-SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" xml:space="preserve">
-<style>
-.{unique_id}-matrix {{
-    font-family: ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace;
-    font-size: {char_height}px; line-height: {line_height}px; }}
-.{unique_id}-title {{ font-size: 18px; font-weight: bold; font-family: system-ui, sans-serif; }}
-{styles}
-</style>
-<defs>
-<clipPath id="{unique_id}-clip-terminal">
-<rect x="0" y="0" width="{terminal_width}" height="{terminal_height}" />
-</clipPath>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-clip-terminal)">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
-"""The SVG template; it loads no external resources."""
-
-
-def picture(page: Page, *, width: int = 116, title: str = "ragstone evaluate") -> str:
-    """A page as SVG, ``width`` characters wide, or wider if a line needs more."""
-    # Rich's SVG export cuts off whatever is beyond the width of the console.
-    needed = max(map(cell_len, as_text(page, width).splitlines()), default=0)
-    console = Terminal(
-        record=True, file=StringIO(), width=max(width, needed), highlight=False, emoji=False,
-        markup=False, force_terminal=True, color_system="truecolor",
-    )  # fmt: skip
-    console.print(Shown(page))
-    return console.export_svg(title=title, theme=THEME, code_format=SVG, unique_id="ragstone")

@@ -34,7 +34,8 @@ from .pages.agreement_page import agreement_page
 from .pages.calibration_page import calibration_page
 from .pages.comparison_page import comparison_page, weights_page
 from .pages.confidence_gate_page import gate_calibration_page, gate_check_page
-from .pages.failures_page import conversations_page, failures_page
+from .pages.conversations_page import conversations_page
+from .pages.failures_page import failures_page
 from .pages.guard_pages import assessment_page, improvement_page
 from .pages.release_gate_page import gate_page
 from .pages.runs_page import run_page

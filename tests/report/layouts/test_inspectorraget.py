@@ -10,6 +10,7 @@ import pytest
 
 import ragstone
 from ragstone.annotation import read_label_table
+from ragstone.core.errors import DataError
 from ragstone.report.layouts import Report, report_as, write_report
 from ragstone.run import Run
 
@@ -237,5 +238,5 @@ def test_odd_values_are_no_crash(odd: object, tmp_path: Path) -> None:
                "tasks": [task], "results": [result]}  # fmt: skip
     file = tmp_path / "odd.json"
     file.write_text(json.dumps(content), encoding="utf-8")
-    with suppress(ragstone.DataError):
+    with suppress(DataError):
         assert len(list(ragstone.read(file))) == 1

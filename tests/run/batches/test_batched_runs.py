@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from ragstone import BatchesWaiting, InputError, Limits, Run, aevaluate, evaluate, forecast
+from ragstone import InputError, Limits, Run, aevaluate, evaluate, forecast
 from ragstone import batches as listed
-from ragstone.core.errors import ModelError
+from ragstone.core.errors import BatchesWaiting, ModelError
 from ragstone.core.messages import Reason
 from ragstone.models.chat import ChatReply, ChatRequest
 from ragstone.models.chat.provider_batches import OpenAiBatches

@@ -23,7 +23,7 @@ from ragstone.guard.assessment import (
 )
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.guard_input import Answered, ReadContexts
-from ragstone.judges.judge_names import STRINGS
+from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, claim_of
 from ragstone.judges.local.sentences import Sentence, each_sentence
 from ragstone.judges.local.text_terms import terms

@@ -12,7 +12,7 @@ from ragstone.judgements import ASKS, Agreement, Claim, Entity, Response, Statem
 from ragstone.judges.judge import Proposition
 from ragstone.judges.local.sentences import sentences
 from ragstone.judges.local.text_terms import tokens
-from ragstone.judges.rules import MARKERS, Marker, markers
+from ragstone.judges.markers import MARKERS, Marker, markers
 from ragstone.judges.text_counts import EntityWords, held_by
 
 from .prompts import Prompts, block, has, instructions_for, listing, shown

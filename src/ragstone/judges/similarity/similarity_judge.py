@@ -10,7 +10,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
 from ragstone.data import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
-from ragstone.judges.judge import Block, Filled, RowBuilder, fingerprint
+from ragstone.judges.judge import NO_TEXT, Block, Filled, RowBuilder, fingerprint
 from ragstone.judges.local.sentences import sentences
 from ragstone.models import Encoder, Vectors
 from ragstone.models.cross_encoder import CrossEncoder
@@ -42,8 +42,6 @@ class Unit:
 
 Units = list[Unit] | str
 """The units, or what is lacking."""
-
-NO_TEXT = "no_context_text"
 
 
 def question_context(example: Example) -> Units:

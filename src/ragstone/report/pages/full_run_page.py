@@ -60,7 +60,7 @@ from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.remote_folder import named
 
-from .failures_page import conversation_sections
+from .conversations_page import conversation_sections
 
 if TYPE_CHECKING:
     # Deciding takes a quarter of a second to import; who shows a page has decided already.

@@ -53,7 +53,7 @@ from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
 from ragstone.run.forecast import Forecast, TaskForecast
 
-from .failures_page import sentence
+from .conversations_page import sentence
 from .full_run_page import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ragstone.core.messages import reason
 from ragstone.data import from_frame
 from ragstone.judgements import ASKS, MISSING, Tables
 from ragstone.judges import Judge
-from ragstone.judges.judge import HumanJudge, IdsJudge
-from ragstone.judges.judge_names import LOCAL, NLI, STRINGS, parse_judges
+from ragstone.judges.judge import LOCAL, NLI, STRINGS, HumanJudge, IdsJudge
+from ragstone.judges.judge_names import parse_judges
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.rules import RulesJudge

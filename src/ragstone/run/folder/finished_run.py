@@ -14,9 +14,7 @@ from ragstone.core.messages import Reason
 from ragstone.data import Example, from_frame, violations
 from ragstone.judgements import ASKS, KINDS, Similarity, Tables
 from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder, fingerprint
-from ragstone.judges.judge import OF_NO_USE
-from ragstone.judges.judge_names import LOCAL
-from ragstone.judges.similarity.similarity_judge import NO_TEXT
+from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
 from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import served, totals
 from ragstone.run.judging.judge_blocks import resolve

@@ -17,7 +17,7 @@ from ragstone.judgements import (
     Topic,
 )
 from ragstone.judges import Judge, fingerprint
-from ragstone.judges.judge_names import LOCAL
+from ragstone.judges.judge import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
 from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.chat import ChatModel

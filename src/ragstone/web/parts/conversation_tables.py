@@ -16,7 +16,7 @@ from ragstone.monitor.series.metric_over_time import (
 from ragstone.monitor.series.overview import SessionWindow, turns_in_time
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, ends, in_percent, number, short_name
-from ragstone.report.pages.failures_page import sentence
+from ragstone.report.pages.conversations_page import sentence
 from ragstone.report.reason_words import words
 from ragstone.stats.sessions import SessionEstimate
 from ragstone.web.templating import minus
