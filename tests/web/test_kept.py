@@ -11,7 +11,7 @@ from ragstone.analysis.comparison.comparison_result import Comparisons
 from ragstone.analysis.summaries.run_summary import Summary, summarise
 from ragstone.run import Run
 from ragstone.web import runs_folder
-from ragstone.web.background_cache import FOLDER, MOST, KeptResults
+from ragstone.web.background_cache import FOLDER, MOST_FILES, KeptResults
 from ragstone.web.runs_folder import RunsFolder
 
 
@@ -76,7 +76,7 @@ def test_the_oldest_results_go_first(folder: Path) -> None:
     kept.write("first", Summary, summary)
     (first,) = (folder / FOLDER).iterdir()
     os.utime(first, (0, 0))
-    for at in range(MOST):
+    for at in range(MOST_FILES):
         (folder / FOLDER / f"{at}.json").write_text("{}")
     kept.write("last", Summary, summary)
     assert kept.read("first", Summary) is None

@@ -87,7 +87,7 @@ SOON = 0.1
 """Seconds for what comes before or after another result of the same page."""
 
 AT_ONCE = 2
-LATER_MOST = 60
+MOST_RESULTS = 60
 """Results that are kept."""
 
 
@@ -119,7 +119,7 @@ class BackgroundCache:
                 result = self._kept[key] = Future()
                 Thread(target=self._make, args=(result, make), daemon=True).start()
             self._kept.move_to_end(key)
-            while len(self._kept) > LATER_MOST:
+            while len(self._kept) > MOST_RESULTS:
                 self._kept.popitem(last=False)
         try:
             found: T = result.result(patience)
@@ -180,12 +180,12 @@ class BackgroundCache:
 def _put(kept: OrderedDict[Hashable, Any], key: Hashable, value: object) -> None:
     kept[key] = value
     kept.move_to_end(key)
-    while len(kept) > LATER_MOST:
+    while len(kept) > MOST_RESULTS:
         kept.popitem(last=False)
 
 
 FOLDER = ".ragstone-cache"
-MOST = 300
+MOST_FILES = 300
 """Files that are kept; the oldest go first."""
 
 
@@ -231,5 +231,5 @@ def _name(key: Hashable, form: type) -> str:
 
 def _prune(folder: Path) -> None:
     files = sorted(folder.glob("*.*"), key=lambda file: file.stat().st_mtime)
-    for file in files[:-MOST]:
+    for file in files[:-MOST_FILES]:
         file.unlink(missing_ok=True)

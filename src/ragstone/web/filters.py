@@ -25,7 +25,7 @@ from .page_request import Asked, fields_of
 from .parts.metric_bands import said_metric, shown_moment
 from .runs_folder import RunsFolder
 
-MONITOR_FILTER_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "until")
+MONITOR_FIELDS = ("where", "alarm", "slice", "version", "session", "since", "until")
 """The fields of an address that choose answers."""
 
 

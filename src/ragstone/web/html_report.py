@@ -1,4 +1,4 @@
-"""Report file: a run, or two, as one HTML file to mail, which loads nothing and opens anywhere."""
+"""HTML report: a run, or two, as one HTML file to mail, which loads nothing and opens anywhere."""
 
 import base64
 import re

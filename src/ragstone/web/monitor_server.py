@@ -355,15 +355,11 @@ def serve_monitor(
     # Only now, for it takes most of a second: who comes earlier waits on the socket.
     import uvicorn
 
+    from ragstone.monitor.intake.group_commit import IntakeSettings
     from ragstone.monitor.intake.intake_app import make_intake
 
-    pass
-    from ragstone.monitor.intake.group_commit import IntakeSettings
-
-    from .web_app import make_app
-
-    pass
     from .runs_folder import MonitorScreens, RunsFolder
+    from .web_app import make_app
 
     access = listening.access()
     intake = make_intake(

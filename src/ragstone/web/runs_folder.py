@@ -90,7 +90,7 @@ class MonitorScreens:
 HELD = 4
 """Runs that are held open; the one that was not looked at for longest goes first."""
 
-Stamp = tuple[int, int]
+FileStamp = tuple[int, int]
 
 _ONE_AT_A_TIME = Lock()
 
@@ -144,7 +144,7 @@ class OpenRuns:
     def __init__(self, calm: RequestGate) -> None:
         self._calm = calm
         self._lock = Lock()
-        self._held: OrderedDict[Path, tuple[Stamp, OpenRun]] = OrderedDict()
+        self._held: OrderedDict[Path, tuple[FileStamp, OpenRun]] = OrderedDict()
 
     def open(self, path: Path) -> OpenRun:
         """The run in a folder.
@@ -152,7 +152,7 @@ class OpenRuns:
         Raises:
             InputError: It is not a finished run, or damaged.
         """
-        stamp = _stamp(path)
+        stamp = _file_stamp(path)
         with self._lock:
             held = self._held.pop(path, None)
             if held is None or held[0] != stamp:
@@ -165,7 +165,7 @@ class OpenRuns:
         return held[1]
 
 
-def _stamp(path: Path) -> Stamp:
+def _file_stamp(path: Path) -> FileStamp:
     try:
         facts = (path / MANIFEST).stat()
     except OSError:
@@ -175,7 +175,7 @@ def _stamp(path: Path) -> Stamp:
 
 T = TypeVar("T")
 
-RunsFolderStamp = tuple[object, ...]
+RunVersion = tuple[object, ...]
 """What changes when a run does."""
 
 LONGEST_NAME = 255
@@ -213,7 +213,7 @@ class RunsFolder:
         self.later = BackgroundCache(self.calm)
         self._opened = OpenRuns(self.calm)
         self._kept = KeptResults(self.folder)
-        self._seen: dict[Path, tuple[RunsFolderStamp, FoundRun, Sequence[Estimate]]] = {}
+        self._seen: dict[Path, tuple[RunVersion, FoundRun, Sequence[Estimate]]] = {}
         at = Path(labels or self.folder)
         self._address = StoreAddress(labels)
         if self._address.is_file:
@@ -288,7 +288,7 @@ class RunsFolder:
             NotThere: No run is called so.
             InputError: Its corrections cannot be read.
         """
-        return tuple(_runs_folder_stamp(self.path(name) / MANIFEST) for name in names)
+        return tuple(_run_version(self.path(name) / MANIFEST) for name in names)
 
     def marks(self) -> Marks:
         """What people noted beside the runs."""
@@ -488,7 +488,7 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
         return ()
 
 
-def _runs_folder_stamp(file: Path) -> RunsFolderStamp:
+def _run_version(file: Path) -> RunVersion:
     """Of the run with this ``run.json``, which has the checksums of all its tables."""
     try:
         content = blake2b(file.read_bytes(), digest_size=16).hexdigest()
@@ -499,7 +499,7 @@ def _runs_folder_stamp(file: Path) -> RunsFolderStamp:
     return file.parent.name, content
 
 
-def _glance(file: Path) -> RunsFolderStamp:
+def _glance(file: Path) -> RunVersion:
     """The same as far as the system tells it without reading anything."""
     found: list[object] = []
     for one in (file, file.parent / CORRECTIONS, file.parent / f"{CORRECTIONS}-wal"):

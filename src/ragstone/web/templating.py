@@ -1,4 +1,4 @@
-"""Drawing: templates, and what they may write: text made inert, and figures that we drew."""
+"""Templating: templates, and what they may write: text made inert, and figures that we drew."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""App: which page is at which address, and what is answered when there is none."""
+"""Web app: which page is at which address, and what is answered when there is none."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -24,33 +24,22 @@ from ragstone.core.errors import (
 )
 
 from .auth import LEAVE, SEATS, Refusal, away
-from .monitor_pages import alarms_and_drift as monitor_alarm
-from .monitor_pages import alarms_and_drift as monitor_drift
-from .monitor_pages import answer as monitor_example
-from .monitor_pages import answer_list as monitor_annotate
-from .monitor_pages import answer_list as monitor_examples
-from .monitor_pages import answer_list as monitor_log
-from .monitor_pages import answer_list as monitor_session
-from .monitor_pages import overview_page as monitor
-from .monitor_pages import rules_page as monitor_rules
+from .monitor_pages import alarms_and_drift, answer_list, answer_page, overview_page, rules_page
 from .page_request import Asked, Elsewhere, NotThere, WebFile, WebPage, fields_of, queue_path
-from .pages import adjudicate_page as adjudicate
-from .pages import annotate_page as annotate
-from .pages import annotate_page as links
-from .pages import annotate_page as queue_said
-from .pages import annotate_page as queues
-from .pages import compare_view as compare
-from .pages import correction_form
-from .pages import example_view as example
-from .pages import examples_view as examples
-from .pages import judge_view as judge
-from .pages import new_queue_page as new_queue
-from .pages import queue_page as failure_tags
-from .pages import queue_page as queue_progress
-from .pages import run_view as report
-from .pages import run_view as run
-from .pages import runs_view as runs
-from .pages import suite_view as suite
+from .pages import (
+    adjudicate_page,
+    annotate_page,
+    compare_view,
+    correction_form,
+    example_view,
+    examples_view,
+    judge_view,
+    new_queue_page,
+    queue_page,
+    run_view,
+    runs_view,
+    suite_view,
+)
 from .runs_folder import RunsFolder
 from .security import Access, SecurityHeaders
 from .templating import asset, asset_path, assets, render
@@ -60,50 +49,50 @@ Reading = Callable[[RunsFolder, Asked], Answer]
 Writing = Callable[[RunsFolder, Asked, Mapping[str, str]], Answer]
 
 READ: Mapping[str, Reading] = {
-    new_queue.NEW: new_queue.new_queue_page,
-    "/a/{token}": links.come,
-    "/annotate/{queue}/{item:int}": annotate.item_page,
-    "/annotate/{queue}": annotate.next_page,
-    "/annotate/{queue}/progress": queue_progress.progress_page,
-    "/annotate/{queue}/said": queue_said.said_page,
-    "/annotate": queues.queues_page,
-    "/annotate/{queue}/adjudicate/{item:int}": adjudicate.item_page,
-    "/annotate/{queue}/adjudicate": adjudicate.list_page,
-    "/annotate/{queue}/tags": failure_tags.tags_page,
-    "/compare": compare.compare_page,
-    "/": runs.runs_page,
-    "/monitor": monitor.monitor_page,
-    "/monitor/alarms/{number}": monitor_alarm.alarm_page,
-    "/monitor/drift": monitor_drift.drift_page,
-    "/monitor/examples": monitor_examples.examples_page,
-    "/monitor/examples/{id:text}": monitor_example.example_page,
-    "/monitor/log": monitor_log.log_page,
-    "/monitor/malformed": monitor_log.malformed_page,
-    "/monitor/rules": monitor_rules.rules_page,
-    "/monitor/sessions/{session:text}": monitor_session.session_page,
-    "/runs/{run}/judge": judge.judge_page,
-    "/runs/{run}/people": judge.people_page,
-    "/runs/{run}/report.html": report.report_page,
-    "/runs/{run}/examples/{id:text}": example.example_page,
-    "/runs/{run}/suites/{suite}": suite.suite_page,
-    "/runs/{run}": run.run_page,
+    new_queue_page.NEW: new_queue_page.new_queue_page,
+    "/a/{token}": annotate_page.come,
+    "/annotate/{queue}/{item:int}": annotate_page.item_page,
+    "/annotate/{queue}": annotate_page.next_page,
+    "/annotate/{queue}/progress": queue_page.progress_page,
+    "/annotate/{queue}/said": annotate_page.said_page,
+    "/annotate": annotate_page.queues_page,
+    "/annotate/{queue}/adjudicate/{item:int}": adjudicate_page.item_page,
+    "/annotate/{queue}/adjudicate": adjudicate_page.list_page,
+    "/annotate/{queue}/tags": queue_page.tags_page,
+    "/compare": compare_view.compare_page,
+    "/": runs_view.runs_page,
+    "/monitor": overview_page.monitor_page,
+    "/monitor/alarms/{number}": alarms_and_drift.alarm_page,
+    "/monitor/drift": alarms_and_drift.drift_page,
+    "/monitor/examples": answer_list.examples_page,
+    "/monitor/examples/{id:text}": answer_page.answer_page,
+    "/monitor/log": answer_list.log_page,
+    "/monitor/malformed": answer_list.malformed_page,
+    "/monitor/rules": rules_page.rules_page,
+    "/monitor/sessions/{session:text}": answer_list.session_page,
+    "/runs/{run}/judge": judge_view.judge_page,
+    "/runs/{run}/people": judge_view.people_page,
+    "/runs/{run}/report.html": run_view.report_page,
+    "/runs/{run}/examples/{id:text}": example_view.run_example_page,
+    "/runs/{run}/suites/{suite}": suite_view.suite_page,
+    "/runs/{run}": run_view.run_page,
 }
 """The page at each address; the most particular first."""
 
 WRITE: Mapping[str, Writing] = {
-    new_queue.NEW: new_queue.make,
-    LEAVE: links.leave,
-    "/monitor/annotate": monitor_annotate.send,
-    "/monitor/rules": monitor_rules.change,
-    "/annotate/{queue}/{item:int}": annotate.act,
-    "/annotate/{queue}": annotate.act,
-    "/annotate/{queue}/progress": queue_progress.change,
-    "/annotate/{queue}/adjudicate/{item:int}": adjudicate.decide,
-    "/annotate/{queue}/adjudicate": adjudicate.decide,
-    "/annotate/{queue}/tags": failure_tags.failure_tags_change,
-    "/": runs.change,
+    new_queue_page.NEW: new_queue_page.make,
+    LEAVE: annotate_page.leave,
+    "/monitor/annotate": answer_list.send,
+    "/monitor/rules": rules_page.change,
+    "/annotate/{queue}/{item:int}": annotate_page.act,
+    "/annotate/{queue}": annotate_page.act,
+    "/annotate/{queue}/progress": queue_page.change_queue,
+    "/annotate/{queue}/adjudicate/{item:int}": adjudicate_page.decide,
+    "/annotate/{queue}/adjudicate": adjudicate_page.decide,
+    "/annotate/{queue}/tags": queue_page.change_tags,
+    "/": runs_view.change,
     "/runs/{run}/examples/{id:text}": correction_form.correct,
-    "/runs/{run}": examples.change,
+    "/runs/{run}": examples_view.change,
 }
 """What a form at each address does."""
 

@@ -17,7 +17,7 @@ from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, li
 from ragstone.report.number_format import counted, number, p_word, signed, spoken
 from ragstone.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage
-from ragstone.web.parts.choices_and_forms import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import (
     DAY,
     HOUR,

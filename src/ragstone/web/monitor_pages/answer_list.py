@@ -31,16 +31,16 @@ from ragstone.monitor.store.stored_examples import (
 )
 from ragstone.report.number_format import number
 from ragstone.report.reason_words import words
-from ragstone.web.filters import MONITOR_FILTER_FIELDS, MonitorFilter, monitor_filter
+from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query, queue_path
-from ragstone.web.parts.choices_and_forms import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import GUARD, ShownMoment, said_metric, shown_moment
 from ragstone.web.parts.seen_answers import checks_of, monitor_path, seen_answers, value_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import answers_of
 
-A_PAGE = 25
+ANSWERS_A_PAGE = 25
 MOST_SLICES, MOST_VERSIONS = 60, 20
 
 PRESETS = (
@@ -63,13 +63,13 @@ def examples_page(place: RunsFolder, asked: Asked) -> WebPage:
     wanted = filter_of(watching, asked)
     with watching.reading() as run:
         matched = count_listed(run, wanted.where)
-        page = asked.list_page(matched, A_PAGE)
-        found = listed(run, wanted.where, A_PAGE, page.rows.start)
+        page = asked.list_page(matched, ANSWERS_A_PAGE)
+        found = listed(run, wanted.where, ANSWERS_A_PAGE, page.rows.start)
         scores = scores_listed(run, [one.id for one in found])
         facets = facet_values(run, MOST_SLICES)
         versions = versions_listed(run, MOST_VERSIONS)
         everything = matched if wanted.where == ListedWhere() else count_listed(run, ListedWhere())
-    kept = [(name, value) for name, value in asked.query if name in MONITOR_FILTER_FIELDS and value]
+    kept = [(name, value) for name, value in asked.query if name in MONITOR_FIELDS and value]
     condition = asked.one("where")
     return WebPage(
         "monitor_examples.html",
@@ -174,7 +174,7 @@ def session_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-MOST_LINES, MONITOR_LOG_A_PAGE = 1_000, 100
+MOST_LINES, LINES_A_PAGE = 1_000, 100
 A_MALFORMED_PAGE = 25
 SHOWN_BYTES = 1_500
 
@@ -210,7 +210,7 @@ def log_page(place: RunsFolder, asked: Asked) -> WebPage:
         lines = last_lines(run, MOST_LINES)
     grave = bool(asked.one("grave"))
     chosen = [one for one in lines if not grave or one.level in LEVELS]
-    page = asked.list_page(len(chosen), MONITOR_LOG_A_PAGE)
+    page = asked.list_page(len(chosen), LINES_A_PAGE)
     return WebPage(
         "monitor_log.html",
         "Log of the monitor",
@@ -259,7 +259,7 @@ def malformed_page(place: RunsFolder, asked: Asked) -> WebPage:
     )
 
 
-MONITOR_ANNOTATE_MOST = 2_000
+MOST_SENT = 2_000
 """Answers that are sent at once."""
 
 MOST_DRAWN = 100_000
@@ -299,9 +299,9 @@ def send(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> Elsewhere:
         wanted = filter_of(watching, asked)
         words = wanted.words
         with watching.reading() as run:
-            ids = listed_ids(run, wanted.where, MONITOR_ANNOTATE_MOST)
+            ids = listed_ids(run, wanted.where, MOST_SENT)
     with watching.reading() as run:
-        found = listed_by_ids(run, ids[:MONITOR_ANNOTATE_MOST])
+        found = listed_by_ids(run, ids[:MOST_SENT])
     if not found:
         raise NotThere("There is no such answer, or no longer.")
     return _sent(place, watching, found, None, words)
@@ -344,7 +344,7 @@ def _drawn(
             "Answers that are chosen by their scores are not drawn by chance: take the condition "
             "on a metric away, or send them all."
         )
-    n, metrics, labels = min(n, MONITOR_ANNOTATE_MOST), metrics_judged(watching), place.labels()
+    n, metrics, labels = min(n, MOST_SENT), metrics_judged(watching), place.labels()
     there, found = drawn_before(labels, metrics), list[ListedExample]()
     with watching.reading() as run:
         judged = judged_probabilities(run, listed_ids(run, wanted.where, MOST_DRAWN))

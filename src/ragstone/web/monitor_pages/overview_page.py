@@ -1,4 +1,4 @@
-"""Monitor: how good the answers in production are now, and since when they are not."""
+"""Overview page: how good the answers in production are now, and since when they are not."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import ends, number, percent
 from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.page_request import Asked, WebPage, query
-from ragstone.web.parts.choices_and_forms import HERE, MONITOR_TABS
+from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.conversation_tables import (
     ShownWholeConversations,
     conversation_facts,

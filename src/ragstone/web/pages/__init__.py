@@ -1,1 +1,1 @@
-"""The pages: one file each, with a function that takes the place and what is asked."""
+"""Pages: a file for each screen over runs and queues."""

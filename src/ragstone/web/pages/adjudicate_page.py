@@ -26,25 +26,21 @@ from ragstone.web.page_request import (
     queue_path,
 )
 from ragstone.web.parts.annotation_form import (
+    USUAL,
     AnnotationForm,
+    answers_of,
     desk_of,
     fault_words,
     label_title,
     piece_of,
-)
-from ragstone.web.parts.choices_and_forms import (
-    USUAL,
-    answers_of,
-    choice,
-    guideline_in,
-    queue_tabs,
     reason_of,
 )
+from ragstone.web.parts.choices_and_tabs import choice, queue_tabs
 from ragstone.web.parts.judgement_view import author_cookie, author_of
 from ragstone.web.parts.queue_tables import sides_of
 from ragstone.web.runs_folder import RunsFolder
 
-from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE
+from .annotate_page import HERE, ITEM, ITEMS, LANGUAGE, MORE, guideline_in
 
 A_PAGE = 50
 """Items on a page of the list."""

@@ -1,15 +1,20 @@
-"""Annotate pages: a person labels their queue; the list of queues, personal links, all labels."""
+"""Annotate pages: a person labels their queue by its guideline; queues, links and all labels."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
-from ragstone.annotation.queue.form import ItemAnswers, QueueItem, answer_faults
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, answer_faults
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.work_progress import MyWork, QueueWork, queue_work
 from ragstone.core.errors import InputError, LabelConflict
+from ragstone.core.escape import visible
 from ragstone.report.sentences.judge_words import asked_in_words, item_noun, queues_sentence
 from ragstone.web.auth import LEAVE, PERSON, SeatedPerson
 from ragstone.web.page_request import (
@@ -21,14 +26,16 @@ from ragstone.web.page_request import (
     query,
     queue_path,
 )
-from ragstone.web.parts.annotation_form import desk_of, fault_words, label_title, piece_of
-from ragstone.web.parts.choices_and_forms import (
+from ragstone.web.parts.annotation_form import (
     USUAL,
     answers_of,
-    guideline_in,
-    queue_tabs,
+    desk_of,
+    fault_words,
+    label_title,
+    piece_of,
     reason_of,
 )
+from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.runs_folder import RunsFolder
 
 ITEM, ITEMS, MORE = "item", "items", "more"
@@ -332,7 +339,63 @@ def _more(seat: Seat, item: QueueItem) -> object:
     return address
 
 
-A_PAGE = 20
+PARSER = MarkdownIt("commonmark", {"html": False}).disable(
+    ["autolink", "html_block", "html_inline", "image", "link", "reference"]
+)
+"""Headings, lists, emphasis and code; nothing that loads or leads anywhere."""
+
+CODES = {"english": "en", "german": "de"}
+"""What a browser calls the languages that the guidelines come in."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownGuideline:
+    """A guideline in one language.
+
+    Attributes:
+        language: Its language; empty if there is only the queue's own instructions.
+        code: What a browser calls that; empty if it is not known.
+        languages: Those it could be read in.
+        instructions: The queue's own.
+        text: The guideline.
+    """
+
+    language: str
+    code: str
+    languages: tuple[str, ...]
+    instructions: Markup
+    text: Markup
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to read."""
+        return not (self.instructions or self.text)
+
+
+def guideline_in(form: QueueForm, language: str) -> ShownGuideline:
+    """The guideline of a queue in a language; in the first it comes in if that is not there."""
+    known: Mapping[str, str] = {one.casefold(): one for one in form.guidelines}
+    chosen = known.get(language.casefold()) or next(iter(form.guidelines), "")
+    return ShownGuideline(
+        chosen,
+        CODES.get(chosen.casefold(), ""),
+        tuple(form.guidelines),
+        rendered(form.instructions),
+        rendered(form.guidelines.get(chosen, "")),
+    )
+
+
+@lru_cache(maxsize=64)
+def rendered(markdown: str) -> Markup:
+    """Markdown as HTML that loads nothing and leads nowhere; headings begin at the third level."""
+    made = PARSER.parse(visible(markdown))
+    for token in made:
+        if token.type in ("heading_open", "heading_close"):
+            token.tag = f"h{min(6, int(token.tag[1]) + 2)}"
+    return Markup(PARSER.renderer.render(made, PARSER.options, {}))
+
+
+QUEUES_A_PAGE = 20
 HERE = "Annotate"
 
 
@@ -356,7 +419,7 @@ def queues_page(place: RunsFolder, asked: Asked) -> WebPage:
     """Every queue of the store, the newest first."""
     with place.labels_to_read() as database:
         names = [one.name for one in queues(database)][::-1] if database else []
-        page = asked.list_page(len(names), A_PAGE)
+        page = asked.list_page(len(names), QUEUES_A_PAGE)
         rows = [_row(queue_work(database, one)) for one in names[page.rows]] if database else []
     runs = [one.path.name for one in place.runs()[:1]]
     return WebPage(
@@ -398,7 +461,7 @@ def leave(_place: RunsFolder, _asked: Asked, _form: Mapping[str, str]) -> WebPag
     return WebPage("refused.html", "Forgotten", {"lines": lines}, cookies={PERSON: ("", "/")})
 
 
-QUEUE_SAID_A_PAGE = 50
+ANSWERS_A_PAGE = 50
 
 
 def said_page(place: RunsFolder, asked: Asked) -> WebPage:
@@ -416,7 +479,7 @@ def said_page(place: RunsFolder, asked: Asked) -> WebPage:
         if not queue.form.opened:
             raise InputError(f"Who said what in {name!r} is closed. Open it on its page first.")
         said = sorted(queue.said(), key=lambda one: one.at, reverse=True)
-    page = asked.list_page(len(said), QUEUE_SAID_A_PAGE)
+    page = asked.list_page(len(said), ANSWERS_A_PAGE)
     return WebPage(
         "queue_said.html",
         f"Who said what in {name}",

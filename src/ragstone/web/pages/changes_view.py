@@ -1,4 +1,4 @@
-"""Changed: the questions of a comparison, those where a system is worst against the other first."""
+"""Changes: the questions of a comparison, those where a system is worst against the other first."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -16,7 +16,7 @@ from ragstone.report.sentences.judge_words import comparison_sentences
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import PREFERRED
 from ragstone.web.page_request import Asked, WebPage, query, run_path
-from ragstone.web.parts.choices_and_forms import run_tabs
+from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.parts.drawn_charts import forest_of, verdict_counts
 from ragstone.web.runs_folder import RunsFolder
 

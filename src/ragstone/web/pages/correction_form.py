@@ -19,7 +19,7 @@ from ragstone.web.parts.judgement_view import (
 )
 from ragstone.web.runs_folder import RunsFolder
 
-from .example_view import example_page, tag_of
+from .example_view import run_example_page, tag_of
 
 CHANGED = "Somebody corrected this example after you opened it. This is what it says now."
 
@@ -36,7 +36,7 @@ def correct(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage
     pressed = read_button(form.get("say", ""))
     author = form.get("author", "").strip() or author_of(asked)
     if asked.match and asked.match not in ("*", tag_of(run.correctable(example))):
-        return example_page(place, asked, conflict=CHANGED, status=412)
+        return run_example_page(place, asked, conflict=CHANGED, status=412)
     reason = form.get(f"why {pressed.about}", "").strip()
     ask, unit, seen = pressed.ask, pressed.unit, pressed.seen or None
     try:
@@ -47,7 +47,7 @@ def correct(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage
             why = reason or NO_REASON
             run.correct(example, ask, said, unit=unit, author=author, reason=why, seen=seen)
     except CorrectionConflict as error:
-        return example_page(place, asked, conflict=_told(error), status=409)
+        return run_example_page(place, asked, conflict=_told(error), status=409)
     # The table is going to be looked at next.
     key = ("rows", *place.stamp(asked.names["run"]))
     place.later.get(key, lambda: example_rows(run).rows, patience=0)

@@ -11,7 +11,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.report.number_format import counted, number, short_name, shortened, spoken
 from ragstone.report.page import OutlineItem, plain
-from ragstone.report.pages.example_page import example_page as printed
+from ragstone.report.pages.example_page import example_page
 from ragstone.report.render.documents import as_markdown
 from ragstone.report.run_contents import (
     Dossier,
@@ -112,7 +112,7 @@ class Walk:
     up: str
 
 
-def example_page(
+def run_example_page(
     place: RunsFolder, asked: Asked, *, conflict: str = "", status: int = 200
 ) -> WebPage:
     """The page of an example, or the piece of it that was asked for.
@@ -404,5 +404,5 @@ def _copied(found: Dossier) -> str:
     texts = (one.question, one.answer, *one.reference, *(part.text for part in one.contexts or ()))
     if sum(len(text or "") for text in texts) > COPIED:
         return ""
-    markdown = as_markdown(printed(replace(found, calls=())))
+    markdown = as_markdown(example_page(replace(found, calls=())))
     return markdown if len(inert(markdown).encode()) <= COPIED else ""

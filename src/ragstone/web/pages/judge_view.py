@@ -26,7 +26,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import calibration_sentences, people_sentences
 from ragstone.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
-from ragstone.web.parts.choices_and_forms import run_tabs
+from ragstone.web.parts.choices_and_tabs import run_tabs
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import drawn
 

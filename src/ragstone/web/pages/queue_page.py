@@ -38,7 +38,7 @@ from ragstone.web.page_request import (
     queue_path,
     run_path,
 )
-from ragstone.web.parts.choices_and_forms import queue_tabs
+from ragstone.web.parts.choices_and_tabs import queue_tabs
 from ragstone.web.parts.judgement_view import author_of
 from ragstone.web.parts.queue_tables import HALF_WIDTH, QueueNumbers, queue_numbers
 from ragstone.web.runs_folder import RunsFolder
@@ -168,7 +168,7 @@ def progress_page(place: RunsFolder, asked: Asked, link: NewLink | None = None) 
     )
 
 
-def change(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
+def change_queue(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
     """Give somebody a link, take one back, or open who said what.
 
     Raises:
@@ -327,9 +327,7 @@ def tags_page(place: RunsFolder, asked: Asked, trouble: str = "", status: int = 
     )
 
 
-def failure_tags_change(
-    place: RunsFolder, asked: Asked, form: Mapping[str, str]
-) -> WebPage | Elsewhere:
+def change_tags(place: RunsFolder, asked: Asked, form: Mapping[str, str]) -> WebPage | Elsewhere:
     """Tag an item, or change a tag; the page again, with 422, where that cannot be.
 
     Raises:

@@ -30,12 +30,12 @@ from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import goes_on, last_beat
 from ragstone.run.run import Run
-from ragstone.web.background_cache import PATIENCE as RUN_PATIENCE
+from ragstone.web.background_cache import PATIENCE
 from ragstone.web.filters import Tags, tags_of
 from ragstone.web.html_report import report_file
 from ragstone.web.page_request import Asked, Elsewhere, WebFile, WebPage, run_path
 from ragstone.web.parts.answers import word_bars
-from ragstone.web.parts.choices_and_forms import ViewChoice, choice, run_tabs
+from ragstone.web.parts.choices_and_tabs import ViewChoice, choice, run_tabs
 from ragstone.web.parts.conversation_tables import shown_conversations
 from ragstone.web.parts.drawn_charts import shown_faults, systems_of
 from ragstone.web.parts.estimate_tables import NOBODY, shown_estimates
@@ -44,7 +44,7 @@ from ragstone.web.templating import cut
 
 from .examples_view import examples_table
 
-PATIENCE = 600
+REPORT_PATIENCE = 600
 """Seconds; a file cannot show itself a little later, as a page can."""
 
 
@@ -58,9 +58,11 @@ def report_page(place: RunsFolder, asked: Asked) -> WebFile:
     name = asked.names["run"]
     run = place.run(name)
     key = ("report", place.stamp(name))
-    made = place.later.get(key, lambda: report_file(run), PATIENCE)
+    made = place.later.get(key, lambda: report_file(run), REPORT_PATIENCE)
     if made is None:
-        raise InputError(f"The report takes longer than {PATIENCE:,} s: ragstone report writes it.")
+        raise InputError(
+            f"The report takes longer than {REPORT_PATIENCE:,} s: ragstone report writes it."
+        )
     headers = {"content-security-policy": f"{made.policy}; frame-ancestors 'none'"}
     if asked.one("download"):
         headers["content-disposition"] = 'attachment; filename="report.html"'
@@ -152,7 +154,7 @@ class _Soon:
     def __init__(self, place: RunsFolder, name: str) -> None:
         self._place, self._name = place, name
         self._stamp = place.stamp(name)
-        self._until = perf_counter() + RUN_PATIENCE
+        self._until = perf_counter() + PATIENCE
 
     def begin(self) -> None:
         """Have all of it made."""

@@ -26,7 +26,7 @@ from ragstone.report.reason_words import words
 from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
-from ragstone.web.parts.choices_and_forms import choice
+from ragstone.web.parts.choices_and_tabs import choice
 from ragstone.web.parts.estimate_tables import ShownEstimates, shown_estimates
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import drawn, minus

@@ -1,11 +1,12 @@
-"""Annotation form: a queue item with the texts to read, the labels to fill in, and its faults."""
+"""Annotation form: a queue item with its texts, labels and faults, and what a person sends."""
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from ragstone.annotation.queue.form import (
+    LONGEST_NOTE,
     YES_NO,
     AnswerFault,
     AskedLabel,
@@ -22,7 +23,6 @@ from ragstone.data.record_labels import FIELDS, Unit
 from ragstone.report.number_format import counted, spoken
 from ragstone.report.reason_words import words
 
-from .choices_and_forms import field_of
 from .highlight import MarkedPiece, answer_pieces
 
 
@@ -415,3 +415,56 @@ def _quotes(
         mine = span.get("part") == [part.unit, part.name] and span.get("label") == label
         if mine and isinstance(start, int) and isinstance(end, int):
             yield texts.get(str(name), "")[start:end][:QUOTED], str(name)
+
+
+SPANS, NOTE, WHY, OWN_WHY = "spans", "note", "why", "own_why"
+"""Fields beside those of the labels."""
+
+USUAL = (
+    "The text cannot be read or is cut off",
+    "It is in a language that I do not know",
+    "The question makes no sense",
+    "What is needed to judge it is not shown",
+)
+"""Why items are discarded."""
+
+OTHER = "other"
+"""The choice of a reason in somebody's own words."""
+
+
+def field_of(at: int, label: str) -> str:
+    """The field of the label of a part.
+
+    >>> field_of(2, "rating.helpfulness")
+    'say.2.rating.helpfulness'
+    """
+    return f"say.{at}.{label}"
+
+
+def answers_of(fields: Mapping[str, str], form: QueueForm, item: QueueItem) -> ItemAnswers:
+    """What a sent form says of an item; a field that was left empty says nothing."""
+    labels: dict[tuple[str, str], dict[str, str]] = {}
+    for at, part in enumerate(item.parts):
+        for one in form.asked:
+            said = fields.get(field_of(at, one.label), "").strip()
+            if one.unit == part.unit and said:
+                labels.setdefault((part.unit, part.name), {})[one.label] = said
+    return ItemAnswers(labels, fields.get(NOTE, "").strip(), spans=_spans(fields.get(SPANS, "")))
+
+
+def reason_of(fields: Mapping[str, str]) -> str:
+    """Why the item is discarded; empty if no reason is given."""
+    chosen = fields.get(WHY, "").strip()
+    own = fields.get(OWN_WHY, "").strip()
+    return (own if chosen in ("", OTHER) else chosen)[: LONGEST_NOTE + 1]
+
+
+def _spans(text: str) -> tuple[Mapping[str, Any], ...]:
+    try:
+        given = json.loads(text or "[]")
+    except (ValueError, RecursionError):
+        return ()
+    if not isinstance(given, list):
+        return ()
+    found = [one for one in given if isinstance(one, dict)]
+    return tuple(one for at, one in enumerate(found) if one not in found[:at])

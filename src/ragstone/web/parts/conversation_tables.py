@@ -222,7 +222,7 @@ def whole_conversations(
     figures += [] if whole.worst_turn is None else [("worst turn", whole.worst_turn)]
     figures += [("resolved", whole.resolved)]
     return ShownWholeConversations(
-        tuple((name, _whole_conversations_cell(one)) for name, one in figures),
+        tuple((name, _session_cell(one)) for name, one in figures),
         f"{counted(whole.sessions, 'whole conversation')}{alone if single else ''}{left}",
         "" if drawn else "no conversation of several turns was judged whole",
         drawn,
@@ -260,13 +260,13 @@ def _window(one: SessionWindow) -> MeanInWindow:
 def _row(one: SessionWindow) -> WindowRow:
     return WindowRow(
         shown_moment(one.start).words,
-        FigureCell("") if one.worst_turn is None else _whole_conversations_cell(one.worst_turn),
-        _whole_conversations_cell(one.mean_of_turns),
-        _whole_conversations_cell(one.resolved),
+        FigureCell("") if one.worst_turn is None else _session_cell(one.worst_turn),
+        _session_cell(one.mean_of_turns),
+        _session_cell(one.resolved),
     )
 
 
-def _whole_conversations_cell(one: SessionEstimate) -> FigureCell:
+def _session_cell(one: SessionEstimate) -> FigureCell:
     left = ""
     if one.n_missing and one.worst is not None and one.best is not None:
         left = minus(ends(*sorted((one.worst, one.best))))

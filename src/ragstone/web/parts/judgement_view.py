@@ -17,9 +17,8 @@ from ragstone.report.reason_words import words
 from ragstone.report.run_contents import JudgementRow
 from ragstone.run.corrections.correction import DROPPED, TEXT, Correction, Judgement
 from ragstone.run.corrections.correction_checks import sayable
-from ragstone.web.auth import OWNER as TOKEN
-from ragstone.web.page_request import Asked as Request
-from ragstone.web.page_request import fields_of
+from ragstone.web.auth import OWNER
+from ragstone.web.page_request import Asked, fields_of
 
 BY_TONE = {"good": "correct", "bad": "wrong", "caution": "absent"}
 """The shape of a verdict that has none of its own."""
@@ -199,11 +198,11 @@ class Pressed:
         return about_of(self.ask, self.unit)
 
 
-def author_of(asked: Request) -> str:
+def author_of(asked: Asked) -> str:
     """Who corrects: the name that was given last; on the machine itself its user."""
     if given := asked.cookies.get(AUTHOR):
         return unquote(given)
-    if TOKEN in asked.cookies:
+    if OWNER in asked.cookies:
         return ""
     try:
         return getuser()

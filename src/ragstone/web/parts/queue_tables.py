@@ -27,8 +27,7 @@ from ragstone.web.page_request import queue_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import minus
 
-from .annotation_form import QUOTED, label_title, part_title
-from .choices_and_forms import field_of
+from .annotation_form import QUOTED, field_of, label_title, part_title
 from .metric_bands import said_metric
 
 DISCARDED = "discarded"

@@ -1,4 +1,4 @@
-"""Monitor example: one answer of production, with all that was said of it."""
+"""Answer page: an answer of production, with its scores, claims, contexts and notes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,9 +19,9 @@ from ragstone.monitor.store.stored_examples import (
 )
 from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.report.reason_words import words
-from ragstone.web.filters import MONITOR_FILTER_FIELDS
+from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
-from ragstone.web.parts.choices_and_forms import HERE
+from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
 from ragstone.web.parts.highlight import (
     AT_ONCE,
@@ -135,7 +135,7 @@ CHECKED: Mapping[str, tuple[str, str]] = {
 }
 
 
-def example_page(place: RunsFolder, asked: Asked) -> WebPage:
+def answer_page(place: RunsFolder, asked: Asked) -> WebPage:
     """One answer.
 
     Raises:
@@ -213,7 +213,7 @@ def example_page(place: RunsFolder, asked: Asked) -> WebPage:
 
 
 def _walk(place: RunsFolder, asked: Asked) -> MonitorWalk:
-    kept = [(name, value) for name, value in asked.query if name in MONITOR_FILTER_FIELDS and value]
+    kept = [(name, value) for name, value in asked.query if name in MONITOR_FIELDS and value]
     up = f"/monitor/examples{query(kept)}"
     if not kept:
         return MonitorWalk(0, 0, "", "", "", up)
