@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import ragstone
 from ragstone.cli.app import main
-from ragstone.cli.evaluate_command import run_name
+from ragstone.cli.evaluate import run_name
 from ragstone.cli.output import guarded, print_json
 from ragstone.core.errors import InputError, MissingDependency
 

@@ -3,8 +3,7 @@
 import pytest
 import typer
 
-from ragstone.cli.options import column_names, scale_ends
-from ragstone.cli.output import names_of
+from ragstone.cli.options import column_names, names_of, scale_ends
 
 
 def test_a_column_stands_behind_the_last_equals_sign() -> None:

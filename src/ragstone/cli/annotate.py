@@ -1,22 +1,30 @@
 """``ragstone annotate SOURCE``: queues of examples that people label in the browser."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from . import options
+from .annotate_queue import (
+    RUNS,
+    existing_queue,
+    folder_for_store,
+    folder_of,
+    open_in_browser,
+    open_queue,
+    open_store,
+    own_name,
+    queue_names,
+    serve_queue,
+)
 from .labels import LayoutOption
-from .options import with_kinds
-from .output import SourceFirst, guarded, load_own, print_json, print_page, say
+from .options import load_user_metrics, with_kinds
+from .output import SourceFirst, guarded, print_json, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.queue.note_tags import QueueTags
-    from ragstone.annotation.queue.queue import Queue
-    from ragstone.web.security import Served
 
 annotate = typer.Typer(
     cls=SourceFirst,
@@ -62,8 +70,6 @@ Host = Annotated[
     typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 lets other machines in."),
 ]
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Only print the addresses.")]
-
-RUNS = Path("runs")
 
 
 @annotate.command("new")
@@ -169,15 +175,15 @@ def new(
     for one in _names(annotators):
         check_person(one)
     told = "" if instructions is None else _text(instructions)
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     path = options.run_folder(Path(source)) or Path(source)
-    place = store or str(_folder_of(path))
+    place = store or str(folder_of(path))
     if not path.exists():
-        queue, is_new = _there_already(source, place), False
+        queue, is_new = existing_queue(source, place), False
     else:
         examples, chosen = _filtered(path, only) if only else (None, "")
-        with _folder_for(place):
-            before = _queues_in(place)
+        with folder_for_store(place):
+            before = queue_names(place)
             queue = make(
                 path,
                 place,
@@ -200,7 +206,7 @@ def new(
                 seed=seed,
             )
         is_new = queue.name not in before
-    _serve(queue, place, path, _names(annotators), port, host, no_browser, json, is_new=is_new)
+    serve_queue(queue, place, path, _names(annotators), port, host, no_browser, json, is_new=is_new)
 
 
 @annotate.command("list")
@@ -214,7 +220,7 @@ def list_queues(store: Store = "", json: options.Json = False) -> None:
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import queues_page
 
-    database = _there(store)
+    database = open_store(store)
     found = [queue_work(database, one.name) for one in queues(database)]
     print_page(queues_page(database.name, found), json=json)
 
@@ -266,7 +272,7 @@ def extend(
     from ragstone.analysis.label_sampling.make_queue import more_examples
     from ragstone.annotation.queue.labels_store import check_person
 
-    found = _queue(queue, store)
+    found = open_queue(queue, store)
     for who in _names(annotators):
         check_person(who)
     if source is not None:
@@ -294,7 +300,7 @@ def revoke(
 
     Exit status: 0 done, 2 nobody of this name.
     """
-    _queue(queue, store).revoke(person, author)
+    open_queue(queue, store).revoke(person, author)
     _print_progress(queue, store, json=json)
 
 
@@ -315,10 +321,10 @@ def adjudicate(
 
     Exit status: 0 stopped, 2 invalid input.
     """
-    found = _queue(queue, store)
-    token = found.invite(name or _me(), "adjudicator")
+    found = open_queue(queue, store)
+    token = found.invite(name or own_name(), "adjudicator")
     place = store or str(RUNS)
-    _open(found, place, {name or _me(): token}, port, host, no_browser, json,
+    open_in_browser(found, place, {name or own_name(): token}, port, host, no_browser, json,
           start=f"/annotate/{found.name}/adjudicate")  # fmt: skip
 
 
@@ -345,7 +351,7 @@ def take_labels(
     from ragstone.annotation.queue.queue_results import import_labels
     from ragstone.report.number_format import counted
 
-    done = import_labels(_queue(queue, store), read_label_table(files), author)
+    done = import_labels(open_queue(queue, store), read_label_table(files), author)
     if json:
         print_json({"answers": done.answers, "people": done.people, "left_out": done.left_out})
         return
@@ -388,11 +394,11 @@ def export(
 
     from .labels import labels as write
 
-    found = _queue(queue, store)
+    found = open_queue(queue, store)
     if tags:
-        _write_tags(QueueTags(_there(store), found), out, json=json)
+        _write_tags(QueueTags(open_store(store), found), out, json=json)
         return
-    name = _there(store).name
+    name = open_store(store).name
     write(
         [f"{store if store.startswith(POSTGRES) else name}#{queue}"],
         layout=layout,
@@ -463,92 +469,6 @@ def _text(file: Path) -> str:
         ) from None
 
 
-def _folder_of(source: Path) -> Path:
-    """Where the labels of a source are kept: beside a run, or in the folder of the runs."""
-    from ragstone.run.folder.locks import MANIFEST
-
-    if (source / MANIFEST).is_file():
-        return source.resolve().parent
-    return RUNS
-
-
-@contextmanager
-def _folder_for(place: str) -> Iterator[None]:
-    """The folder of the runs, which is made for the store, unless no store comes of it."""
-    is_made = Path(place) == RUNS and not RUNS.exists()
-    if is_made:
-        RUNS.mkdir()
-    try:
-        yield
-    except BaseException:
-        if is_made:
-            with suppress(OSError):
-                RUNS.rmdir()
-        raise
-
-
-def _queues_in(place: str) -> set[str]:
-    """The names of the queues of a store; none if there is no store yet."""
-    from ragstone.annotation.queue.queue import queues
-    from ragstone.core.database import POSTGRES
-
-    is_there = place.startswith(POSTGRES) or _file_of(place).is_file()
-    return {one.name for one in queues(_there(place))} if is_there else set()
-
-
-def _there_already(name: str, place: str) -> "Queue":
-    """A queue to go on with.
-
-    Raises:
-        InputError: There is none of this name, and no file or folder either.
-    """
-    from ragstone.annotation.queue.queue import Queue
-    from ragstone.core.errors import InputError
-
-    known = _queues_in(place)
-    if name in known:
-        return Queue(_there(place), name)
-    there = f"The queues of {place} are {', '.join(sorted(known))}." if known else ""
-    none = f"{place} has no queue yet; --labels names another store."
-    raise InputError(
-        f"There is no {name}: name a run, a dataset, a label sheet, or a queue. {there or none}"
-    )
-
-
-def _file_of(place: str) -> Path:
-    """The file of a store that is no address."""
-    from ragstone.annotation.queue.labels_store import FILE
-
-    return Path(place) / FILE if Path(place).is_dir() else Path(place)
-
-
-def _there(store: str, wanted: str = "") -> Any:
-    """The store, which has to be there.
-
-    Raises:
-        InputError: It is not, so ``wanted`` is not either.
-    """
-    from ragstone.annotation.queue.labels_store import open_labels
-    from ragstone.core.database import POSTGRES
-    from ragstone.core.errors import InputError
-
-    place = store or str(RUNS)
-    file = _file_of(place)
-    if not place.startswith(POSTGRES) and not file.is_file():
-        also = f", and no {wanted}" if wanted else ""
-        raise InputError(
-            f"There is no store of labels {file}{also}. `ragstone annotate RUN` makes one beside "
-            "the runs; --labels names another."
-        )
-    return open_labels(place)
-
-
-def _queue(name: str, store: str) -> "Queue":
-    from ragstone.annotation.queue.queue import Queue
-
-    return Queue(_there(store, name), name)
-
-
 def _print_progress(
     name: str, store: str, links: dict[str, str] | None = None, *, json: bool
 ) -> None:
@@ -556,93 +476,6 @@ def _print_progress(
     from ragstone.annotation.queue.work_progress import queue_work
     from ragstone.report.pages.annotation_pages import progress_page
 
-    queue = _queue(name, store)
-    page = progress_page(queue_work(_there(store), name), queue.events(), links)
+    queue = open_queue(name, store)
+    page = progress_page(queue_work(open_store(store), name), queue.events(), links)
     print_page(page, json=json)
-
-
-def _me() -> str:
-    """The name of who types the command."""
-    from getpass import getuser
-
-    try:
-        return getuser()
-    except (KeyError, OSError):
-        return "me"
-
-
-def _serve(
-    queue: "Queue",
-    place: str,
-    source: Path,
-    annotators: list[str],
-    port: int,
-    host: str,
-    no_browser: bool,
-    json: bool,
-    *,
-    is_new: bool,
-) -> None:
-    """Serve a queue with a link for everybody who has none yet."""
-    there = {one.name for one in queue.people() if one.revoked is None}
-    if not annotators and not (there - {_me()}):
-        links = {_me(): queue.invite(_me())}
-    else:
-        links = {one: queue.invite(one) for one in annotators if one not in there}
-    if not json:
-        say(
-            f"{'Made' if is_new else 'Going on with'} the queue {queue.name} of {source}: "
-            f"{', '.join(one.label for one in queue.form.asked)}."
-        )
-        for one in annotators:
-            if one in there:
-                say(
-                    f"{one} has a link already; a new one: ragstone annotate extend {queue.name} "
-                    f"--annotators {one}"
-                )
-    mine = links.get(_me()) if list(links) == [_me()] else None
-    start = f"/a/{mine}" if mine else f"/annotate/{queue.name}/progress"
-    _open(queue, place, links, port, host, no_browser, json, start=start)
-
-
-def _open(
-    queue: "Queue",
-    place: str,
-    links: dict[str, str],
-    port: int,
-    host: str,
-    no_browser: bool,
-    json: bool,
-    *,
-    start: str,
-) -> None:
-    from ragstone.core.database import POSTGRES
-    from ragstone.web.entry_points import view
-
-    folder = Path(place)
-    if place.startswith(POSTGRES):
-        folder = RUNS if RUNS.is_dir() else Path()
-    elif not folder.is_dir():
-        folder = folder.parent
-
-    def told(served: "Served") -> None:
-        if json:
-            people = {who: served.link(token) for who, token in links.items()}
-            print_json({"queue": queue.name, "address": served.owner, "links": people})
-            return
-        say(f"Ragstone is at {served.owner}")
-        for who, token in links.items():
-            say(f"  {who}: {served.link(token)}")
-        if links and served.alone:
-            say("Only this machine can open these links; --host 0.0.0.0 lets others in.")
-
-    view(
-        folder,
-        labels="" if Path(place).is_dir() else place,
-        port=port,
-        host=host,
-        browser=not no_browser,
-        told=told,
-        start=start,
-        token=True,
-    )

@@ -1,4 +1,6 @@
-"""The command line: one file per command. Everything a command does is also possible in Python.
+"""The command line: lists the commands, each group of which has a file.
+
+Everything a command does is also possible in Python.
 
 Exit status: 0 done or yes, 1 no, 2 bad input or usage, 3 cannot tell, 4 too much missing, 5 waiting
 for batches, 130 interrupted.
@@ -16,8 +18,8 @@ from ragstone.core.python_runtime import relax_garbage_collector
 from .annotate import annotate
 from .decide import compare, correct, gate, weights
 from .doctor import doctor
-from .evaluate_command import evaluate, score
-from .guard_command import calibrate_file, check_file, guard
+from .evaluate import evaluate, score
+from .guard import calibrate_file, check_file, guard
 from .labels import agreement, calibrate, labels, sample
 from .lookup import formats, judges, metrics, models
 from .monitor import monitor

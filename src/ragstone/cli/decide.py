@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from . import options
-from .options import RatingScales, column_names, scale_ends
-from .output import load_own, names_of, print_notes, print_page
+from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends
+from .output import print_notes, print_page
 
 if TYPE_CHECKING:
     from ragstone.analysis.comparison.comparison_result import Adjust
@@ -62,7 +62,7 @@ def compare(
     from ragstone.analysis.comparison.compare import compare as compared
     from ragstone.report.pages.comparison_page import comparison_page
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     alone = without_corrections
     found = compared(
         options.read_run(run, without_corrections=alone),
@@ -176,7 +176,7 @@ def gate(
     from ragstone.report.pages.release_gate_page import gate_page
     from ragstone.report.worst_examples import failing
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     result = decided(
         options.read_run(run, without_corrections=without_corrections),
         require or (),
@@ -262,7 +262,7 @@ def weights(
     from ragstone.report.pages.comparison_page import weights_page
     from ragstone.run import Run
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     found = fit_weights(
         Scored(Run.open(run), cluster=cluster),
         read_opinions(preferences),
@@ -326,7 +326,7 @@ def correct(
     from ragstone.report.pages.example_page import can_be_page, done_page, list_page
     from ragstone.run import Run
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = Run.open(run)
     if every or example is None:
         print_page(list_page(opened.path, opened.corrections(), example), json=json)

@@ -10,8 +10,8 @@ import typer
 from ragstone.core.errors import InputError
 
 from . import options
-from .options import RatingScales, column_names, scale_ends
-from .output import load_own, names_of, print_json, print_notes, print_page, say
+from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends
+from .output import print_json, print_notes, print_page, say
 
 if TYPE_CHECKING:
     from ragstone.annotation.label_names import Scale
@@ -276,7 +276,7 @@ def sample(
     from ragstone.report.pages.annotation_pages import sample_page
     from ragstone.run import Run
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = Run.open(run)
     name = names_of([metric])[0] if metric is not None else None
     if labels and name is None:
@@ -408,20 +408,19 @@ def calibrate(
 
     Exit status: 0 done, 1 the passport is void, 2 invalid input.
     """
-    from ragstone import analysis as decisions
-    from ragstone import report
+    from ragstone import analysis, report
     from ragstone.core.files import write_result
     from ragstone.report.pages.calibration_page import calibration_page, passport_page
     from ragstone.report.render.documents import as_markdown
     from ragstone.run import Run
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = Run.open(run)
     if passport is not None:
         raise typer.Exit(_check(passport, opened, json=json))
     if out is not None:
         report.format_of(out)
-    found = decisions.calibrate(
+    found = analysis.calibrate(
         opened,
         labels or (),
         metrics=names_of(metric),

@@ -10,7 +10,8 @@ import typer
 from ragstone.core.messages import in_shell
 
 from . import options
-from .output import BAD_INPUT, load_own, print_json, print_page
+from .options import load_user_metrics
+from .output import BAD_INPUT, print_json, print_page
 
 if TYPE_CHECKING:
     from ragstone.judgements import Kind
@@ -27,14 +28,20 @@ def metrics(
     json: options.Json = False,
 ) -> None:
     """List the metrics, or explain NAME: its formula, range, parameters and aliases."""
-    from ragstone.report.pages import catalogue_page as catalogue
-    from ragstone.report.pages.catalogue_page import catalogue_page, metric_page, suite_page
+    from ragstone.report.pages.catalogue_page import (
+        catalogue_page,
+        metric_page,
+        named,
+        named_suite,
+        suite_entries,
+        suite_page,
+    )
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     if suite:
-        page = suite_page([catalogue.named_suite(name)] if name else catalogue.suite_entries())
+        page = suite_page([named_suite(name)] if name else suite_entries())
     else:
-        page = metric_page(catalogue.named(name)) if name else catalogue_page()
+        page = metric_page(named(name)) if name else catalogue_page()
     print_page(page, json=json)
 
 
@@ -60,10 +67,10 @@ def judges(
     json: options.Json = False,
 ) -> None:
     """List the judges and the kinds of judgement they make, or explain one KIND."""
-    print_page(_list() if kind is None else _of_kind(_kind_named(kind)), json=json)
+    print_page(_list_judges() if kind is None else _of_kind(_kind_named(kind)), json=json)
 
 
-def _list() -> "Page":
+def _list_judges() -> "Page":
     from ragstone.report.page import Facts, Note, Page, Paragraphs, quiet, section
 
     known = _known()
@@ -222,7 +229,7 @@ def models(
     Exit status: 0 done, 2 a model is damaged or cannot be downloaded.
     """
     if action is Action.list:
-        _models_list(json)
+        _list_models(json)
     elif action is Action.pull:
         _pull(name, json)
     elif action is Action.verify:
@@ -231,7 +238,7 @@ def models(
         _clear(json)
 
 
-def _models_list(json: bool) -> None:
+def _list_models(json: bool) -> None:
     from ragstone.models import BUILTIN, cache_folder, stored
     from ragstone.report.page import Facts, Note, Page, Paragraphs, section, strong
 

@@ -91,7 +91,7 @@ Store = Annotated[
                  "address postgresql://…"),
 ]  # fmt: skip
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do it without asking.")]
-MonitorKeepingSince = Annotated[
+BackfillSince = Annotated[
     str,
     typer.Option("--since", metavar="T", help="From this time on: 2026-11-23, 2026-11-23T16:20 "
                  "(UTC), or 24h for a day ago."),
@@ -122,7 +122,7 @@ User = Annotated[
 
 
 def backfill(
-    since: MonitorKeepingSince,
+    since: BackfillSince,
     sample: Sample,
     until: Until = None,
     store: Store = "monitor",

@@ -4,16 +4,19 @@ Every command has ``--kinds``, because any run may hold tables of the user's own
 """
 
 import functools
+import sys
 from collections.abc import Callable, Sequence
+from contextlib import redirect_stdout
 from inspect import Parameter, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .output import guarded
+from .output import guarded, print_notes
 
 if TYPE_CHECKING:
+    from ragstone.metrics import Metric
     from ragstone.run import Run
 
 
@@ -343,6 +346,24 @@ MetricsFrom = Annotated[
         "trust.",
     ),
 ]
+
+
+def load_user_metrics(files: Sequence[Path]) -> "list[Metric]":
+    """Load the metrics from the user's own files; what these print is none of the results."""
+    from ragstone.metrics import load_metrics
+
+    with redirect_stdout(sys.stderr):
+        return [metric for file in files for metric in load_metrics(file)]
+
+
+def names_of(metrics: Sequence[str] | None) -> list[str]:
+    """Text forms of metrics; adds a note for each deprecated name."""
+    from ragstone.metrics import alias_note, parse_metric
+
+    notes = {text: alias_note(text) for text in metrics or ()}
+    print_notes(note for note in notes.values() if note)
+    return [str(parse_metric(text)) if note else text for text, note in notes.items()]
+
 
 Embedder = Annotated[
     str | None,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from . import options
-from .options import RatingScales, column_names, scale_ends, with_kinds
-from .output import Grouped, guarded, load_own, names_of, print_page
+from .options import RatingScales, column_names, load_user_metrics, names_of, scale_ends, with_kinds
+from .output import Grouped, guarded, print_page
 
 if TYPE_CHECKING:
     from ragstone.analysis.scored_run import Scored
@@ -85,7 +85,7 @@ def mean(
     from ragstone.analysis.sample_sizes.question_sizes import mean_sizes
     from ragstone.report.pages.sample_sizes_page import mean_page
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     scored = _scored(run, cluster)
     found = mean_sizes(scored, names_of(metric), half_width, systems=system or (), level=level)
     print_page(mean_page(str(run), found, cluster=scored.cluster), json=json)
@@ -134,7 +134,7 @@ def paired(
     from ragstone.analysis.sample_sizes.question_sizes import paired_sizes
     from ragstone.report.pages.sample_sizes_page import paired_page
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     found = paired_sizes(
         _scored(run, cluster),
         names_of(metric),
@@ -224,7 +224,7 @@ def labels(
     from ragstone.core.errors import InputError
     from ragstone.report.pages.sample_sizes_page import labels_page
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     if run is None:
         with_run = {"--metric": metric, "--labels": labels, "--system": system}
         given = [name for name, value in with_run.items() if value]

@@ -12,7 +12,8 @@ import typer
 from ragstone.core.messages import in_shell
 
 from . import options
-from .output import bar, load_own, print_notes, print_page, print_run, say
+from .options import load_user_metrics
+from .output import bar, print_notes, print_page, print_run, say
 
 if TYPE_CHECKING:
     from ragstone.core.errors import BatchesWaiting
@@ -99,7 +100,7 @@ def show(
     from ragstone import report
     from ragstone.analysis.scored_run import metric_among
 
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
     if example is not None:
         found = report.dossier(opened, example)
@@ -228,7 +229,7 @@ def report(
     """
     if png and charts is None:
         raise typer.BadParameter("--png goes with --charts.")
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
     second = other and options.read_run(other, without_corrections=without_corrections)
     if charts is not None:
@@ -303,7 +304,7 @@ def export(
             f"--what names a table of the run, for {', '.join(FILES)}; the report of {to} has its "
             "own tables."
         )
-    load_own(metrics_from or ())
+    load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
     if to not in FILES:
         write_as(opened, to.value, out)

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,13 +13,13 @@ import typer
 from ragstone.core.messages import in_shell
 
 from . import options
-from . import options as models
-from .options import column_names
-from .output import bar, defined, finish, load_own, print_notes, print_page, requested
+from .options import column_names, load_user_metrics
+from .output import bar, finish, print_notes, print_page
 from .runs import end_waiting, write_as
 
 if TYPE_CHECKING:
     from ragstone.core.errors import RunConflict
+    from ragstone.metrics import Metric
     from ragstone.run import Live, Progress, Run
     from ragstone.run.folder.run_list import Report
     from ragstone.run.request import Request
@@ -127,24 +128,24 @@ def evaluate(
         typer.Option(min=0, metavar="N", help="Examples that end the worker of a cluster are set "
                      "aside, so many at most; their scores are missing."),
     ] = 10,
-    plan: models.Plan = "isolated",
-    prompts: models.Prompts = None,
-    language: models.Language = None,
-    rubrics: models.Rubrics = None,
-    dry_run: models.DryRun = False,
-    budget: models.Budget = None,
-    max_calls: models.MaxCalls = None,
-    prices: models.Prices = None,
-    batch: models.Batch = False,
-    batch_wait: models.BatchWait = 0.0,
-    batch_rest: models.BatchRest = "batch",
-    timeout: models.Timeout = 120.0,
-    concurrency: models.Concurrency = 64,
-    rpm: models.Rpm = None,
-    tpm: models.Tpm = None,
-    cache: models.Cache = None,
-    no_cache: models.NoCache = False,
-    debug: models.Debug = False,
+    plan: options.Plan = "isolated",
+    prompts: options.Prompts = None,
+    language: options.Language = None,
+    rubrics: options.Rubrics = None,
+    dry_run: options.DryRun = False,
+    budget: options.Budget = None,
+    max_calls: options.MaxCalls = None,
+    prices: options.Prices = None,
+    batch: options.Batch = False,
+    batch_wait: options.BatchWait = 0.0,
+    batch_rest: options.BatchRest = "batch",
+    timeout: options.Timeout = 120.0,
+    concurrency: options.Concurrency = 64,
+    rpm: options.Rpm = None,
+    tpm: options.Tpm = None,
+    cache: options.Cache = None,
+    no_cache: options.NoCache = False,
+    debug: options.Debug = False,
     full: options.Full = False,
     pooled: options.Pooled = False,
     json: options.Json = False,
@@ -163,9 +164,9 @@ def evaluate(
     from ragstone.run.request import Request
 
     columns = column_names(map or ())
-    own = load_own(metrics_from or ())
-    named = [*(metric or ()), *defined(criterion or (), yes_no or ())]
-    metrics, suites, notes = requested(named, suite or (), own, quick=True)
+    own = load_user_metrics(metrics_from or ())
+    named = [*(metric or ()), *metrics_defined(criterion or (), yes_no or ())]
+    metrics, suites, notes = metrics_requested(named, suite or (), own, quick=True)
     request = Request(
         data,
         metrics=metrics,
@@ -378,8 +379,8 @@ def score(
     """
     from ragstone.run.rescore import rescore
 
-    own = load_own(metrics_from or ())
-    metrics, suites, notes = requested(metric or (), suite or (), own, quick=False)
+    own = load_user_metrics(metrics_from or ())
+    metrics, suites, notes = metrics_requested(metric or (), suite or (), own, quick=False)
     with bar() as progress, redirect_stdout(sys.stderr):
         scored = rescore(
             run,
@@ -394,3 +395,40 @@ def score(
         )
     scored = scored.without_corrections() if without_corrections else scored
     finish(scored, notes, full=full, pooled=pooled, json=json)
+
+
+def metrics_requested(
+    metrics: Sequence[str], suites: Sequence[str], own: "Sequence[Metric]", *, quick: bool
+) -> "tuple[list[str | Metric], list[str], list[str]]":
+    """Metrics and suites, with deprecated names resolved.
+
+    Metrics of the user's own files come with any others. With ``quick``, that
+    suite stands in where neither a metric nor a suite is named.
+    """
+    from ragstone.core.errors import each
+    from ragstone.metrics import QUICK, alias_note, parse_metric, strictness_note, suite_named
+
+    looked_up: list[Callable[[], object]] = [partial(parse_metric, text) for text in metrics]
+    looked_up += [partial(suite_named, text) for text in suites if text != QUICK]
+    each(looked_up)
+    named = {parse_metric(text).name for text in metrics}
+    notes = [note for text in metrics if (note := alias_note(text))]
+    notes += [note for text in (*metrics, *suites) if (note := strictness_note(text))]
+    chosen: list[str | Metric] = [*metrics, *(one for one in own if one.name not in named)]
+    return chosen, list(suites) or ([QUICK] if quick and not metrics else []), notes
+
+
+def metrics_defined(criteria: Sequence[str], questions: Sequence[str]) -> list[str]:
+    """Text forms of metrics that a sentence defines: a criterion, or a question for yes or no.
+
+    Raises:
+        InputError: A sentence is empty, which would mean another metric.
+    """
+    from ragstone.core.errors import InputError
+    from ragstone.metrics.critique import AspectVerdict
+    from ragstone.metrics.rating import RubricScore
+
+    if not all(one.strip() for one in (*criteria, *questions)):
+        raise InputError("A criterion is empty. Say in a sentence what is to be judged.")
+    rated = [str(RubricScore(definition=one)) for one in criteria]
+    return [*rated, *(str(AspectVerdict(definition=one)) for one in questions)]

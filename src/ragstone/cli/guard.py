@@ -184,7 +184,7 @@ Cluster = Annotated[
     typer.Option(metavar="FIELD", help="Field that groups dependent rows. Default: answers to one "
                  "question, or from one set of contexts, belong together."),
 ]  # fmt: skip
-GuardGateSeconds = Annotated[
+ScoringSeconds = Annotated[
     float,
     typer.Option("--deadline", metavar="S", help="Seconds for one answer, where answers are "
                  "scored; what takes longer has no score."),
@@ -209,7 +209,7 @@ def calibrate_file(
     judge: JudgeName = None,
     label: Label = "faithful",
     cluster: Cluster = None,
-    deadline: GuardGateSeconds = 10.0,
+    deadline: ScoringSeconds = 10.0,
     offline: options.Offline = False,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.json", help="Write the gate to this file.")
@@ -258,7 +258,7 @@ def check_file(
     judge: JudgeName = None,
     label: Label = "faithful",
     cluster: Cluster = None,
-    deadline: GuardGateSeconds = 10.0,
+    deadline: ScoringSeconds = 10.0,
     offline: options.Offline = False,
     json: options.Json = False,
 ) -> None:

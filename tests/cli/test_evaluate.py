@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.cli.evaluate_command import _sides, _why_taken
+from ragstone.cli.evaluate import _sides, _why_taken
 from ragstone.core.errors import RunConflict
 from ragstone.report.run_notes import notes_on_data
 from ragstone.run.folder.schemas import NO_DATA
