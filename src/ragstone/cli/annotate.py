@@ -19,7 +19,7 @@ from .annotate_queue import (
     queue_names,
     serve_queue,
 )
-from .labels import LayoutOption
+from .labels import LayoutOption, labels
 from .options import load_user_metrics, with_kinds
 from .output import SourceFirst, guarded, print_json, print_page, say
 
@@ -168,7 +168,7 @@ def new(
 
     Exit status: 0 stopped, 2 invalid input.
     """
-    from ragstone.analysis.label_sampling.make_queue import annotate as make
+    from ragstone.analysis.label_sampling import make_queue
     from ragstone.annotation.queue.labels_store import check_person
 
     # Before anything is made, for a queue without its people would be left behind.
@@ -184,7 +184,7 @@ def new(
         examples, chosen = _filtered(path, only) if only else (None, "")
         with folder_for_store(place):
             before = queue_names(place)
-            queue = make(
+            queue = make_queue.annotate(
                 path,
                 place,
                 examples=examples,
@@ -392,14 +392,12 @@ def export(
     from ragstone.annotation.queue.note_tags import QueueTags
     from ragstone.core.database import POSTGRES
 
-    from .labels import labels as write
-
     found = open_queue(queue, store)
     if tags:
         _write_tags(QueueTags(open_store(store), found), out, json=json)
         return
     name = open_store(store).name
-    write(
+    labels(
         [f"{store if store.startswith(POSTGRES) else name}#{queue}"],
         layout=layout,
         out=out,

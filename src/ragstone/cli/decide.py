@@ -59,12 +59,12 @@ def compare(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.analysis.comparison.compare import compare as compared
+    from ragstone import analysis
     from ragstone.report.pages.comparison_page import comparison_page
 
     load_user_metrics(metrics_from or ())
     alone = without_corrections
-    found = compared(
+    found = analysis.compare(
         options.read_run(run, without_corrections=alone),
         None if other is None else options.read_run(other, without_corrections=alone),
         baseline=baseline,
@@ -172,12 +172,12 @@ def gate(
     Exit status: 0 pass, 1 fail, 2 invalid input, 3 cannot tell, 4 too many scores
     missing.
     """
-    from ragstone.analysis.release_gate.release_gate import gate as decided
+    from ragstone import analysis
     from ragstone.report.pages.release_gate_page import gate_page
     from ragstone.report.worst_examples import failing
 
     load_user_metrics(metrics_from or ())
-    result = decided(
+    result = analysis.gate(
         options.read_run(run, without_corrections=without_corrections),
         require or (),
         no_worse_than=no_worse_than or (),

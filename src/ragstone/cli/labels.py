@@ -125,12 +125,12 @@ def agreement(
 
     Exit status: 0 done, 2 invalid input.
     """
-    from ragstone.annotation.annotator_agreement import agreement as measured
+    from ragstone.annotation import annotator_agreement
     from ragstone.annotation.write_labels import write_adjudicated
     from ragstone.report.pages.agreement_page import agreement_page
 
     scales = _scales(scale or ())
-    found = measured(
+    found = annotator_agreement.agreement(
         labels,
         column=column or (),
         columns=column_names(columns or ()),

@@ -156,17 +156,17 @@ def formats(
     json: options.Json = False,
 ) -> None:
     """List the file formats and record layouts that can be read, each with an example."""
-    from dataclasses import asdict
-
-    from ragstone.data import formats as known
+    from ragstone import data
     from ragstone.report.page import Page, Section, Verbatim, quiet, strong
 
     sections = []
-    for one in known():
+    for one in data.formats():
         endings = f"  {' '.join(one.extensions)}" if one.extensions else ""
         title = (strong(one.name), f"  {one.what}", quiet(endings))
         sections.append(Section((Verbatim(tuple(one.example)),), title))
-    page = Page("formats", "", tuple(sections), record=lambda: [asdict(one) for one in known()])
+    page = Page(
+        "formats", "", tuple(sections), record=lambda: [asdict(one) for one in data.formats()]
+    )
     print_page(page, json=json)
 
 

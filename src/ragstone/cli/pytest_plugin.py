@@ -71,11 +71,11 @@ class Ragstone:
         Returns:
             The decision, if the gate passes.
         """
-        from ragstone.analysis.release_gate.release_gate import gate as decided
+        from ragstone import analysis
         from ragstone.run import Run
 
         opened = Run.of(run)
-        result = decided(
+        result = analysis.gate(
             opened,
             require,
             no_worse_than=no_worse_than,

@@ -111,17 +111,17 @@ def show(
     if bar is not None and not conversations:
         raise typer.BadParameter("--bar goes with --conversations.")
     if conversations:
-        from ragstone.analysis import conversations as found_of
+        from ragstone import analysis
         from ragstone.report.pages.conversations_page import conversations_page
 
-        sessions = found_of(opened, metrics=metric or (), bar=bar)
+        sessions = analysis.conversations(opened, metrics=metric or (), bar=bar)
         print_page(conversations_page(sessions, limit=limit), json=json)
         return
     if failures:
-        from ragstone.analysis.summaries.failure_stages import failures as found_in
+        from ragstone import analysis
         from ragstone.report.pages.failures_page import failures_page, stage_page
 
-        faults = found_in(opened, by=by or ())
+        faults = analysis.failures(opened, by=by or ())
         if stage is None:
             print_page(failures_page(faults), json=json)
         else:
@@ -184,9 +184,11 @@ def view(
         for line in made.left_out:
             say(line)
         return
-    from ragstone.web.entry_points import view as serve
+    from ragstone.web import entry_points
 
-    serve(folder, labels=labels, port=port, host=host, browser=not no_browser, told=_say)
+    entry_points.view(
+        folder, labels=labels, port=port, host=host, browser=not no_browser, told=_say
+    )
 
 
 def _say(served: "Served") -> None:
@@ -366,21 +368,22 @@ def batches(
     Exit status: 0 done, 2 no batches there.
     """
     from ragstone.report.pages.runs_page import batches_page
-    from ragstone.run.batches.batch_follower import batches as listed
+    from ragstone.run.batches import batch_follower
 
-    print_page(batches_page(listed(run, ask=not as_known, forget=forget)), json=json)
+    print_page(
+        batches_page(batch_follower.batches(run, ask=not as_known, forget=forget)), json=json
+    )
 
 
 def end_waiting(waiting: "BatchesWaiting", *, json: bool) -> NoReturn:
     """Print what a run waits for and the command that goes on, and end with status 5."""
     from ragstone.report.pages.runs_page import batches_page
-    from ragstone.run.batches.batch_follower import batches as listed
-    from ragstone.run.batches.batch_follower import keep_command
+    from ragstone.run.batches import batch_follower
 
-    keep_command(waiting.folder, typed())
+    batch_follower.keep_command(waiting.folder, typed())
     if not json:
         say(in_shell(waiting.text), err=True)
-    print_page(batches_page(listed(waiting.folder, ask=False)), json=json)
+    print_page(batches_page(batch_follower.batches(waiting.folder, ask=False)), json=json)
     raise typer.Exit(WAITING)
 
 
