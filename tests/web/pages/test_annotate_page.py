@@ -16,8 +16,7 @@ from ragstone.core.errors import StoreAway
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
-
-from .conftest import HOST, SECRET
+from tests.web.conftest import HOST, SECRET
 
 YES_NO = ("yes", "no")
 CONTRADICTED, UNSUPPORTED = "contradicted_claim_present", "unsupported_claim_present"

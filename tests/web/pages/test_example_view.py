@@ -18,8 +18,7 @@ from ragstone.web.parts.highlight import (
     quoted,
     together,
 )
-
-from .conftest import client_of
+from tests.web.conftest import client_of
 
 LONG = 1_000_000
 HOSTILE = '<script>alert("x")</script><img src=x onerror=y> & \u202e\x1b[31m '

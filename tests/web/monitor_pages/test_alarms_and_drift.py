@@ -14,8 +14,7 @@ from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.monitor.stored import put_example
-
-from .conftest import HOST, SECRET
+from tests.web.conftest import HOST, SECRET
 
 
 def page_of(folder: Path, questions: dict[int, str]) -> str:

@@ -17,8 +17,7 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
-
-from .conftest import HOST, SECRET
+from tests.web.conftest import HOST, SECRET
 
 ASKED = (AskedLabel("mood", "answer", ("cheerful", "gloomy")),)
 HOSTILE = "<script>alert('x')</script>"

@@ -11,8 +11,7 @@ import pytest
 import ragstone
 from ragstone.analysis import annotate
 from ragstone.annotation.queue.form import ItemAnswers
-
-from .conftest import client_of, settled
+from tests.web.conftest import client_of, settled
 
 Get = Callable[[str], str]
 WRONG = range(0, 40, 4)

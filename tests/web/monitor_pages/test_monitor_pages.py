@@ -32,9 +32,8 @@ from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.monitor.duties.arriving import receive_answers
 from tests.monitor.series.scores import converse, put
-
-from .conftest import HOST, SECRET, client_of
-from .production import MARKUP, a_day
+from tests.web.conftest import HOST, SECRET, client_of
+from tests.web.production import MARKUP, a_day
 
 PAGES = (
     "/monitor",

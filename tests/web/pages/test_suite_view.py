@@ -12,8 +12,7 @@ from ragstone.data import cornwall
 from ragstone.metrics import SUITES
 from ragstone.run import Run
 from ragstone.testing import ScriptedEncoder
-
-from .conftest import client_of, settled
+from tests.web.conftest import client_of, settled
 
 
 @pytest.fixture(scope="module")

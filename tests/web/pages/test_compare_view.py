@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.data import cornwall
-
-from .conftest import client_of
+from tests.web.conftest import client_of
 
 Get = Callable[[str], str]
 RIVALS = "/compare?runs=cornwall&b=local_search&a=basic_search"

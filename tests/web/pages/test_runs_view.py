@@ -22,8 +22,7 @@ from ragstone.web.example_rows import change_marks
 from ragstone.web.page_request import Asked
 from ragstone.web.pages.runs_view import A_PAGE, _compared, _metrics, _trends
 from ragstone.web.runs_folder import RunsFolder
-
-from .conftest import SECRET, client_of
+from tests.web.conftest import SECRET, client_of
 
 DATA = SimpleNamespace(source="questions.jsonl")
 

@@ -17,8 +17,7 @@ from ragstone.run import Run
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import FILE as BEAT
 from ragstone.run.folder.run_list import Beat
-
-from .conftest import client_of, settled
+from tests.web.conftest import client_of, settled
 
 SYSTEMS, METRICS = 12, 40
 LONG = "retriever=hybrid/" * 12

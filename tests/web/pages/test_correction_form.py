@@ -12,8 +12,7 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.web.parts.judgement_view import read_button
-
-from .conftest import SECRET, client_of
+from tests.web.conftest import SECRET, client_of
 
 EXAMPLE = "lands-end-local_search"
 PATH = f"/runs/cornwall/examples/{EXAMPLE}"

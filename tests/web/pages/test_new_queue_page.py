@@ -11,8 +11,7 @@ from starlette.testclient import TestClient
 import ragstone
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue, queues
-
-from .conftest import SECRET, client_of, settled
+from tests.web.conftest import SECRET, client_of, settled
 
 
 @pytest.fixture

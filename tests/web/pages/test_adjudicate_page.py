@@ -17,8 +17,7 @@ from ragstone.web.parts.judgement_view import AUTHOR
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
-
-from .conftest import HOST, SECRET
+from tests.web.conftest import HOST, SECRET
 
 YES_NO = ("yes", "no")
 HOSTILE = "</textarea><script>alert(1)</script> ' onx=\""

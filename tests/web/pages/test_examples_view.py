@@ -16,8 +16,7 @@ from ragstone.report.worst_examples import ranked
 from ragstone.web.filters import ExampleFilter, read_range
 from ragstone.web.page_request import Asked
 from ragstone.web.pages.examples_view import shown_metrics
-
-from .conftest import HOST, SECRET, client_of
+from tests.web.conftest import HOST, SECRET, client_of
 
 RUN = "/runs/cornwall"
 GIVEN = list(read(cornwall()))
