@@ -344,14 +344,14 @@ class Displayable:
 
 Words = Callable[[str], str]
 
-_load: list[Callable[[], Words]] = []
+_load_wording: list[Callable[[], Words]] = []
 
 
 def register_messages(load: Callable[[], Words]) -> None:
     """Register the function that imports the wording of reasons."""
-    _load[:] = [load]
+    _load_wording[:] = [load]
 
 
 def worded(reason: str) -> str:
     """A reason in words, for people."""
-    return _load[0]()(reason)
+    return _load_wording[0]()(reason)

@@ -18,14 +18,13 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import MissingDependency, ModelError, ModelFailure
 
-from . import onnx_encoder as onnx_file
 from .cross_encoder_bert import KINDS, CrossEncoderFolder, Pair, TokenizedPair, lengths_of
 from .download import to_stderr
 from .encoder import Vectors, batches, side_by_side
 from .encoder_names import Place, in_store, model_folder, needed, place_of
 from .model_folder import NO_LENGTH, is_count
 from .model_store import Note, checked
-from .onnx_encoder import OnnxFile, even_batches
+from .onnx_encoder import OnnxFile, even_batches, files, find
 from .tokenizer import inside, padded, readable
 from .torch_encoder import fingerprint, first_line, positions_of, quiet
 
@@ -255,12 +254,12 @@ def load_onnx(path: Path) -> OnnxPairs:
         MissingDependency: ``onnxruntime`` or ``tokenizers`` is not installed.
     """
     folder = CrossEncoderFolder.read(path)
-    graph = onnx_file.find(path, "text-classification")
+    graph = find(path, "text-classification")
     padding = folder.config.get("pad_token_id")
     file = OnnxFile(graph, LOGITS, padding if isinstance(padding, int) else 0)
     return OnnxPairs(
         about="ONNX float32",
-        fingerprint=folder.fingerprint(onnx_file.files(graph), "onnx", "float32"),
+        fingerprint=folder.fingerprint(files(graph), "onnx", "float32"),
         labels=folder.named(file.dimensions),
         max_tokens=folder.max_tokens,
         folder=folder,

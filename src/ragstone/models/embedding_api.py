@@ -33,16 +33,7 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
 
-__all__ = [
-    "ApiEncoder",
-    "Patience",
-    "Server",
-    "is_api",
-    "server",
-]
-
-
-OPENAI = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"
 TRANSIENT = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
 SURROGATE = re.compile("[\ud800-\udfff]")
 MASKED = re.compile(r"(?<!\S)\S*?\*{3}\S*")
@@ -118,7 +109,7 @@ def openai_server(name: str, what: str = "model") -> Server:
         raise ModelError(f"{name!r} names no model. Use openai:MODEL or http://HOST/v1#MODEL")
     url = f"{parts.scheme}://{parts.netloc.lower()}{parts.path.rstrip('/') or '/v1'}"
     server = _server_with_key_here(url, model.strip())
-    if server.key is None and origin(url) == origin(OPENAI):
+    if server.key is None and origin(url) == origin(OPENAI_URL):
         raise ModelError(f"{name} needs a key: set OPENAI_API_KEY")
     return server
 
@@ -130,7 +121,7 @@ def _server_with_key_here(url: str, model: str) -> Server:
 
 def _meant() -> str:
     """The server that the key is for."""
-    return os.environ.get("OPENAI_BASE_URL") or OPENAI
+    return os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
 
 
 def key_from(variable: str) -> str | None:

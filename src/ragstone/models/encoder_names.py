@@ -17,8 +17,7 @@ from typing import Literal
 from ragstone.core.errors import MissingDependency, ModelError, UnknownName
 from ragstone.core.messages import argument
 
-from . import embedding_api as api
-from . import model_store as store
+from . import embedding_api, model_store
 from .download import BUILTIN, REPOSITORY, fetch, fetch_builtin, hub_is_off, instead, to_stderr
 from .embedding_cache import CachedEncoder, embeddings_file
 from .encoder import Encoder
@@ -73,14 +72,14 @@ def open_encoder(name: str, *, offline: bool = False, note: Note | None = None) 
         MissingDependency: The back end is not installed.
     """
     say = note or to_stderr
-    if api.is_api(name):
-        server = api.server(name)
+    if embedding_api.is_api(name):
+        server = embedding_api.server(name)
         if offline and not server.is_local:
             raise ModelError(
                 f"{name} would send texts to {server.host}, which {argument('offline', True)} "
                 f"forbids. Name a model on this machine, such as {BUILTIN} or a folder"
             )
-        return CachedEncoder(api.ApiEncoder(name, server), embeddings_file(), note=say)
+        return CachedEncoder(embedding_api.ApiEncoder(name, server), embeddings_file(), note=say)
     place = place_of(name)
     needed(place)
     if _of_torch_alone(place):
@@ -97,8 +96,8 @@ def available(name: str) -> bool:
     folder unusable. False for an invalid name too.
     """
     try:
-        if api.is_api(name):
-            api.server(name)
+        if embedding_api.is_api(name):
+            embedding_api.server(name)
             return True
         place = place_of(name)
         needed(place)
@@ -119,7 +118,7 @@ def pull(name: str = BUILTIN, *, note: Note | None = None) -> Stored:
         MissingDependency: A package that the download needs is not installed.
     """
     say = note or to_stderr
-    place = None if api.is_api(name) else place_of(name)
+    place = None if embedding_api.is_api(name) else place_of(name)
     if place is None or place.folder is not None:
         raise ModelError(f"{name} is not a model on the hub: there is nothing to download")
     if not place.repository:
@@ -182,14 +181,14 @@ def model_folder(place: Place, *, offline: bool, note: Note) -> Path:
         there = fetch(place.repository, revision=place.revision, weights=weights, note=note)
     elif there is None:
         there = fetch_builtin(note=note)
-    return store.checked(there).folder
+    return model_store.checked(there).folder
 
 
 def in_store(place: Place) -> Stored | None:
     """The stored model, builtin or from the hub; None if it is not stored."""
     if place.repository:
-        return store.find(place.repository, weights=_weights(place), revision=place.revision)
-    return store.find(BUILTIN)
+        return model_store.find(place.repository, weights=_weights(place), revision=place.revision)
+    return model_store.find(BUILTIN)
 
 
 def needed(place: Place, role: str = "encoder") -> None:
@@ -265,15 +264,15 @@ def _once(place: Place, where: str, stamp: object, offline: bool, note: Note) ->
 
 def _load(place: Place, where: str, offline: bool, note: Note) -> Encoder:
     if place.back_end == "torch":
-        from . import torch_encoder as torch
+        from . import torch_encoder
 
         if _of_torch_alone(place) and not offline and not _in_hub_cache(where):
             note(f"Downloading {where} through sentence-transformers, into its own cache")
-        return torch.load(where, place.name, offline=offline)
+        return torch_encoder.load(where, place.name, offline=offline)
     if place.back_end == "onnx":
-        from . import onnx_encoder as onnx
+        from . import onnx_encoder
 
-        return onnx.load(Path(where), place.name)
-    from . import numpy_bert as bert
+        return onnx_encoder.load(Path(where), place.name)
+    from . import numpy_bert
 
-    return bert.load(Path(where), place.name)
+    return numpy_bert.load(Path(where), place.name)

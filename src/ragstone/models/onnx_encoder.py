@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.errors import Fault, MissingDependency, ModelError, ModelFailure
 
-from .encoder import FolderEncoder, Take, Vectors, side_by_side, token_counts
-from .encoder import Ids as OnnxIds
+from .encoder import FolderEncoder, Ids, Take, Vectors, side_by_side, token_counts
 from .model_folder import ModelFolder, is_count
 from .tokenizer import inside, padded
 
@@ -104,8 +103,6 @@ def _said(error: Exception) -> str:
 PLACES = ("model.onnx", "onnx/model.onnx")
 NUMBERS = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
 IDS, MASK, TYPES = "input_ids", "attention_mask", "token_type_ids"
-
-Ids = NDArray[np.int32]
 
 
 def find(folder: Path, task: str = "feature-extraction") -> Path:
@@ -256,7 +253,7 @@ class _OnnxStates:
                 f"{layer}. Its safetensors give every layer: numpy:FOLDER"
             )
 
-    def compute(self, texts: Sequence[OnnxIds], layer: int, take: Take) -> None:  # noqa: ARG002
+    def compute(self, texts: Sequence[Ids], layer: int, take: Take) -> None:  # noqa: ARG002
         """Several batches concurrently; padding is removed from the result."""
 
         def compute(batch: NDArray[np.intp]) -> None:

@@ -19,10 +19,9 @@ from ragstone.models.chat import (
     Settings,
     Usage,
     bedrock,
+    library_clients,
     open_chat,
 )
-from ragstone.models.chat import library_clients as litellm
-from ragstone.models.chat import library_clients as pydantic_ai
 from ragstone.models.chat.http_transport import Unsupported, secrets
 from ragstone.models.chat.model import Trouble
 from ragstone.models.chat.wire_format import printed
@@ -219,11 +218,13 @@ class TestPydanticAI:
 
 
 def test_pydantic_ai_is_given_what_was_asked(question: ChatRequest) -> None:
-    made = pydantic_ai.body(question, Settings(effort="none", seed=1), NOTHING)
+    made = library_clients.pydantic_ai_body(question, Settings(effort="none", seed=1), NOTHING)
     assert made["settings"] == {"temperature": 0, "seed": 1, "thinking": False}
     assert made["schema"] == question.schema
     assert made["text"] == question.text
-    less = pydantic_ai.body(question, Settings(), frozenset({"schema", "temperature"}))
+    less = library_clients.pydantic_ai_body(
+        question, Settings(), frozenset({"schema", "temperature"})
+    )
     assert (less["schema"], less["settings"]) == (None, {})
     assert less["text"] == question.text + printed(question)
 
@@ -496,10 +497,14 @@ class RefusedByLitellm(Exception):
 
 
 def test_words_of_litellm_tell_what_the_server_has_not_and_what_is_too_long() -> None:
-    unsupported = litellm._failure(RefusedByLitellm(400, "response_format is not supported"))
+    unsupported = library_clients._litellm_failure(
+        RefusedByLitellm(400, "response_format is not supported")
+    )
     assert isinstance(unsupported, Unsupported)
     assert unsupported.features == ("schema",)
-    too_long = litellm._failure(RefusedByLitellm(400, "the maximum context length is 8192 tokens"))
+    too_long = library_clients._litellm_failure(
+        RefusedByLitellm(400, "the maximum context length is 8192 tokens")
+    )
     assert too_long.trouble == "too_long"
 
 
@@ -522,7 +527,7 @@ def test_an_error_of_litellm_goes_by_its_class_or_its_status(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     kind = type(name, (Exception,), {"status_code": status})
-    failure = litellm._failure(kind(f"It broke with {KEY}."))
+    failure = library_clients._litellm_failure(kind(f"It broke with {KEY}."))
     assert failure.trouble == trouble
     assert "It broke" in str(failure)
     assert KEY not in f"{failure} {failure.body}"
@@ -531,7 +536,7 @@ def test_an_error_of_litellm_goes_by_its_class_or_its_status(
 def test_a_wait_that_litellm_tells_is_told() -> None:
     error = RefusedByLitellm(429, "slow down")
     error.response = SimpleNamespace(headers={"retry-after": "7"})
-    failure = litellm._failure(error)
+    failure = library_clients._litellm_failure(error)
     assert (failure.trouble, failure.after, failure.http) == ("rate_limit", 7, 429)
 
 
@@ -546,7 +551,7 @@ class UserError(Exception):
 def test_what_pydantic_ai_cannot_ask_for_may_be_the_schema(
     words: str, features: tuple[str, ...]
 ) -> None:
-    failure = pydantic_ai._pydantic_ai_failure(UserError(words))
+    failure = library_clients._pydantic_ai_failure(UserError(words))
     assert isinstance(failure, Unsupported)
     assert (failure.features, failure.http, str(failure)) == (features, 400, words)
 
@@ -562,15 +567,17 @@ class ModelHTTPError(Exception):
 
 
 def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
-    failure = pydantic_ai._pydantic_ai_failure(ModelHTTPError(429, "slow down"))
+    failure = library_clients._pydantic_ai_failure(ModelHTTPError(429, "slow down"))
     assert (failure.trouble, failure.after, failure.http) == ("rate_limit", 7, 429)
     assert str(failure) == "status 429, slow down"
     assert not isinstance(failure, Unsupported)
-    assert pydantic_ai._pydantic_ai_failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
+    assert library_clients._pydantic_ai_failure(ModelHTTPError(429, "slow down", 20.0)).after == 20
     silent = ModelHTTPError(429, "slow down")
     silent.headers = {}
-    assert pydantic_ai._pydantic_ai_failure(silent).after == 0
-    less = pydantic_ai._pydantic_ai_failure(ModelHTTPError(400, "response_format is not supported"))
+    assert library_clients._pydantic_ai_failure(silent).after == 0
+    less = library_clients._pydantic_ai_failure(
+        ModelHTTPError(400, "response_format is not supported")
+    )
     assert isinstance(less, Unsupported)
     assert less.features == ("schema",)
 
@@ -585,7 +592,7 @@ def test_an_error_that_a_server_sent_pydantic_ai_goes_by_what_it_sent() -> None:
     ],
 )
 def test_an_error_of_pydantic_ai_itself_goes_by_its_class(name: str, trouble: str) -> None:
-    failure = pydantic_ai._pydantic_ai_failure(type(name, (Exception,), {})("It broke."))
+    failure = library_clients._pydantic_ai_failure(type(name, (Exception,), {})("It broke."))
     assert (failure.trouble, str(failure)) == (trouble, "It broke.")
 
 
@@ -599,17 +606,20 @@ def test_a_reply_through_pydantic_ai_is_read(reason: str | None, finish: str) ->
     )
     reply = SimpleNamespace(finish_reason=reason, usage=usage, text="x", model_name="m-1")
     text = "" if finish == "filter" else "x"
-    assert pydantic_ai._read(reply) == ChatReply(text, finish, Usage(20, 8, 5, 3), "m-1")  # type: ignore[arg-type]
+    expected = ChatReply(text, finish, Usage(20, 8, 5, 3), "m-1")  # type: ignore[arg-type]
+    assert library_clients._pydantic_ai_read(reply) == expected
     usage.input_tokens = usage.output_tokens = usage.cache_read_tokens = 0
-    assert pydantic_ai._read(reply).usage == Usage(), "zeros stand for what was not said"
+    assert library_clients._pydantic_ai_read(reply).usage == Usage(), (
+        "zeros stand for what was not said"
+    )
 
 
 def test_clients_of_pydantic_ai_do_not_ask_again() -> None:
     client = SimpleNamespace(max_retries=2)
-    pydantic_ai._disable_retries(SimpleNamespace(client=client))
+    library_clients._disable_retries(SimpleNamespace(client=client))
     assert client.max_retries == 0
     other = SimpleNamespace(client=SimpleNamespace())
-    pydantic_ai._disable_retries(other)
+    library_clients._disable_retries(other)
     assert vars(other.client) == {}
 
 

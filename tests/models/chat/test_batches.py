@@ -10,9 +10,8 @@ from typing import Any
 
 import pytest
 
-from ragstone.models.chat import ChatFailure, ChatModel, ChatRequest, open_chat
+from ragstone.models.chat import ChatFailure, ChatModel, ChatRequest, open_chat, provider_batches
 from ragstone.models.chat import batch_server as listing
-from ragstone.models.chat import provider_batches as gemini
 from ragstone.models.chat.batch_server import BatchResult, ChatBatches
 from ragstone.models.chat.http_chat import AskingChat
 from tests.batch_provider import BatchProvider, provider
@@ -206,7 +205,7 @@ def test_what_a_list_has_that_is_no_batch_of_ours_is_passed_over(
 def test_a_large_batch_for_gemini_is_a_file(
     question: ChatRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gemini, "INLINE", 10)
+    monkeypatch.setattr(provider_batches, "INLINE", 10)
     monkeypatch.setenv("GEMINI_API_KEY", "AIza-of-mine-0123456789")
 
     async def look(batches: ChatBatches) -> None:

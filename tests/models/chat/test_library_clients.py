@@ -104,7 +104,7 @@ def identity(function: object) -> str:
 def test_identity_is_the_name_and_the_source_of_the_function() -> None:
     assert identity(text) == identity(text) != identity(mapping)
     assert identity(text) != CallableChat(text, "another").identity
-    assert "test_callable.text" in identity(text)
+    assert "test_library_clients.text" in identity(text)
 
 
 def test_an_identity_that_is_given_takes_the_place_of_the_source() -> None:

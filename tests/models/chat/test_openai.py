@@ -7,8 +7,9 @@ from typing import Any, Literal
 import pytest
 
 from ragstone.models.chat import ChatFailure, ChatReply, ChatRequest, Settings, Usage
-from ragstone.models.chat.http_formats import COMPATIBLE, OPENAI, read
-from ragstone.models.chat.wire_format import PRINTED, Wire
+from ragstone.models.chat.http_chat import Wire
+from ragstone.models.chat.http_formats import COMPATIBLE, OPENAI, openai_read
+from ragstone.models.chat.wire_format import PRINTED
 
 NOTHING: frozenset[str] = frozenset()
 
@@ -36,7 +37,7 @@ REPLY: dict[str, Any] = {
 
 
 def got(reply: object, status: int = 200) -> ChatReply:
-    return read(status, {}, json.dumps(reply).encode())
+    return openai_read(status, {}, json.dumps(reply).encode())
 
 
 def choice(finish: object = "stop", **message: object) -> dict[str, Any]:
@@ -155,7 +156,7 @@ def test_every_end_of_a_reply_is_told_apart(
 )  # fmt: skip
 def test_what_is_not_of_the_format_is_a_bad_reply(body: bytes) -> None:
     with pytest.raises(ChatFailure) as raised:
-        read(200, {}, body)
+        openai_read(200, {}, body)
     assert raised.value.trouble == "bad_reply"
     assert raised.value.passing
     assert len(raised.value.body) <= 501
@@ -191,7 +192,7 @@ def test_the_runs_own_limit_goes_where_the_users_would(question: ChatRequest) ->
 def test_an_error_without_a_status_of_its_own_is_the_servers(error: object, within: str) -> None:
     body = {"error": error} if within == "reply" else {"choices": [{"error": error}]}
     with pytest.raises(ChatFailure) as raised:
-        read(200, {}, json.dumps(body).encode())
+        openai_read(200, {}, json.dumps(body).encode())
     assert (raised.value.http, raised.value.trouble) == (500, "server_error")
 
 
@@ -200,20 +201,20 @@ def test_an_error_without_a_status_of_its_own_is_the_servers(error: object, with
 )
 def test_an_error_inside_a_reply_has_its_own_status(code: object, status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        read(200, {}, json.dumps({"error": {"code": code}}).encode())
+        openai_read(200, {}, json.dumps({"error": {"code": code}}).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [199, 300])
 def test_a_status_that_is_no_success_is_an_error(status: int) -> None:
     with pytest.raises(ChatFailure) as raised:
-        read(status, {}, json.dumps(REPLY).encode())
+        openai_read(status, {}, json.dumps(REPLY).encode())
     assert raised.value.http == status
 
 
 @pytest.mark.parametrize("status", [200, 299])
 def test_every_status_of_success_is_read(status: int) -> None:
-    assert read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
+    assert openai_read(status, {}, json.dumps(REPLY).encode()).text == '{"p01": "yes"}'
 
 
 @pytest.mark.parametrize(
@@ -231,7 +232,7 @@ def test_every_status_of_success_is_read(status: int) -> None:
 )  # fmt: skip
 def test_the_text_is_content_or_else_the_arguments_of_a_call(message: object, text: str) -> None:
     reply = {"choices": [{"message": message}, {"message": {"content": "second"}}]}
-    assert read(200, {}, json.dumps(reply).encode()) == ChatReply(text)
+    assert openai_read(200, {}, json.dumps(reply).encode()) == ChatReply(text)
 
 
 @pytest.mark.parametrize(

@@ -20,14 +20,20 @@ from typing import cast, get_args
 
 from ragstone.core.errors import ModelError, UnknownName
 from ragstone.core.messages import argument
-from ragstone.models.embedding_api import OPENAI, Server, address, key_from, openai_server, origin
+from ragstone.models.embedding_api import (
+    OPENAI_URL,
+    Server,
+    address,
+    key_from,
+    openai_server,
+    origin,
+)
 
-from . import http_formats as openai
-from .http_chat import http_chat
-from .http_formats import ANTHROPIC, AZURE, BUDGETS, COMPATIBLE, GEMINI
+from .http_chat import Wire, http_chat
+from .http_formats import ANTHROPIC, AZURE, BUDGETS, COMPATIBLE, GEMINI, OPENAI
 from .http_transport import Connections
 from .model import ChatModel
-from .wire_format import Effort, Wire, parse_settings
+from .wire_format import Effort, parse_settings
 
 FORMS = (
     "openai:MODEL",
@@ -138,14 +144,14 @@ def _form(kind: str) -> str:
 def _openai(place: str, to_ask: bool) -> tuple[Wire, Server]:
     """OpenAI's own server is sent the newer field names first, other servers the older ones."""
     server = openai_server(place) if to_ask else _without_key(place)
-    return (openai.OPENAI if origin(server.url) == origin(OPENAI) else COMPATIBLE), server
+    return (OPENAI if origin(server.url) == origin(OPENAI_URL) else COMPATIBLE), server
 
 
 def _without_key(place: str) -> Server:
     """As ``openai_server``, but without a key."""
     url, _, model = place.partition("#")
     if place.startswith("openai:"):
-        url = os.environ.get("OPENAI_BASE_URL") or OPENAI
+        url = os.environ.get("OPENAI_BASE_URL") or OPENAI_URL
         model = _model(place, "openai")
     parts = address(url, place, "model")
     if not model.strip():

@@ -1,14 +1,40 @@
 """HTTP chat: a chat model behind a server, asked again without fields that the server rejects."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
 from ragstone.models.embedding_api import Server, scrubbed
 
-from .batch_server import BatchServer, ChatBatches
+from .batch_server import BatchFormat, BatchServer, ChatBatches
 from .http_transport import Connections, Unsupported
 from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest
-from .wire_format import Body, Settings, Wire, encoded
+from .wire_format import Body, Settings, Takes, encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Wire:
+    """One provider's format.
+
+    Args:
+        format: Its name, part of a model's identity.
+        variable: The environment variable that holds the key.
+        takes: The supported settings.
+        url: The URL for requests to a server.
+        headers: The HTTP headers, given the key.
+        body: Builds a request from a question, the model's name, the settings, and the features
+            that the server is known not to support. What the user set is always included.
+        read: Reads a reply from its status, headers and body.
+        batches: Its format for batches; None if it has none.
+    """
+
+    format: str
+    variable: str
+    takes: Takes
+    url: Callable[[Server], str]
+    headers: Callable[[str | None], dict[str, str]]
+    body: Callable[[ChatRequest, str, Settings, frozenset[str]], Body]
+    read: Callable[[int, Mapping[str, str], bytes], ChatReply]
+    batches: BatchFormat | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from ragstone.models.embedding_api import Server
 
+from .http_chat import Wire
 from .http_transport import refused
 from .model import ChatReply, ChatRequest, Finish, Usage, tokens
 from .provider_batches import ANTHROPIC_BATCHES, GEMINI_BATCHES, OPENAI_BATCHES
@@ -21,7 +22,6 @@ from .wire_format import (
     Effort,
     Settings,
     Takes,
-    Wire,
     dumped,
     given,
     inside,
@@ -36,10 +36,10 @@ from .wire_format import (
     word,
 )
 
-FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
+OPENAI_FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
-def body(
+def openai_body(
     request: ChatRequest,
     model: str,
     settings: Settings,
@@ -78,7 +78,7 @@ def body(
     return made
 
 
-def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
+def openai_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
     """Read a reply.
 
     Raises:
@@ -86,10 +86,10 @@ def read(status: int, headers: Mapping[str, str], body: bytes) -> ChatReply:
     """
     if not 200 <= status < 300:
         raise refused(status, headers, body)
-    return read_reply(opened(body), headers, body)
+    return openai_reply(opened(body), headers, body)
 
 
-def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
+def openai_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatReply:
     """Read a reply whose body is already parsed.
 
     Raises:
@@ -105,7 +105,7 @@ def read_reply(reply: Body, headers: Mapping[str, str], body: bytes) -> ChatRepl
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
         raise no_reply("sent no choices", body)
     message = choice["message"]
-    finish = FINISHES.get(word(choice.get("finish_reason")), "stop")
+    finish = OPENAI_FINISHES.get(word(choice.get("finish_reason")), "stop")
     if message.get("refusal") and finish == "stop":
         finish = "refusal"
     return ChatReply(
@@ -145,7 +145,7 @@ def _openai_url(server: Server) -> str:
     return f"{server.url}/chat/completions"
 
 
-def _bearer(key: str | None) -> dict[str, str]:
+def _openai_headers(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 
@@ -167,27 +167,42 @@ def azure_version() -> str:
     return "" if version in ("v1", "latest", "preview") else version
 
 
-def _azure_key(key: str | None) -> dict[str, str]:
+def _azure_headers(key: str | None) -> dict[str, str]:
     return {"api-key": key} if key else {}
 
 
 OPENAI = Wire(
-    "openai", "OPENAI_API_KEY", Takes(ALL), _openai_url, _bearer, body, read, OPENAI_BATCHES
+    "openai",
+    "OPENAI_API_KEY",
+    Takes(ALL),
+    _openai_url,
+    _openai_headers,
+    openai_body,
+    openai_read,
+    OPENAI_BATCHES,
 )
 COMPATIBLE = Wire(
     "openai",
     "OPENAI_API_KEY",
     Takes(ALL),
     _openai_url,
-    _bearer,
-    partial(body, limits=("max_tokens", "max_completion_tokens")),
-    read,
+    _openai_headers,
+    partial(openai_body, limits=("max_tokens", "max_completion_tokens")),
+    openai_read,
     OPENAI_BATCHES,
 )
-AZURE = Wire("azure", "AZURE_OPENAI_API_KEY", Takes(ALL), _azure_url, _azure_key, body, read)
+AZURE = Wire(
+    "azure",
+    "AZURE_OPENAI_API_KEY",
+    Takes(ALL),
+    _azure_url,
+    _azure_headers,
+    openai_body,
+    openai_read,
+)
 
 
-VERSION = "2023-06-01"
+ANTHROPIC_VERSION = "2023-06-01"
 MAX_TOKENS, FEWER_TOKENS = 8192, 4096
 """The format requires a maximum. Some old models reject the first value and get the second."""
 
@@ -215,10 +230,10 @@ def anthropic_body(
         first, rest = request.parts[0], "".join(request.parts[1:])
     if not (first.strip() and rest.strip()):
         first, rest = "", request.text
-    system = [_block(request.system)] if request.system.strip() else []
-    content = [_block(first)] if first else []
+    system = [_anthropic_block(request.system)] if request.system.strip() else []
+    content = [_anthropic_block(first)] if first else []
     (content or system or [{}])[-1]["cache_control"] = {"type": "ephemeral"}
-    content.append(_block(rest + ("" if where == "strict" else printed(request))))
+    content.append(_anthropic_block(rest + ("" if where == "strict" else printed(request))))
     length = settings.max_tokens or (FEWER_TOKENS if "max_tokens" in lacks else MAX_TOKENS)
     made: Body = {
         "model": model,
@@ -251,18 +266,18 @@ def anthropic_read(status: int, headers: Mapping[str, str], body: bytes) -> Chat
         raise no_reply("sent no content", body)
     finish = ANTHROPIC_FINISHES.get(word(reply.get("stop_reason")), "stop")
     return ChatReply(
-        text="" if finish == "refusal" else _text(content),
+        text="" if finish == "refusal" else _anthropic_text(content),
         finish=finish,
-        usage=_usage(reply.get("usage")),
+        usage=_anthropic_usage(reply.get("usage")),
         model=word(reply.get("model")) or None,
     )
 
 
-def _block(text: str) -> Body:
+def _anthropic_block(text: str) -> Body:
     return {"type": "text", "text": text}
 
 
-def _text(content: list[object]) -> str:
+def _anthropic_text(content: list[object]) -> str:
     """The text blocks joined; without any, the input of the first tool call."""
     blocks = [block for block in content if isinstance(block, dict)]
     texts = [block.get("text") for block in blocks if block.get("type") == "text"]
@@ -271,7 +286,7 @@ def _text(content: list[object]) -> str:
     return text or (dumped(inputs[0]) if inputs else "")
 
 
-def _usage(usage: object) -> Usage:
+def _anthropic_usage(usage: object) -> Usage:
     """The token counts; input_tokens excludes tokens read from and written to the cache."""
     if not isinstance(usage, dict):
         return Usage()
@@ -286,12 +301,12 @@ def _usage(usage: object) -> Usage:
     )
 
 
-def _url(server: Server) -> str:
+def _anthropic_url(server: Server) -> str:
     return f"{server.url.removesuffix('/v1')}/v1/messages"
 
 
-def _headers(key: str | None) -> dict[str, str]:
-    return {"anthropic-version": VERSION} | ({"x-api-key": key} if key else {})
+def _anthropic_headers(key: str | None) -> dict[str, str]:
+    return {"anthropic-version": ANTHROPIC_VERSION} | ({"x-api-key": key} if key else {})
 
 
 ANTHROPIC = Wire(
@@ -302,8 +317,8 @@ ANTHROPIC = Wire(
         efforts=("low", "medium", "high", "xhigh", "max"),
         layouts=("strict", "prompt"),
     ),
-    _url,
-    _headers,
+    _anthropic_url,
+    _anthropic_headers,
     anthropic_body,
     anthropic_read,
     ANTHROPIC_BATCHES,
@@ -330,7 +345,7 @@ GEMINI_FINISHES: dict[str, Finish] = {
     "MODEL_ARMOR": "filter",
     "ESCALATION": "filter",
 }
-BROKEN = {
+GEMINI_BROKEN = {
     "OTHER",
     "MALFORMED_FUNCTION_CALL",
     "UNEXPECTED_TOOL_CALL",
@@ -363,7 +378,7 @@ def gemini_body(
         maxOutputTokens=None if unlimited else longest(settings, request),
         responseMimeType=None if where == "prompt" else "application/json",
         responseJsonSchema=request.schema if where == "strict" else None,
-        thinkingConfig=_thinking(model, settings.effort),
+        thinkingConfig=_gemini_thinking(model, settings.effort),
     )
     return made
 
@@ -388,7 +403,7 @@ def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatRep
     if not isinstance(candidate, dict):
         raise no_reply("sent no candidate", body)
     reason = word(candidate.get("finishReason"))
-    if reason in BROKEN:
+    if reason in GEMINI_BROKEN:
         raise no_reply(f"ended its reply early: {reason}", body)
     finish = GEMINI_FINISHES.get(reason, "stop")
     return ChatReply(
@@ -399,7 +414,7 @@ def gemini_read(status: int, headers: Mapping[str, str], body: bytes) -> ChatRep
     )
 
 
-def _thinking(model: str, effort: Effort | None) -> Body | None:
+def _gemini_thinking(model: str, effort: Effort | None) -> Body | None:
     if effort is None:
         return None
     if effort == "none" or model.removeprefix("models/").startswith("gemini-2"):

@@ -11,8 +11,8 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.core.user_code import source
 from ragstone.models.embedding_api import retry_after, scrubbed
 
-from . import http_formats as openai
 from .http_chat import AskingChat, Card
+from .http_formats import openai_body, openai_reply
 from .http_transport import Unsupported, refused, secrets
 from .model import ITEMS, ChatFailure, ChatModel, ChatReply, ChatRequest, Finish, Usage
 from .wire_format import (
@@ -30,7 +30,7 @@ from .wire_format import (
 )
 
 WINDOW = 128_000
-TAKES = Takes(ALL)
+LITELLM_TAKES = Takes(ALL)
 
 
 def litellm_chat(model: str, settings: str) -> ChatModel:
@@ -40,7 +40,7 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
         MissingDependency: litellm is not installed.
         ModelError: A setting is wrong.
     """
-    read = parse_settings(settings, TAKES, f"litellm:{model}")
+    read = parse_settings(settings, LITELLM_TAKES, f"litellm:{model}")
     os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
     try:
         import litellm
@@ -59,14 +59,14 @@ def litellm_chat(model: str, settings: str) -> ChatModel:
         try:
             reply = await litellm.acompletion(**made, num_retries=0, max_retries=0)
         except litellm.exceptions.openai.OpenAIError as error:
-            raise _failure(error) from error
+            raise _litellm_failure(error) from error
         found: Body = reply.model_dump()
-        return openai.read_reply(found, {}, json.dumps(found, default=str).encode())
+        return openai_reply(found, {}, json.dumps(found, default=str).encode())
 
-    return AskingChat(card, lambda request, lacks: openai.body(request, model, read, lacks), send)
+    return AskingChat(card, lambda request, lacks: openai_body(request, model, read, lacks), send)
 
 
-def _failure(error: Any) -> ChatFailure:
+def _litellm_failure(error: Any) -> ChatFailure:
     """An error of litellm as a ``ChatFailure``, mainly by its HTTP status."""
     words = scrubbed(str(error), *secrets())
     name = type(error).__name__
@@ -97,7 +97,7 @@ def _code(name: str) -> str:
 
 
 PYDANTIC_AI_TAKES = Takes(ALL, layouts=("strict", "prompt"))
-FINISHES: dict[str | None, Finish] = {"length": "length", "content_filter": "filter"}
+PYDANTIC_AI_FINISHES: dict[str | None, Finish] = {"length": "length", "content_filter": "filter"}
 
 
 def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
@@ -145,7 +145,7 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
             )
         except (AgentRunError, UserError) as error:
             raise _pydantic_ai_failure(error) from error
-        return _read(reply)
+        return _pydantic_ai_read(reply)
 
     async def finish() -> None:
         nonlocal entered
@@ -153,10 +153,12 @@ def pydantic_ai_chat(model: str, settings: str) -> ChatModel:
             entered = False
             await opened.__aexit__(None, None, None)
 
-    return AskingChat(card, lambda request, lacks: body(request, read, lacks), send, finish)
+    return AskingChat(
+        card, lambda request, lacks: pydantic_ai_body(request, read, lacks), send, finish
+    )
 
 
-def body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Body:
+def pydantic_ai_body(request: ChatRequest, settings: Settings, lacks: frozenset[str]) -> Body:
     """The request, before it is converted to Pydantic AI's classes."""
     where = layout(settings, lacks)
     return {
@@ -188,8 +190,8 @@ def _messages(made: Body) -> tuple[Any, Any]:
     return messages, ModelRequestParameters(output_mode="native", output_object=wanted)
 
 
-def _read(reply: Any) -> ChatReply:
-    finish = FINISHES.get(reply.finish_reason, "stop")
+def _pydantic_ai_read(reply: Any) -> ChatReply:
+    finish = PYDANTIC_AI_FINISHES.get(reply.finish_reason, "stop")
     usage = reply.usage
     reasoning = usage.details.get("reasoning_tokens")
     known = usage.input_tokens or usage.output_tokens

@@ -213,7 +213,7 @@ MOST_OBJECTS = 50
 DEEPEST = 100
 """Maximum nesting depth."""
 
-JSON_REPLY_ITEMS = "items"
+LIST_KEY = "items"
 """The key under which a top-level list of objects is returned."""
 
 
@@ -299,7 +299,7 @@ def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
 
 def _object(made: Any) -> dict[str, Any]:
     if isinstance(made, list) and made and all(isinstance(one, dict) for one in made):
-        return {JSON_REPLY_ITEMS: made}
+        return {LIST_KEY: made}
     if isinstance(made, dict):
         return made
     raise MalformedReply(f"expected a JSON object, got a {type(made).__name__}")

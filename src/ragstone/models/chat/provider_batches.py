@@ -20,8 +20,8 @@ from .batch_server import (
 from .model import ChatFailure
 from .wire_format import Body, encoded, inside, no_reply, word
 
-ENDED = frozenset({"completed", "expired", "cancelled"})
-UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_cancelled"})
+OPENAI_ENDED = frozenset({"completed", "expired", "cancelled"})
+OPENAI_UNANSWERED = frozenset({"batch_expired", "batch_cancelled", "request_cancelled"})
 """Codes of requests that were never put to the model."""
 LABEL = "ragstone"
 
@@ -103,11 +103,11 @@ class OpenAiBatches:
             word(one.get("message")) for one in faults or () if isinstance(one, dict)
         ] if isinstance(faults, list) else []  # fmt: skip
         return BatchStatus(
-            "ended" if said in ENDED else "failed" if said == "failed" else "open",
+            "ended" if said in OPENAI_ENDED else "failed" if said == "failed" else "open",
             said,
-            _count(counts.get("total")),
-            _count(counts.get("completed")),
-            _count(counts.get("failed")),
+            _openai_count(counts.get("total")),
+            _openai_count(counts.get("completed")),
+            _openai_count(counts.get("failed")),
             tuple(place for place in places if place),
             "; ".join(words[:3]),
         )
@@ -122,7 +122,7 @@ class OpenAiBatches:
                 status = response.get("status_code")
                 if isinstance(body, dict) and isinstance(status, int) and 100 <= status < 600:
                     yield BatchResult(custom, status, json.dumps(body).encode())
-                elif error.get("code") in UNANSWERED or not error:
+                elif error.get("code") in OPENAI_UNANSWERED or not error:
                     yield BatchResult(custom, None)
                 else:
                     yield BatchResult(custom, 500, json.dumps({"error": error}).encode())
@@ -144,7 +144,7 @@ def _openai_seconds(value: object) -> float:
     return value if isinstance(value, int | float) else float("inf")
 
 
-def _count(value: object) -> int:
+def _openai_count(value: object) -> int:
     return value if isinstance(value, int) and value >= 0 else 0
 
 
@@ -152,7 +152,7 @@ OPENAI_BATCHES = OpenAiBatches()
 
 
 OPENING, CLOSING = b'{"requests":[', b"]}"
-STATUSES = {
+ANTHROPIC_STATUSES = {
     "invalid_request_error": 400,
     "authentication_error": 401,
     "billing_error": 402,
@@ -185,18 +185,20 @@ class AnthropicBatches:
         # One line feed less and a comma more a line, and what is around the list.
         length = file.stat().st_size + len(OPENING) - 1 + len(CLOSING)
         headers = {"Content-Type": "application/json", "Content-Length": str(length)}
-        _, made = await server.send(_base(server), headers, _listed(file))
-        return _id(made)
+        _, made = await server.send(_anthropic_url(server), headers, _listed(file))
+        return _anthropic_id(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """Those of the same count made since then."""
         found: list[str] = []
-        async for page in pages(server, f"{_base(server)}?limit=100", after_last("after_id")):
-            times = [_seconds(word(one.get("created_at"))) for one in page]
+        async for page in pages(
+            server, f"{_anthropic_url(server)}?limit=100", after_last("after_id")
+        ):
+            times = [_anthropic_seconds(word(one.get("created_at"))) for one in page]
             found += [
-                _id(one)
+                _anthropic_id(one)
                 for one, at in zip(page, times, strict=True)
-                if at >= since - EARLIER and sum(_counts(one).values()) == count
+                if at >= since - EARLIER and sum(_anthropic_counts(one).values()) == count
             ]
             if ends_before(times, since):
                 break
@@ -204,9 +206,9 @@ class AnthropicBatches:
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
         """How far it is."""
-        found = await server.get(f"{_base(server)}/{in_path(batch)}")
+        found = await server.get(f"{_anthropic_url(server)}/{in_path(batch)}")
         said = word(found.get("processing_status"))
-        counts = _counts(found)
+        counts = _anthropic_counts(found)
         answered = counts.pop("succeeded", 0)
         waiting = counts.pop("processing", 0)
         failed = sum(counts.values())
@@ -222,7 +224,7 @@ class AnthropicBatches:
     async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
         """Messages, errors, and what was cancelled or expired."""
         for batch in found.places:
-            async for line in server.lines(f"{_base(server)}/{in_path(batch)}/results"):
+            async for line in server.lines(f"{_anthropic_url(server)}/{in_path(batch)}/results"):
                 custom, result = word(line.get("custom_id")), inside(line, "result")
                 if result.get("type") == "succeeded":
                     body = json.dumps(inside(result, "message")).encode()
@@ -230,7 +232,7 @@ class AnthropicBatches:
                 elif result.get("type") == "errored":
                     error = inside(result, "error")
                     kind = word(inside(error, "error").get("type")) or word(error.get("type"))
-                    status = STATUSES.get(kind, 500)
+                    status = ANTHROPIC_STATUSES.get(kind, 500)
                     yield BatchResult(custom, status, json.dumps(error).encode())
                 else:
                     yield BatchResult(custom, None)
@@ -246,16 +248,16 @@ async def _listed(file: Path) -> AsyncIterator[bytes]:
     yield CLOSING
 
 
-def _base(server: BatchServer) -> str:
+def _anthropic_url(server: BatchServer) -> str:
     return f"{server.url.removesuffix('/v1')}/v1/messages/batches"
 
 
-def _counts(made: Body) -> dict[str, int]:
+def _anthropic_counts(made: Body) -> dict[str, int]:
     counts = inside(made, "request_counts")
     return {name: of for name, of in counts.items() if isinstance(of, int) and of >= 0}
 
 
-def _seconds(text: str) -> float:
+def _anthropic_seconds(text: str) -> float:
     """Seconds since 1970; infinite where the text is no time, so that it is looked at."""
     try:
         return datetime.fromisoformat(text).timestamp()
@@ -263,7 +265,7 @@ def _seconds(text: str) -> float:
         return float("inf")
 
 
-def _id(made: Body) -> str:
+def _anthropic_id(made: Body) -> str:
     found = word(made.get("id"))
     if not found:
         raise no_reply("sent no id", json.dumps(made).encode())
@@ -277,7 +279,7 @@ INLINE = 15 * 10**6
 """Bytes up to which the requests are sent in the message, which may have 20 MB."""
 
 GEMINI_ENDED = ("SUCCEEDED", "EXPIRED", "CANCELLED")
-HTTP = {1: None, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
+GEMINI_STATUSES = {1: None, 3: 400, 4: 504, 5: 404, 7: 403, 8: 429, 13: 500, 14: 503, 16: 401}
 """The HTTP status of an RPC code; 1 is a request that was cancelled."""
 
 
@@ -305,7 +307,7 @@ class GeminiBatches:
             "X-Goog-Upload-Header-Content-Type": "application/jsonl",
         }
         named = json.dumps({"file": {"display_name": tag}}).encode()
-        root, version = _root(server)
+        root, version = _gemini_root(server)
         headers, _ = await server.send(f"{root}/upload/{version}/files", start, named)
         place = next(
             (of for name, of in headers.items() if name.lower() == "x-goog-upload-url"), ""
@@ -318,20 +320,20 @@ class GeminiBatches:
             "X-Goog-Upload-Command": "upload, finalize",
         }
         _, made = await server.send(place, whole, pieces_of(file), signed=False)
-        return _name(inside(made, "file"))
+        return _gemini_name(inside(made, "file"))
 
     async def create(self, server: BatchServer, file: Path, uploaded: str, tag: str) -> str:
         """The batch of the uploaded file, or of the requests themselves."""
         model = quote(server.model, safe="/")
         path = model if "/" in model else f"models/{model}"
-        url = f"{_gemini_base(server)}/{path}:batchGenerateContent"
+        url = f"{_gemini_url(server)}/{path}:batchGenerateContent"
         if uploaded:
             given: Body = {"file_name": uploaded}
             made = await server.post(url, {"batch": {"display_name": tag, "input_config": given}})
         else:
             kind = {"Content-Type": "application/json"}
             _, made = await server.send(url, kind, _inlined(file, tag))
-        return _name(made)
+        return _gemini_name(made)
 
     async def find(self, server: BatchServer, tag: str, since: float, count: int) -> list[str]:  # noqa: ARG002
         """By its display name."""
@@ -340,15 +342,15 @@ class GeminiBatches:
             token = word(page.get("nextPageToken"))
             return f"&pageToken={quote(token, safe='')}" if token else ""
 
-        async for page in pages(server, f"{_gemini_base(server)}/batches?pageSize=100", following):
+        async for page in pages(server, f"{_gemini_url(server)}/batches?pageSize=100", following):
             for one in page:
                 if (inside(one, "metadata") or one).get("displayName") == tag:
-                    return [_name(one)]
+                    return [_gemini_name(one)]
         return []
 
     async def status(self, server: BatchServer, batch: str) -> BatchStatus:
         """How far it is."""
-        found = await server.get(f"{_gemini_base(server)}/{_path(batch)}")
+        found = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
         about = inside(found, "metadata") or found
         said = word(about.get("state"))
         state = said.rpartition("STATE_")[2]
@@ -374,7 +376,7 @@ class GeminiBatches:
     async def results(self, server: BatchServer, found: BatchStatus) -> AsyncIterator[BatchResult]:
         """Those in the message of the batch, or in its file."""
         for batch in found.places:
-            made = await server.get(f"{_gemini_base(server)}/{_path(batch)}")
+            made = await server.get(f"{_gemini_url(server)}/{_gemini_path(batch)}")
             about = inside(made, "response") or inside(inside(made, "metadata"), "output")
             listed = inside(about, "inlinedResponses").get("inlinedResponses")
             for one in listed if isinstance(listed, list) else ():
@@ -382,8 +384,8 @@ class GeminiBatches:
                     yield _result(word(inside(one, "metadata").get("key")), one)
             file = word(about.get("responsesFile"))
             if file:
-                root, version = _root(server)
-                url = f"{root}/download/{version}/{_path(file)}:download?alt=media"
+                root, version = _gemini_root(server)
+                url = f"{root}/download/{version}/{_gemini_path(file)}:download?alt=media"
                 async for line in server.lines(url):
                     yield _result(word(line.get("key")), line)
 
@@ -393,7 +395,7 @@ def _result(custom: str, one: Body) -> BatchResult:
     if not error:
         return BatchResult(custom, 200, json.dumps(inside(one, "response")).encode())
     code = error.get("code")
-    status = HTTP.get(code, 500) if isinstance(code, int) else 500
+    status = GEMINI_STATUSES.get(code, 500) if isinstance(code, int) else 500
     if isinstance(code, int) and 400 <= code < 600:
         status = code
     body = {"error": {**error, "code": status}}
@@ -411,11 +413,11 @@ def _inlined(file: Path, tag: str) -> bytes:
     return encoded({"batch": {"display_name": tag, "input_config": config}})
 
 
-def _gemini_base(server: BatchServer) -> str:
-    return "/".join(_root(server))
+def _gemini_url(server: BatchServer) -> str:
+    return "/".join(_gemini_root(server))
 
 
-def _root(server: BatchServer) -> tuple[str, str]:
+def _gemini_root(server: BatchServer) -> tuple[str, str]:
     """The address without its version, and the version."""
     for version in ("v1beta", "v1"):
         if server.url.endswith(f"/{version}"):
@@ -423,7 +425,7 @@ def _root(server: BatchServer) -> tuple[str, str]:
     return server.url, "v1beta"
 
 
-def _path(name: str) -> str:
+def _gemini_path(name: str) -> str:
     """A name of the server's, such as ``batches/1``, as a path of two parts."""
     parts = name.split("/")
     if len(parts) != 2 or not all(part.strip(".") for part in parts):
@@ -431,7 +433,7 @@ def _path(name: str) -> str:
     return "/".join(quote(part, safe="") for part in parts)
 
 
-def _name(made: Body) -> str:
+def _gemini_name(made: Body) -> str:
     found = word(made.get("name"))
     if not found:
         raise no_reply("sent no name", json.dumps(made).encode())

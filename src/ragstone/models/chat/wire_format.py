@@ -1,19 +1,15 @@
-"""Wire format: a provider's requests and replies, and settings such as ``?temperature=0``."""
+"""Wire format: settings such as ``?temperature=0``, and the pieces of requests and replies."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from ragstone.core.errors import ModelError
-from ragstone.models.embedding_api import SURROGATE, Server, one_line
+from ragstone.models.embedding_api import SURROGATE, one_line
 
 from .http_transport import BODY_SHOWN
-from .model import ITEMS, ChatFailure, ChatReply, ChatRequest, Trouble, tokens
-
-if TYPE_CHECKING:
-    from .batch_server import BatchFormat
-
+from .model import ITEMS, ChatFailure, ChatRequest, Trouble, tokens
 
 Effort = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 Layout = Literal["strict", "json", "prompt"]
@@ -194,32 +190,6 @@ WORKED = "Such as, to another question:"
 
 Body = dict[str, Any]
 """A request, or a piece of one, as JSON."""
-
-
-@dataclass(frozen=True, slots=True)
-class Wire:
-    """One provider's format.
-
-    Args:
-        format: Its name, part of a model's identity.
-        variable: The environment variable that holds the key.
-        takes: The supported settings.
-        url: The URL for requests to a server.
-        headers: The HTTP headers, given the key.
-        body: Builds a request from a question, the model's name, the settings, and the features
-            that the server is known not to support. What the user set is always included.
-        read: Reads a reply from its status, headers and body.
-        batches: Its format for batches; None if it has none.
-    """
-
-    format: str
-    variable: str
-    takes: Takes
-    url: Callable[[Server], str]
-    headers: Callable[[str | None], dict[str, str]]
-    body: Callable[[ChatRequest, str, Settings, frozenset[str]], Body]
-    read: Callable[[int, Mapping[str, str], bytes], ChatReply]
-    batches: "BatchFormat | None" = None
 
 
 def layout(settings: Settings, lacks: frozenset[str]) -> Layout:
