@@ -4,7 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.text_counts import longest_common_subsequence, normalised, overlap, tokens
+from ragstone.judges.text_counts import (
+    longest_common_subsequence,
+    normalised,
+    overlap,
+    rouge_tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -18,7 +23,7 @@ from ragstone.judges.text_counts import longest_common_subsequence, normalised, 
     ],
 )
 def test_tokens_are_runs_of_letters_and_digits(text: str, expected: list[str]) -> None:
-    assert tokens(text) == expected
+    assert rouge_tokens(text) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
-from .local.text_terms import STOP_WORDS, as_written, name_runs
-from .local.text_terms import tokens as word_tokens
+from .local.text_terms import STOP_WORDS, as_written, name_runs, tokens
 
 MONTHS = frozenset(
     {
@@ -53,7 +52,7 @@ def holds(passage: Sequence[str], entity: EntityWords) -> bool:
 def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | None]:
     """Tells whether a passage holds an entity; None if none does and a passage has no text."""
     given = list(passages)
-    folded = [word_tokens(text) for text in given if text is not None]
+    folded = [tokens(text) for text in given if text is not None]
     otherwise = None if None in given else False
     return lambda entity: any(holds(one, entity) for one in folded) or otherwise
 
@@ -61,7 +60,7 @@ def held_by(passages: Iterable[str | None]) -> Callable[[EntityWords], bool | No
 def _numbers(text: str) -> Iterator[EntityWords]:
     """Dates and numbers; a 1 is mostly the word `one`, and counts only in a date."""
     run: list[str] = []
-    for word in [*word_tokens(text), ""]:
+    for word in [*tokens(text), ""]:
         if word and (word in MONTHS or word[0].isdigit()):
             run.append(word)
             continue
@@ -76,14 +75,10 @@ def _numbers(text: str) -> Iterator[EntityWords]:
 
 def _names(text: str) -> Iterator[EntityWords]:
     """Capitalised words, but for one that opens a sentence alone; `Paris` is no sentence."""
-    sentence = not STOP_WORDS.isdisjoint(word_tokens(text))
+    sentence = not STOP_WORDS.isdisjoint(tokens(text))
     for run, opens in name_runs(text):
-        words = [word for word in word_tokens(run) if word not in STOP_WORDS]
-        if (
-            not words
-            or words[0][0].isdigit()
-            or (sentence and opens and len(word_tokens(run)) == 1)
-        ):
+        words = [word for word in tokens(run) if word not in STOP_WORDS]
+        if not words or words[0][0].isdigit() or (sentence and opens and len(tokens(run)) == 1):
             continue
         yield EntityWords(as_written(words, run) if len(words) == 1 else run, tuple(words))
 
@@ -104,7 +99,7 @@ class TextOverlap:
     rouge_l: float
 
 
-def tokens(text: str) -> list[str]:
+def rouge_tokens(text: str) -> list[str]:
     """Runs of letters and digits, in lower case."""
     return _TOKEN.findall(text.lower())
 
@@ -120,7 +115,7 @@ def normalised(text: str) -> str:
 
 def overlap(answer: str, reference: str) -> TextOverlap:
     """All measures of one pair."""
-    ours, theirs = tokens(answer), tokens(reference)
+    ours, theirs = rouge_tokens(answer), rouge_tokens(reference)
     return TextOverlap(
         exact_match=float(normalised(answer) == normalised(reference)),
         token_f1=_f1(_shared(ours, theirs), len(ours), len(theirs)),

@@ -13,13 +13,12 @@ from ragstone.judges.llm.prompts import (
     Passage,
     block,
     contexts_block,
-    found,
     listing,
     passages,
     sentences_block,
     turns_block,
 )
-from ragstone.judges.llm.questions import boundary, escaped, unescaped
+from ragstone.judges.llm.questions import boundary, escaped, quote_is_in, unescaped
 
 LINE = re.compile(r"==== ([0-9a-f]{32})((?: \w+)?)")
 HASH = "5f0c" * 8
@@ -245,7 +244,7 @@ TEXT = "The “Royal Albert” Bridge opened in 1859.\nIt carries the\u00ad rail
     ],
 )
 def test_a_quote_is_found_whatever_its_marks(quote: str) -> None:
-    assert found(quote, ["Something else.", TEXT])
+    assert quote_is_in(quote, ["Something else.", TEXT])
 
 
 @pytest.mark.parametrize(
@@ -263,4 +262,4 @@ def test_a_quote_is_found_whatever_its_marks(quote: str) -> None:
     ],
 )
 def test_a_quote_that_does_not_stand_in_one_text_is_not_found(quote: str) -> None:
-    assert not found(quote, ["Something else.", TEXT])
+    assert not quote_is_in(quote, ["Something else.", TEXT])

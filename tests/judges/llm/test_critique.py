@@ -8,7 +8,7 @@ import pytest
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.data import Example
 from ragstone.judgements import Topic
-from ragstone.judges.llm.answer_tasks import CritiqueTask, CritiqueVerdict, item_id
+from ragstone.judges.llm.answer_tasks import CritiqueTask, CritiqueVerdict, critique_item_id
 from ragstone.judges.llm.prompts import Prompts, load_prompts
 from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.rubrics import ASPECTS, aspects, check_aspects
@@ -37,9 +37,9 @@ def test_each_aspect_is_asked_in_as_many_pieces_as_it_has_votes() -> None:
     pieces = TASK.pieces(matter(TONE, HARM), PROMPTS, ROOM)
     assert [(list(piece.items), piece.vote) for piece in pieces] == [
         (["v01"], 0),
-        ([item_id("warm tone!")], 0),
-        ([item_id("warm tone!")], 1),
-        ([item_id("warm tone!")], 2),
+        ([critique_item_id("warm tone!")], 0),
+        ([critique_item_id("warm tone!")], 1),
+        ([critique_item_id("warm tone!")], 2),
     ]
 
 
@@ -75,7 +75,7 @@ def test_aspects_are_asked_in_alphabetical_order() -> None:
 
 def test_the_known_aspects_have_ids_by_their_places() -> None:
     known = ["harmfulness", "maliciousness", "coherence", "correctness", "conciseness"]
-    assert [item_id(name) for name in known] == ["v01", "v02", "v03", "v04", "v05"]
+    assert [critique_item_id(name) for name in known] == ["v01", "v02", "v03", "v04", "v05"]
 
 
 def test_other_topics_and_examples_without_an_answer_are_not_asked_about() -> None:
@@ -84,19 +84,22 @@ def test_other_topics_and_examples_without_an_answer_are_not_asked_about() -> No
 
 
 def test_a_name_that_is_no_id_gets_a_hash() -> None:
-    assert item_id("coherence") == "v03"
-    ids = {item_id(name) for name in ("warm tone", "warm-tone", "Warm Tone", "ton chaleureux é")}
+    assert critique_item_id("coherence") == "v03"
+    ids = {
+        critique_item_id(name)
+        for name in ("warm tone", "warm-tone", "Warm Tone", "ton chaleureux é")
+    }
     assert len(ids) == 4
     assert all(one.isascii() and one.replace("_", "").isalnum() for one in ids)
-    assert item_id("友好").startswith("critique_")
-    assert re.fullmatch(r"critique_[0-9a-f]{8}", item_id("\ud83d"))
-    assert re.fullmatch(r"critique_(tone_){6}_[0-9a-f]{8}", item_id("Tone " * 20))
+    assert critique_item_id("友好").startswith("critique_")
+    assert re.fullmatch(r"critique_[0-9a-f]{8}", critique_item_id("\ud83d"))
+    assert re.fullmatch(r"critique_(tone_){6}_[0-9a-f]{8}", critique_item_id("Tone " * 20))
 
 
 def test_every_vote_is_a_row_and_those_lacking_have_no_verdict() -> None:
     said = TaskReply(
-        {"v01": votes("no"), item_id("warm tone!"): votes("yes", "no")},
-        {item_id("warm tone!"): "cut off"},
+        {"v01": votes("no"), critique_item_id("warm tone!"): votes("yes", "no")},
+        {critique_item_id("warm tone!"): "cut off"},
     )
     assert TASK.rows("critique", matter(TONE, HARM), said) == [
         {"aspect": "harmfulness", "index": 0, "verdict": False, "reason": "reason 0"},

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from ragstone.judges.similarity.bertscore import windows
+from ragstone.judges.similarity.similarity_judge import windows
 from ragstone.testing import ScriptedEncoder
 
 TEN = ScriptedEncoder(max_tokens=10)

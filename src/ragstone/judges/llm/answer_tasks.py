@@ -70,7 +70,7 @@ class CritiqueTask(OfKind):
         return (*facts_of(target.example, "question", "answer"), wanted)
 
     def _piece(self, target: Target, prompts: Prompts, aspect: Topic, vote: int) -> Piece:
-        name = item_id(aspect.name)
+        name = critique_item_id(aspect.name)
         return Piece(
             self.name,
             instructions_for(prompts, self.name),
@@ -84,7 +84,7 @@ class CritiqueTask(OfKind):
         )
 
 
-def item_id(aspect: str) -> str:
+def critique_item_id(aspect: str) -> str:
     """``v01``, … for built-in aspects, else ``critique_ASPECT``, hashed if it has odd letters."""
     if aspect in ASPECTS:
         return f"v{list(ASPECTS).index(aspect) + 1:02d}"
@@ -96,7 +96,7 @@ def item_id(aspect: str) -> str:
 
 
 def _votes(aspect: Topic, reply: TaskReply) -> list[Row]:
-    name = item_id(aspect.name)
+    name = critique_item_id(aspect.name)
     given = said(reply, name, CritiqueVerdict)[: aspect.votes]
     verdicts = [(one.verdict == "yes", one.reason) for one in given]
     unread = [(None, why_lacking(reply, name))] * (aspect.votes - len(given))

@@ -11,8 +11,8 @@ from ragstone.data import Example, Turn
 from ragstone.judgements import ASKS, SUPPORT_VERDICTS, ConversationSupport, Relevance, Support
 from ragstone.judges.judge import Proposition, no_text, with_turns
 
-from .prompts import Passage, Prompts, contexts_block, found, has, instructions_for, listing, shown
-from .questions import Item, Piece, ReplyEntry
+from .prompts import Passage, Prompts, contexts_block, has, instructions_for, listing, shown
+from .questions import Item, Piece, ReplyEntry, quote_is_in
 from .replies import WHOLE
 from .task import OfKind, Row, Target, TaskReply, balanced, groups, numbered, said, why_lacking
 
@@ -223,8 +223,8 @@ class PropositionTask(OfKind):
     def _asked(self, target: Target) -> dict[str, str]:
         """The texts of all propositions by id, each once, in an order set by the texts alone."""
         origins = (str(ask.origin) for ask in self.kind.asks)
-        found = chain.from_iterable(target.propositions.get(origin, ()) for origin in origins)
-        texts = sorted({proposition.text for proposition in found})
+        propositions = chain.from_iterable(target.propositions.get(at, ()) for at in origins)
+        texts = sorted({proposition.text for proposition in propositions})
         seed = _hash("\0".join(texts))
         return numbered("p", sorted(texts, key=lambda text: (_hash(text, seed), text)))
 
@@ -263,7 +263,7 @@ def _verdict(
     speaking = [item for item in items if item.verdict == verdict]
     named = [one for item in speaking for one in item.evidence if verdict != ABSENT]
     quotes = [item.quote.strip() for item in speaking if verdict != ABSENT and item.quote.strip()]
-    standing = [quote for quote in quotes if found(quote, contexts)]
+    standing = [quote for quote in quotes if quote_is_in(quote, contexts)]
     return {
         "verdict": verdict,
         "probability": float(verdict == SUPPORTED),

@@ -7,16 +7,17 @@ than half; whole grades are verdicts.
 The isolated plan asks each task by itself. The lean plan merges claims, quality and critiques of
 a single vote, and relevance and support: fewer calls, but a model does several tasks in a call.
 
-The judge neither asks nor stores anything; a chat judge of a run does. A reply
+The judge neither asks nor stores anything; the ``Asker`` of a run does. A reply
 passes five types before it is a row: ``ChatReply``, the text from the server; ``ReplyEntry``, its
 content under an id; ``Item``, the same in the terms of its task; ``Outcome``, all items of a
 question; ``TaskReply``, all items of a task.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, Protocol, TypeVar
 
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Reason
@@ -43,6 +44,24 @@ from .prompts import Prompts, asked_kinds
 from .questions import Item, Piece, Question
 from .replies import Outcome
 from .task import Row, Target, Task, TaskReply, portions
+
+Result = TypeVar("Result")
+
+
+class Asker(Protocol):
+    """Asks models, with pacing, retries, journal and budget."""
+
+    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
+        """Ask a question; one that was asked before is answered from the journal.
+
+        Args:
+            model: The model to ask.
+            question: The question.
+            turn: The position of the example in the data; lower ones go first.
+        """
+
+    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run a coroutine that asks to its end, from a thread outside the event loop."""
 
 
 def vote(kind: type[Kind], said: Sequence[Sequence[Row]], members: int) -> list[Row]:

@@ -36,19 +36,7 @@ from ragstone.judgements import (
 from ragstone.judges.local.sentences import sentences
 from ragstone.models.chat import ITEMS
 
-from .questions import boundary, escaped, found, line
-
-__all__ = [
-    "Passage",
-    "block",
-    "contexts_block",
-    "found",
-    "listing",
-    "passages",
-    "sentences_block",
-    "turns_block",
-]
-
+from .questions import boundary, escaped, line
 
 SYSTEM = "system"
 """``system.md`` stands before every prompt."""

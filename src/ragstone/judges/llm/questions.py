@@ -29,7 +29,7 @@ _JOINED = (
 )
 """Characters between which a joiner is part of the spelling: Persian, Hindi, emoji."""
 
-BOUNDARY_UNSEEN = (
+_INVISIBLE = (
     "\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufeff\uffa0\ufff0-\ufffb"
     "\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
@@ -45,13 +45,13 @@ _JOINER = f"(?:(?<![{_JOINED}][\u200c\u200d])|(?![{_JOINED}]))"
 
 _SHOWN_ESCAPED = re.compile(
     # One set of characters to begin with, for that is what a search is quick with.
-    f"[{BOUNDARY_UNSEEN}\u200c\u200d{_LINE}\\[［【\\\\](?:"
-    f"(?<=[{BOUNDARY_UNSEEN}])"
+    f"[{_INVISIBLE}\u200c\u200d{_LINE}\\[［【\\\\](?:"
+    f"(?<=[{_INVISIBLE}])"
     f"|(?<=[\u200c\u200d]){_JOINER}"
     f"|(?<=[{_LINE}])(?<![{_LINE}]{{2}})[{_LINE}]{{2,}}{_GAP}{{0,8}}{_HASH}"
     f"|(?<=[\\[［【]){_MARK}"
     r"|(?<=\\)(?<!\\\\)\\*"
-    f"(?:[{BOUNDARY_UNSEEN}]|[\u200c\u200d]{_JOINER}|[{_LINE}]{{3,}}{_GAP}{{0,8}}{_HASH}"
+    f"(?:[{_INVISIBLE}]|[\u200c\u200d]{_JOINER}|[{_LINE}]{{3,}}{_GAP}{{0,8}}{_HASH}"
     f"|[\\[［【]{_MARK}|u[0-9a-f]{{4}}|U[0-9a-f]{{8}}))"
 )
 _ESCAPED = re.compile(
@@ -350,7 +350,7 @@ _MARKS = str.maketrans("", "", "\"'`´“”„‟‘’‚‛«»‹›＂＇�
 _DASHES = str.maketrans(dict.fromkeys("‐‑‒–—―−", "-"))
 
 
-def found(quote: str, texts: Iterable[str]) -> bool:
+def quote_is_in(quote: str, texts: Iterable[str]) -> bool:
     """Whether a quote is in one of the texts.
 
     Case, white space, quote marks, the length of dashes, a stop at an end, sentence numbers such

@@ -1,4 +1,4 @@
-"""Replies: the items of a model's reply, read from its text, and the interface that asks models.
+"""Replies: the items of a model's reply, read from its text.
 
 Items are read separately, so that a bad item does not spoil others. Scales accept only whole
 numbers, not values merely equal to them.
@@ -7,19 +7,16 @@ numbers, not values merely equal to them.
 import json
 import re
 import unicodedata
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal
 
 from pydantic import BeforeValidator, ValidationError
 
-from ragstone.models.chat import ChatModel
 from ragstone.models.chat.model import MalformedReply, drafts, json_objects
 
-from .questions import Item, Question, ReplyEntry, unescaped
-
-Result = TypeVar("Result")
+from .questions import Item, ReplyEntry, unescaped
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,22 +38,6 @@ class Outcome:
     reason: str | None = None
     requests: tuple[str, ...] = ()
     later: bool = False
-
-
-class Asker(Protocol):
-    """Asks models, with pacing, retries, journal and budget."""
-
-    async def ask(self, model: ChatModel, question: Question, turn: int = 0) -> Outcome:
-        """Ask a question; one that was asked before is answered from the journal.
-
-        Args:
-            model: The model to ask.
-            question: The question.
-            turn: The position of the example in the data; lower ones go first.
-        """
-
-    def wait(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Run a coroutine that asks to its end, from a thread outside the event loop."""
 
 
 DEEPEST_WRAPPER = 3

@@ -20,10 +20,9 @@ from ragstone.models import CachedEncoder, Encoder, TokenVectors, Vectors
 
 from .claim_support import ALIGNMENT_VERSION, DECIMALS, Alignment, Reading, align, pieces, read
 from .claims_and_evidence import Passages
-from .text_terms import VERSION as WORDS
-from .text_terms import stem_or_none, terms, tokens
+from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
 
-LIKENESS_VERSION = f"ragstone-likeness/1({WORDS})"
+LIKENESS_VERSION = f"ragstone-likeness/1({WORDS_VERSION})"
 
 SMALL_WORD = 0.1
 GIVEN_WORD = 0.3

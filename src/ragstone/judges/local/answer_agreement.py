@@ -25,9 +25,9 @@ from .aligner import Likeness
 from .claim_support import curve
 from .quantities import is_number, rounded
 from .text_terms import (
+    LONGEST_SPELLED,
     SAME_OPENING,
-    SHORTEST,
-    SPELLING_LONGEST,
+    SHORTEST_SPELLED,
     as_written,
     close,
     names,
@@ -35,7 +35,7 @@ from .text_terms import (
     tokens,
 )
 
-VERSION = "ragstone-agreement/2"
+AGREEMENT_VERSION = "ragstone-agreement/2"
 
 STRINGS = "agreement/strings"
 ENCODER = "agreement/encoder"
@@ -335,7 +335,7 @@ def _read(text: str) -> _Text:
     distinct = dict.fromkeys(stems)
     alike: dict[str, list[str]] = {}
     for stem in distinct:
-        if SHORTEST <= len(stem) <= SPELLING_LONGEST and not stem[0].isdigit():
+        if SHORTEST_SPELLED <= len(stem) <= LONGEST_SPELLED and not stem[0].isdigit():
             same = alike.setdefault(stem[:SAME_OPENING], [])
             if len(same) < LOOKED_AT:
                 same.append(stem)

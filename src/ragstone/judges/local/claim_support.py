@@ -25,11 +25,9 @@ from numpy.typing import NDArray
 from ragstone.core.messages import reason
 from ragstone.models import Encoder, TokenVectors, Vectors
 
-from . import claims_and_evidence as evidence
-from . import claims_and_evidence as frames
-from . import contradiction
-from .claims_and_evidence import FRAMES_VERSION as FRAMES
 from .claims_and_evidence import (
+    EVIDENCE_VERSION,
+    FRAMES_VERSION,
     WINDOW,
     EvidenceCounts,
     Passages,
@@ -37,13 +35,11 @@ from .claims_and_evidence import (
     gather,
     without_citations,
 )
-from .contradiction import ContradictingSentence
-from .sentences import VERSION as SENTENCES
-from .sentences import sentences
-from .text_terms import VERSION as WORDS
-from .text_terms import as_written, stem_or_none, tokens
+from .contradiction import CONTRADICTION_VERSION, ContradictingSentence, contradiction
+from .sentences import SENTENCES_VERSION, sentences
+from .text_terms import WORDS_VERSION, as_written, stem_or_none, tokens
 
-ALIGNMENT_VERSION = f"ragstone-alignment/1({SENTENCES},{WORDS},{FRAMES})"
+ALIGNMENT_VERSION = f"ragstone-alignment/1({SENTENCES_VERSION},{WORDS_VERSION},{FRAMES_VERSION})"
 
 DECIMALS = 4
 """Cosines hang on the size of the batch from the seventh on; a score should not."""
@@ -289,8 +285,7 @@ def curve(name: str) -> Curve:
     return curves()[name]
 
 
-VERSION = f"ragstone-support/2({evidence.VERSION},{frames.FRAMES_VERSION},{contradiction.VERSION})"
-ALIGNED_VERSION = ALIGNMENT_VERSION
+SUPPORT_VERSION = f"ragstone-support/2({EVIDENCE_VERSION},{FRAMES_VERSION},{CONTRADICTION_VERSION})"
 
 STRINGS = "support/strings"
 ENCODER = "support/encoder"
@@ -343,7 +338,7 @@ def support(
         probability = 0.0 if asked is None else probability_of(asked) / 2
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
-    against = contradiction.contradiction(without_citations(proposition), seen, passages)
+    against = contradiction(without_citations(proposition), seen, passages)
     why = _reason(proposition, seen, alignment, against, passages, turns_from)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)

@@ -118,7 +118,7 @@ def statements(reference: str) -> list[str]:
 
 SHORT_REFERENCE = 60
 
-CLAIMS_CITATION = re.compile(
+_LONE_CITATION = re.compile(
     r"\[(?:Data:[^\]]{0,200}|[^\]\s]{0,40}(?: [^\]\s]{0,40}){0,4}(?<![.!?]))\]"
     r"|\((?:see |source:? )?[^()]{0,60}\d{4}\)|https?://\S+"
 )
@@ -151,7 +151,7 @@ def heads_a_table(text: str, start: int) -> bool:
 def _asserts(text: str, start: int, sentence: str) -> bool:
     if sentence.rstrip("\"'”’)]*_ ").endswith(("?", "？", "؟")):
         return False
-    if not _WORD.search(CLAIMS_CITATION.sub("", sentence)) or _REFERENCE_LINE.match(sentence):
+    if not _WORD.search(_LONE_CITATION.sub("", sentence)) or _REFERENCE_LINE.match(sentence):
         return False
     words = sentence.split()
     if sentence.rstrip("*_ ").endswith((":", "：")):
@@ -313,7 +313,7 @@ def _lowest(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-VERSION = "ragstone-evidence/1"
+EVIDENCE_VERSION = "ragstone-evidence/1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from .claim_support import curve
 from .sentences import sentences
 from .text_terms import as_written, terms
 
-VERSION = "ragstone-relevance/2"
+RELEVANCE_VERSION = "ragstone-relevance/2"
 
 STRINGS = "relevance/strings"
 ENCODER = "relevance/encoder"

@@ -17,11 +17,10 @@ from operator import or_
 from ragstone.core.messages import reason
 
 from .claims_and_evidence import EvidenceCounts, Passages, numbers_of
-from .quantities import MONTHS, quantities
-from .quantities import VERSION as QUANTITIES
+from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
-VERSION = f"ragstone-contradiction/2({QUANTITIES})"
+CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
 
 ALMOST_ALL = 0.75
 """Share of the claim's other words that the sentence holds."""

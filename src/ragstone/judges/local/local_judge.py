@@ -29,26 +29,30 @@ from ragstone.judges.judge import (
 )
 from ragstone.models import Encoder
 
-from . import aligner as likeness
-from . import answer_agreement as agreement
-from . import claim_support as support
-from . import claims_and_evidence as claims
-from . import context_relevance as relevance
-from . import response_type as response
-from . import sentences
-from . import text_terms as words
-from .aligner import Aligner, AlignmentInput, like
-from .claim_support import Alignment
-from .claims_and_evidence import Passages
+from .aligner import LIKENESS_VERSION, Aligner, AlignmentInput, like
+from .answer_agreement import (
+    AGREEMENT_VERSION,
+    StatementMatch,
+    claim_agreement,
+    is_open,
+    is_settled,
+    statement_agreement,
+)
+from .claim_support import ALIGNMENT_VERSION, SUPPORT_VERSION, Alignment, support
+from .claims_and_evidence import CLAIMS_VERSION, NO_CLAIMS, Passages, claims, statements
+from .context_relevance import RELEVANCE_VERSION, relevance
+from .response_type import RESPONSE_VERSION, response_type
+from .sentences import SENTENCES_VERSION
+from .text_terms import WORDS_VERSION
 
 PARTS = (
-    sentences.VERSION,
-    words.VERSION,
-    claims.CLAIMS_VERSION,
-    response.VERSION,
-    support.VERSION,
-    relevance.VERSION,
-    agreement.VERSION,
+    SENTENCES_VERSION,
+    WORDS_VERSION,
+    CLAIMS_VERSION,
+    RESPONSE_VERSION,
+    SUPPORT_VERSION,
+    RELEVANCE_VERSION,
+    AGREEMENT_VERSION,
 )
 """Versions of the rules it is made of; part of the signature."""
 
@@ -92,7 +96,7 @@ class LocalJudge:
         """What its numbers depend on, for the signature."""
         if self.encoder is None:
             return list(PARTS)
-        models = (support.ALIGNED_VERSION, likeness.LIKENESS_VERSION, self.encoder.fingerprint[:12])
+        models = (ALIGNMENT_VERSION, LIKENESS_VERSION, self.encoder.fingerprint[:12])
         return [*PARTS, *models]
 
     asks: frozenset[str] = frozenset(
@@ -146,7 +150,7 @@ def _fill_response(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None
         answer = block.examples[row].answer or ""
         subject = fingerprint(Response.name, answer)
         if sheet.done(row, subject):
-            kind, reason = response.response_type(answer)
+            kind, reason = response_type(answer)
             sheet.add(subject, response_type=kind, reason=reason)
 
 
@@ -156,11 +160,11 @@ def _fill_claims(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> None:
     kinds = dict(block.tables.of(Response.name).select("row", "response_type").iter_rows())
     for row in rows:
         answer = block.examples[row].answer or ""
-        silent = kinds.get(row) in claims.NO_CLAIMS
+        silent = kinds.get(row) in NO_CLAIMS
         subject = fingerprint(Claim.name, answer, silent)
         if not sheet.done(row, subject) or silent:
             continue
-        asserted = [claim for claim in claims.claims(answer) if claim.factual]
+        asserted = [claim for claim in claims(answer) if claim.factual]
         for index, claim in enumerate(asserted):
             sheet.add(
                 subject,
@@ -181,7 +185,7 @@ def _fill_statements(sheet: RowBuilder, block: Block, rows: Sequence[int]) -> No
         if not sheet.done(row, subject):
             continue
         for number, reference in enumerate(references):
-            for index, text in enumerate(claims.statements(reference)):
+            for index, text in enumerate(statements(reference)):
                 sheet.add(subject, reference=number, index=index, text=text)
 
 
@@ -203,7 +207,7 @@ def _fill_relevance(
             todo.append((subject, example.question or "", texts, example))
     cosines = _cosines(encoder, [(question, texts) for _, question, texts, _ in todo])
     for (subject, question, texts, example), alike in zip(todo, cosines, strict=True):
-        verdicts = relevance.relevance(question, texts, alike)
+        verdicts = relevance(question, texts, alike)
         for context, verdict in zip(example.contexts or (), verdicts, strict=True):
             sheet.add(
                 subject,
@@ -268,7 +272,7 @@ def _fill_support(
         turns = len(example.history) if sheet.kind.reads_turns else 0
         turns_from = len(asked.contexts) - turns
         for proposition, match in zip(mine, matches, strict=True):
-            verdict = support.support(
+            verdict = support(
                 proposition.text, asked.passages, example.question, match, turns_from=turns_from
             )
             sheet.add(
@@ -287,7 +291,7 @@ def _fill_statement_agreement(
 ) -> None:
     assert sheet.kind is Agreement
     propositions = block.propositions(sheet.ask)
-    found: list[tuple[str, Example, Proposition, agreement.StatementMatch]] = []
+    found: list[tuple[str, Example, Proposition, StatementMatch]] = []
     left_open: list[tuple[str | None, str, str]] = []
     for row in rows:
         example = block.examples[row]
@@ -296,25 +300,23 @@ def _fill_statement_agreement(
         subject = fingerprint(sheet.ask, example.question, answer, example.reference, mine)
         if not sheet.done(row, subject):
             continue
-        first = [
-            (one, agreement.statement_agreement(one.text, answer, example.question)) for one in mine
-        ]
+        first = [(one, statement_agreement(one.text, answer, example.question)) for one in mine]
         found += [(subject, example, one, said) for one, said in first]
-        by_reference: dict[int, list[agreement.StatementMatch]] = {}
+        by_reference: dict[int, list[StatementMatch]] = {}
         for one, said in first:
             by_reference.setdefault(one.reference, []).append(said)
-        if not any(map(agreement.is_settled, by_reference.values())):
+        if not any(map(is_settled, by_reference.values())):
             left_open += [
                 (example.question, one.text, answer)
                 for one, said in first
-                if agreement.is_open(one.text, said)
+                if is_open(one.text, said)
             ]
     alike = {} if aligner is None else like(aligner.encoder, left_open)
     for subject, example, one, said in found:
         asked = example.question, one.text, example.answer or ""
         if (match := alike.get(asked)) is not None:
             question, statement, answer = asked
-            said = agreement.statement_agreement(statement, answer, question, match)
+            said = statement_agreement(statement, answer, question, match)
         sheet.add(
             subject,
             **_about(sheet, one),
@@ -337,7 +339,7 @@ def _fill_claim_agreement(sheet: RowBuilder, block: Block, rows: Sequence[int]) 
             continue
         for one in mine:
             for number, reference in enumerate(example.reference):
-                known = agreement.claim_agreement(one.text, reference, example.question)
+                known = claim_agreement(one.text, reference, example.question)
                 sheet.add(
                     subject,
                     **_about(sheet, one) | {"reference": number},

@@ -14,7 +14,7 @@ from itertools import dropwhile, islice, pairwise, takewhile
 
 from .text_terms import stem, stem_or_none, tokens
 
-VERSION = "ragstone-quantities/1"
+QUANTITIES_VERSION = "ragstone-quantities/1"
 
 
 @dataclass(frozen=True, slots=True)

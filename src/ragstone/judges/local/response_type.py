@@ -11,7 +11,7 @@ from ragstone.core.messages import reason
 
 from .sentences import sentences
 
-VERSION = "ragstone-response/3"
+RESPONSE_VERSION = "ragstone-response/3"
 
 PHRASES_8 = (
     "i don't know",

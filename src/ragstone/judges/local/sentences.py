@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-VERSION = "ragstone-sentences/2"
+SENTENCES_VERSION = "ragstone-sentences/2"
 
 LONGEST = 5_000
 """Characters of a sentence: longer text without a stop is cut, so that no step takes long."""

@@ -50,16 +50,16 @@ class _Remembered(dict[str, T]):
 SAME_OPENING = 3
 """Letters with which two spellings of one word begin."""
 
-SHORTEST, SPELLING_LONGEST = 5, 64
+SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
 """Letters of words that may be two spellings of one."""
 
 
 def close(one: str, other: str) -> bool:
     """Whether two words are spellings of one: the same beginning, nearly the same end."""
     least, most = sorted((len(one), len(other)))
-    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST or most - least > 3:
+    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
         return False
-    if one[0].isdigit() or most > SPELLING_LONGEST:
+    if one[0].isdigit() or most > LONGEST_SPELLED:
         return False
     if least >= 6 and one[: least - 1] == other[: least - 1]:
         return True
@@ -76,8 +76,8 @@ def alike(one: str, other: str) -> bool:
     if least < SAME_OPENING or one[:SAME_OPENING] == other[:SAME_OPENING]:
         return True
     return (
-        least >= SHORTEST
-        and most <= SPELLING_LONGEST
+        least >= SHORTEST_SPELLED
+        and most <= LONGEST_SPELLED
         and most - least <= 2
         and _within(2, one, other)
     )
@@ -95,7 +95,7 @@ def _within(most: int, one: str, other: str) -> bool:
     return row[-1] <= most
 
 
-VERSION = "ragstone-words/1"
+WORDS_VERSION = "ragstone-words/1"
 
 
 def fold(text: str) -> str:

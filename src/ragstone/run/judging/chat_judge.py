@@ -24,6 +24,7 @@ from ragstone.judges.judge import (
 )
 from ragstone.judges.llm.llm_judge import (
     LEAST_ROOM,
+    Asker,
     LLMJudge,
     Plan,
     retrieved_nothing,
@@ -31,7 +32,6 @@ from ragstone.judges.llm.llm_judge import (
     too_long,
 )
 from ragstone.judges.llm.questions import Piece
-from ragstone.judges.llm.replies import Asker
 from ragstone.judges.llm.task import Target, Task, TaskReply
 from ragstone.models.chat import ChatModel
 

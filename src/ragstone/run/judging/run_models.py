@@ -29,8 +29,7 @@ from ragstone.run.settings import BERTSCORE_ASKS, ChatSettings, ModelNames
 from .named_models import Named, open_named
 
 if TYPE_CHECKING:
-    from ragstone.judges.llm.llm_judge import LLMJudge
-    from ragstone.judges.llm.replies import Asker
+    from ragstone.judges.llm.llm_judge import Asker, LLMJudge
     from ragstone.judges.llm.rubrics import Rubric
     from ragstone.models.chat.http_transport import Connections
     from ragstone.run.calls.asker import Asking
