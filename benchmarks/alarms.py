@@ -24,7 +24,7 @@ from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
 from ragstone.monitor.alarms.slice_rules import LEVEL
-from ragstone.stats.distributions import FIRST, look_quantile, upper_quantile, wilson
+from ragstone.stats.distributions import FIRST_LOOK, look_quantile, upper_quantile, wilson
 from ragstone.stats.monitoring.detection_delay import Traffic
 from ragstone.stats.monitoring.detector import Detector, promised_limit
 
@@ -316,12 +316,12 @@ def main() -> None:
         by_intervals(
             "95 % interval at every look",
             np.full(looks, NormalDist().inv_cdf(upper_quantile(0.95))),
-            FIRST,
+            FIRST_LOOK,
             args.draws,
         )
     if args.world in "sequence of the mean":
         quantiles = np.array([look_quantile(n, 0.95) for n in range(1, looks + 1)])
-        by_intervals("sequence of the mean", quantiles, FIRST, args.draws)
+        by_intervals("sequence of the mean", quantiles, FIRST_LOOK, args.draws)
     if args.world in "MAPIE's RiskMonitoring":
         warnings.simplefilter("ignore")
         by_mapie(min(args.draws, PEER_DRAWS))

@@ -16,7 +16,7 @@ from ragstone.stats.agreement.ratings import Coefficient, observed_agreement
 from ragstone.stats.correction.anytime import mean_sequence
 from ragstone.stats.correction.corrected import MeanCorrection
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
-from ragstone.stats.distributions import FIRST, Interval, ends_of
+from ragstone.stats.distributions import FIRST_LOOK, Interval, ends_of
 
 from .annotator_agreement import MOST_LABELS, Annotator, ColumnAgreement, agreement_of
 from .label_names import Ends, Scale, metric_named
@@ -245,7 +245,7 @@ def _figure(
         return FigureSoFar(value, None, n, None, RISKIEST_FIRST)
     if sequence is not None:
         return FigureSoFar(value, None, n, sequence, None)
-    code = reason(LOOKED_AT_AGAIN, n=n, first=FIRST) if n < FIRST else ALIKE_SO_FAR
+    code = reason(LOOKED_AT_AGAIN, n=n, first=FIRST_LOOK) if n < FIRST_LOOK else ALIKE_SO_FAR
     return FigureSoFar(value, None, n, plain, code)
 
 

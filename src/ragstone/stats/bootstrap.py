@@ -17,8 +17,7 @@ from ragstone.core.errors import InputError
 from .cluster_means import Clusters, check_range, cluster_t_mean, wilson_of
 from .cluster_moments import ClusterMoments, moments_of
 from .distributions import Interval, Method, clamp, t_quantile, upper_quantile
-from .weights_and_groups import Floats as JoinClustersFloats
-from .weights_and_groups import Ints
+from .weights_and_groups import Floats, Ints
 
 MOST_CLUSTERS = 10_000
 
@@ -41,9 +40,7 @@ def part_of(keys: Keys, parts: int) -> Ints:
     return ((keys >> np.uint64(32)) * np.uint64(parts) >> np.uint64(32)).astype(np.int64)
 
 
-def join_clusters(
-    totals: JoinClustersFloats, keys: Keys | None, rng: np.random.Generator
-) -> JoinClustersFloats:
+def join_clusters(totals: Floats, keys: Keys | None, rng: np.random.Generator) -> Floats:
     """Merge clusters into 10,000 groups, some of which may be empty; fewer are left alone.
 
     Args:
@@ -73,16 +70,16 @@ class ClusterTotals:
     """
 
     keys: Keys
-    totals: JoinClustersFloats
+    totals: Floats
     clusters: int
 
     @property
-    def sums(self) -> JoinClustersFloats:
+    def sums(self) -> Floats:
         """Shape (K, m)."""
         return self.totals[:, : self.totals.shape[1] // 2]
 
     @property
-    def counts(self) -> JoinClustersFloats:
+    def counts(self) -> Floats:
         """Shape (K, m)."""
         return self.totals[:, self.totals.shape[1] // 2 :]
 
@@ -104,20 +101,18 @@ def totals_of(keys: Keys, columns: Sequence[Clusters]) -> ClusterTotals:
     return _merged(keys, totals, len(keys))
 
 
-def _merged(keys: Keys, totals: JoinClustersFloats, clusters: int) -> ClusterTotals:
+def _merged(keys: Keys, totals: Floats, clusters: int) -> ClusterTotals:
     if clusters > MOST_CLUSTERS:
         keys, totals = GROUPS, _joined(totals, keys)
     return ClusterTotals(keys, totals, clusters)
 
 
-def _joined(totals: JoinClustersFloats, keys: Keys) -> JoinClustersFloats:
+def _joined(totals: Floats, keys: Keys) -> Floats:
     groups = part_of(keys, MOST_CLUSTERS)
     columns = totals.reshape(len(totals), -1).T
     joined = [np.bincount(groups, one, minlength=MOST_CLUSTERS) for one in columns]
     return np.array(joined, dtype=np.float64).T.reshape(MOST_CLUSTERS, *totals.shape[1:])
 
-
-Floats = NDArray[np.float64]
 
 DRAWS_AT_ONCE = 1_000_000
 MOST_VALUES = 500
@@ -217,7 +212,7 @@ def cluster_bootstrap(
     Source: Davison & Hinkley (1997), "Bootstrap Methods and their Application",
     sections 3.8 and 5.3.1.
     """
-    totals = _bootstrap_read(sums, counts)
+    totals = _checked_totals(sums, counts)
     upper_quantile(level)
     _check_resamples(resamples)
     if len(totals) < 2:
@@ -286,7 +281,7 @@ def _multinomial_means(
     return means
 
 
-def _bootstrap_read(sums: ArrayLike, counts: ArrayLike) -> Floats:
+def _checked_totals(sums: ArrayLike, counts: ArrayLike) -> Floats:
     """Check sums and counts and put them side by side, shape (C, 2 m)."""
     try:
         s, n = np.asarray(sums, dtype=np.float64), np.asarray(counts, dtype=np.float64)
@@ -377,7 +372,7 @@ def ratio_of_sums(
     for a range as in ``bounded_wilson``.
     """
     upper = upper_quantile(level)
-    read = _read(numerators, denominators)
+    read = _ratio_clusters(numerators, denominators)
     if not read.counts.any():
         return RatioEstimate(None, None, len(read.counts))
     clusters = read.moments
@@ -423,7 +418,7 @@ def ratio_bootstrap(
     section 3.8.
     """
     upper_quantile(level)
-    clusters = _read(numerators, denominators)
+    clusters = _ratio_clusters(numerators, denominators)
     size = len(clusters.counts)
     if not clusters.counts.any():
         return RatioEstimate(None, None, size)
@@ -438,7 +433,7 @@ def ratio_bootstrap(
     return RatioEstimate(clusters.moments.mean, interval, size)
 
 
-def _read(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
+def _ratio_clusters(numerators: ArrayLike, denominators: ArrayLike) -> Clusters:
     """Check the arrays: numerators as sums, denominators as counts, without empty clusters."""
     try:
         a = np.asarray(numerators, dtype=np.float64)

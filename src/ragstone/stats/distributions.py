@@ -349,7 +349,7 @@ def one_sided_p(
     return max(NormalDist().cdf(-near), least)
 
 
-FIRST = 50
+FIRST_LOOK = 50
 """Labels, or clusters of them, from which on such an interval holds; it is narrowest at as many."""
 
 ROUNDS = 100
@@ -362,8 +362,8 @@ def look_quantile(n: float, level: float) -> float:
         √( (1 + 1/x) (log(1 + x) - 2 log α) ),   x = n r²,   α = 1 - level
 
     The mean of n values, whose variance is estimated from them, stays within as many standard
-    errors of the true mean, for all n from ``FIRST`` on together, with about the probability
-    ``level``. r² is such that it is least for ``FIRST``: there x = log(1 + x) - 2 log α.
+    errors of the true mean, for all n from ``FIRST_LOOK`` on together, with about the probability
+    ``level``. r² is such that it is least for ``FIRST_LOOK``: there x = log(1 + x) - 2 log α.
 
     Args:
         n: Number of values so far, at least 1. More than are independent is on the safe side.
@@ -378,7 +378,7 @@ def look_quantile(n: float, level: float) -> float:
     best = far
     for _ in range(ROUNDS):
         best = log(1 + best) + far
-    x = n / FIRST * best
+    x = n / FIRST_LOOK * best
     return sqrt((1 + 1 / x) * (log(1 + x) + far))
 
 

@@ -395,7 +395,7 @@ def risk_coverage(scores: ArrayLike, wrong: ArrayLike) -> RiskCoverage:
 MOST_POINTS = 500
 """Scores of a sample that are compared; more are thinned to as many evenly spaced ranks."""
 
-TWO_SAMPLES_ROUNDING = 1e-9
+DISTANCE_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,6 +473,6 @@ def _chance(n: int, m: int, distance: float) -> float:
         # Of the orders of i and j scores, the share i / (i + j) ends with one of the first sample.
         by_first = np.concatenate([[0.0], stayed[:-1]]) * i / total
         by_second = stayed * j / total
-        near = np.abs(i / n - j / m) < distance - TWO_SAMPLES_ROUNDING
+        near = np.abs(i / n - j / m) < distance - DISTANCE_ROUNDING
         stayed = np.where(inside & near, by_first + by_second, 0.0)
     return float(min(1.0, max(0.0, 1 - stayed[n])))

@@ -16,10 +16,9 @@ from ragstone.core.errors import InputError
 from .bootstrap import ratio_of_sums
 from .cluster_means import mean_interval
 from .distributions import Interval
-from .weights_and_groups import Floats, row_weights
+from .weights_and_groups import Bools, Floats, row_weights
 
 Better = Literal["+", "-", "0"]
-Mask = NDArray[np.bool_]
 FEWEST_TURNS = 2
 """A session of one turn is no conversation, and has no figure of its own."""
 
@@ -40,7 +39,7 @@ class TurnScores:
     """
 
     values: Floats
-    missing: Mask
+    missing: Bools
     low: float | None
     high: float | None
     better: Better
@@ -55,7 +54,7 @@ class TurnScores:
             raise InputError("A turn cannot have a score and miss it.")
 
     @property
-    def known(self) -> Mask:
+    def known(self) -> Bools:
         """Whether each turn has a score."""
         return np.isfinite(self.values)
 
@@ -73,7 +72,7 @@ class SessionValues:
     """
 
     values: Floats
-    missing: Mask
+    missing: Bools
     least: Floats
     greatest: Floats
     turns: NDArray[np.int64]
@@ -276,7 +275,7 @@ class Sessions:
     def _mean(
         self,
         values: Floats,
-        rows: Mask,
+        rows: Bools,
         rate: bool,
         low: float | None,
         high: float | None,
@@ -292,7 +291,7 @@ class Sessions:
         return ratio.value, ratio.interval
 
     def _several(
-        self, values: Floats, missing: Mask, least: Floats, greatest: Floats,
+        self, values: Floats, missing: Bools, least: Floats, greatest: Floats,
         turns: NDArray[np.int64],
     ) -> SessionValues:  # fmt: skip
         """The figure of the sessions of several turns; undefined for one turn."""
@@ -309,7 +308,7 @@ class Sessions:
     def _sum(self, values: Floats) -> Floats:
         return self._reduced(np.add, values[self._rows])
 
-    def _count(self, rows: Mask) -> Floats:
+    def _count(self, rows: Bools) -> Floats:
         return self._sum(rows.astype(np.float64))
 
     def _first_at(self, ordered: Floats, found: Floats) -> NDArray[np.int64]:

@@ -11,6 +11,10 @@ from ragstone.core.errors import InputError
 
 from .distributions import t_quantile, upper_quantile, wilson_ends
 
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
 
 def kish_size(weights: ArrayLike) -> float:
     """Effective sample size: the number of equally weighted rows with the same information.
@@ -58,8 +62,6 @@ def kish_df(weights: ArrayLike) -> float:
     return max(1.0, kish_size(weights) - 1)
 
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = Sequence[Hashable] | NDArray[np.generic]
 """One name per row, such as its cluster."""
 

@@ -30,7 +30,6 @@ from ragstone.analysis.comparison.compared_systems import (
     over_common,
     unpaired,
 )
-from ragstone.analysis.comparison.compared_systems import Floats as NoWorseFloats
 from ragstone.analysis.scored_run import (
     End,
     Quantity,
@@ -428,7 +427,7 @@ class _Pairs:
             reasons=reasons,
         )
 
-    def _sums(self) -> tuple[NoWorseFloats, NoWorseFloats, NoWorseFloats]:
+    def _sums(self) -> tuple[Floats, Floats, Floats]:
         """Of each cluster with a pair: the sums of both sides, and the pairs."""
         chosen = self.valued
         clusters = self.clusters[chosen]
@@ -439,9 +438,7 @@ class _Pairs:
         )
         return first, second, counts[some].astype(np.float64)
 
-    def _difference(
-        self, sums: tuple[NoWorseFloats, NoWorseFloats, NoWorseFloats], level: float
-    ) -> PairedDifference:
+    def _difference(self, sums: tuple[Floats, Floats, Floats], level: float) -> PairedDifference:
         first, second, counts = sums
         if self.sign < 0:
             first, second = second, first

@@ -15,7 +15,7 @@ from ragstone.core.messages import Displayable, Renamed, reason
 from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.distributions import Side
-from ragstone.stats.planning.sample_size import NEEDED_N_ROUNDING, needed_n
+from ragstone.stats.planning.sample_size import SIZE_ROUNDING, needed_n
 
 from .gate_checks import (
     Check,
@@ -371,7 +371,7 @@ def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> in
     """The number of rows with a value at which the p-value of a side would reach the level."""
     if quantity.exact is not None:
         times = quantity.exact.needed(bar.at, beyond=side, level=level)
-        return None if times is None else ceil(quantity.n * times * (1 - NEEDED_N_ROUNDING))
+        return None if times is None else ceil(quantity.n * times * (1 - SIZE_ROUNDING))
     p = p_beyond(quantity, bar, side)
     return None if p is None else needed_n(quantity.n, p, level=level)
 

@@ -11,15 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from ragstone.stats.distributions import FIRST, Interval, look_quantile
-from ragstone.stats.weights_and_groups import sums_by
+from ragstone.stats.distributions import FIRST_LOOK, Interval, look_quantile
+from ragstone.stats.weights_and_groups import Floats, sums_by
 
 from .ratings import (
     GAP,
     NOT_NUMBERS,
     AgreementCoefficient,
     Coefficient,
-    Floats,
     RatingMatrix,
     Weights,
     beyond_chance,
@@ -208,8 +207,8 @@ def agreement_sequence(
     with n the number of items that have two labels, N that of all items, and e_c the effect of a
     cluster on the coefficient, the sum of its items' effects (their influence function, measured by
     a small change of each item's weight). The largest counts once more: with few disagreements,
-    their next one is not among them yet. All intervals from ``FIRST`` clusters on hold the true
-    value together with about this probability, so that labelling may stop at any look.
+    their next one is not among them yet. All intervals from ``FIRST_LOOK`` clusters on hold the
+    true value together with about this probability, so that labelling may stop at any look.
 
     Args:
         ratings: Of items that are drawn independently, or in clusters.
@@ -218,9 +217,9 @@ def agreement_sequence(
         level: In (0, 1).
 
     Returns:
-        Within [-1, 1]. None with fewer than ``FIRST`` clusters of items that have two labels or
-        ``RARE`` labels of such items other than the most frequent one, and where all effects are 0,
-        as where everybody agrees.
+        Within [-1, 1]. None with fewer than ``FIRST_LOOK`` clusters of items that have two labels
+        or ``RARE`` labels of such items other than the most frequent one, and where all effects
+        are 0, as where everybody agrees.
 
     Raises:
         InputError: Too few clusters are given.
@@ -232,7 +231,7 @@ def agreement_sequence(
     groups = groups_of(ratings, clusters)
     given = ratings.shared.counts.sum(axis=0)
     n_clusters = len(np.unique(groups[ratings.is_shared]))
-    if n_clusters < FIRST or given.sum() - given.max() < RARE:
+    if n_clusters < FIRST_LOOK or given.sum() - given.max() < RARE:
         return None
     value = float(coefficient(ratings, np.ones((1, ratings.items)))[0])
     squares = sums_by(groups, item_effects(ratings, coefficient)) ** 2

@@ -26,7 +26,6 @@ from .ratings import (
     TOO_MANY_LABELS,
     AgreementCoefficient,
     Coefficient,
-    Integers,
     RatingMatrix,
     Weights,
     agreement_intervals,
@@ -37,7 +36,6 @@ from .ratings import (
     undefined,
     value_of,
 )
-from .ratings import Floats as CohenFloats
 
 
 def kappa_effects(a: Ints, b: Ints, distance: Floats, weights: Floats) -> Floats:
@@ -78,7 +76,7 @@ DisagreementScale = Literal["nominal", "quadratic"]
 NO_VARIANCE = 1e-12
 """A smaller variance is rounding error."""
 
-PairKappa = Callable[[Integers, Integers, Weights, CohenFloats], CohenFloats]
+PairKappa = Callable[[Ints, Ints, Weights, Floats], Floats]
 """Kappa of two annotators in each resample, from their codes, the resamples' item counts, and the
 total count of each resample."""
 
@@ -185,7 +183,7 @@ def _interval(
     table: RatingMatrix,
     value: float,
     disagreement: DisagreementScale,
-    weights: CohenFloats,
+    weights: Floats,
     clusters: Sequence[Hashable] | None,
     level: float,
 ) -> Interval | None:
@@ -240,11 +238,11 @@ def quadratic_kappa(ratings: Iterable[Iterable[Hashable]]) -> AgreementCoefficie
     return value_of(weighted_mean_kappa, table)
 
 
-def mean_kappa(ratings: RatingMatrix, weights: Weights) -> CohenFloats:
+def mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Light's kappa in each resample."""
     one_of = np.eye(len(ratings.labels))
 
-    def kappa(a: Integers, b: Integers, drawn: Weights, n: CohenFloats) -> CohenFloats:
+    def kappa(a: Ints, b: Ints, drawn: Weights, n: Floats) -> Floats:
         observed = drawn @ (a == b) / n
         expected = ((drawn @ one_of[a]) * (drawn @ one_of[b])).sum(axis=1) / n**2
         return beyond_chance(observed, expected)
@@ -252,7 +250,7 @@ def mean_kappa(ratings: RatingMatrix, weights: Weights) -> CohenFloats:
     return _mean_over_pairs(ratings, weights, kappa)
 
 
-def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> CohenFloats:
+def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> Floats:
     """Light's kappa with quadratic weights in each resample; NaN if labels are not numbers."""
     numbers = ratings.numbers
     if numbers is None:
@@ -260,7 +258,7 @@ def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> CohenFloats:
     # Centred and scaled: kappa does not change, and the sums of squares keep their precision.
     place = (numbers - numbers.mean()) / (np.ptp(numbers) or 1.0)
 
-    def kappa(a: Integers, b: Integers, drawn: Weights, n: CohenFloats) -> CohenFloats:
+    def kappa(a: Ints, b: Ints, drawn: Weights, n: Floats) -> Floats:
         x, y = place[a], place[b]
         observed = drawn @ (x - y) ** 2 / n
         both = drawn @ (x**2 + y**2) / n
@@ -271,7 +269,7 @@ def weighted_mean_kappa(ratings: RatingMatrix, weights: Weights) -> CohenFloats:
     return _mean_over_pairs(ratings, weights, kappa)
 
 
-def _mean_over_pairs(ratings: RatingMatrix, weights: Weights, kappa: PairKappa) -> CohenFloats:
+def _mean_over_pairs(ratings: RatingMatrix, weights: Weights, kappa: PairKappa) -> Floats:
     total = np.zeros(len(weights))
     mass = np.zeros(len(weights))
     for a, b, shared in ratings.pairs:

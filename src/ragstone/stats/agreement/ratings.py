@@ -13,10 +13,7 @@ from numpy.typing import NDArray
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import percentile_interval
 from ragstone.stats.distributions import Interval, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import in_order, kish_size
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+from ragstone.stats.weights_and_groups import Floats, Ints, in_order, kish_size
 
 NO_PAIRS = "no_pairs"
 NO_VARIATION = "no_variation"
@@ -58,8 +55,8 @@ class RatingMatrix:
     """
 
     labels: tuple[Hashable, ...]
-    codes: Integers
-    at: Integers
+    codes: Ints
+    at: Ints
 
     @property
     def items(self) -> int:
@@ -128,7 +125,7 @@ class RatingMatrix:
         return np.array([float(label) for label in self.labels])  # type: ignore[arg-type]
 
     @cached_property
-    def pairs(self) -> tuple[tuple[int, int, Integers], ...]:
+    def pairs(self) -> tuple[tuple[int, int, Ints], ...]:
         """Each pair of annotators with shared items, and the indices of these items."""
         rated = self.codes != GAP
         return tuple(
@@ -320,7 +317,7 @@ class _Units:
 
     times: Floats
     holds: Floats | None = None
-    groups: Integers | None = None
+    groups: Ints | None = None
 
     @property
     def kinds(self) -> int:
@@ -335,7 +332,7 @@ class _Units:
         return drawn if self.holds is None else np.asarray(drawn @ self.holds)
 
 
-def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Integers:
+def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Ints:
     """The number of each item's cluster; without clusters, every item is its own."""
     if clusters is None:
         return np.arange(ratings.items)
@@ -347,7 +344,7 @@ def groups_of(ratings: RatingMatrix, clusters: Sequence[Hashable] | None) -> Int
 
 
 def _patterns(
-    ratings: RatingMatrix, weights: Floats, groups: Integers
+    ratings: RatingMatrix, weights: Floats, groups: Ints
 ) -> tuple[RatingMatrix, Floats, _Units]:
     """The distinct items with their weights, and the units to resample in terms of them.
 

@@ -6,18 +6,16 @@ from math import sqrt
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.bootstrap import join_clusters
 from ragstone.stats.cluster_means import Clusters, read_clusters
 from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.distributions import Interval, clamp, t_quantile, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import smallest
+from ragstone.stats.weights_and_groups import Floats, smallest
 
 from .differences import newcombe_paired
-
-Floats = NDArray[np.float64]
 
 BYTE = 8
 LOOKED_UP_AT_ONCE = 1_000_000
@@ -60,7 +58,7 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
     Smyth (2010), "Permutation p-values should never be zero"; Hemerik & Goeman
     (2018), "Exact testing with random permutations", for subgroups.
     """
-    differences = _read(sums)
+    differences = _scaled_sums(sums)
     if resamples < 1:
         raise InputError(f"A test needs at least one resample, got {resamples}.")
     size = len(differences)
@@ -73,7 +71,7 @@ def sign_flip_test(sums: ArrayLike, *, seed: int, resamples: int = 10_000) -> Si
     return SignFlip((found + 1) / (resamples + 1), False, resamples)
 
 
-def _read(sums: ArrayLike) -> Floats:
+def _scaled_sums(sums: ArrayLike) -> Floats:
     """The nonzero sums, divided by the largest so that totals cannot overflow."""
     try:
         differences = np.asarray(sums, dtype=np.float64)
@@ -199,7 +197,7 @@ def paired_difference(
     method 10. The additional cluster is ours: if 3 % of answers lose the whole range and
     the rest tie, t alone finds no harm in a fifth of all samples of 50.
     """
-    first, second, clusters = _paired_read(a, b, counts)
+    first, second, clusters = _paired_clusters(a, b, counts)
     upper_quantile(level)
     if clusters.size == 0:
         return PairedDifference(None, None, "no_pairs", 0, 0)
@@ -249,7 +247,7 @@ def needed_pairs(
         InputError: As ``paired_difference``; a margin that is not above 0, or so small
             that no number of pairs would be enough.
     """
-    first, second, clusters = _paired_read(a, b, counts)
+    first, second, clusters = _paired_clusters(a, b, counts)
     upper = upper_quantile(level)
     if not 0 < margin < float("inf"):
         raise InputError(f"A margin must be a number above 0, got {margin}.")
@@ -266,7 +264,7 @@ def needed_pairs(
     return smallest(lambda pairs: half(pairs) <= margin, least=2, most=MOST_PAIRS)
 
 
-def _paired_read(
+def _paired_clusters(
     a: ArrayLike, b: ArrayLike, counts: ArrayLike
 ) -> tuple[Clusters, Clusters, ClusterMoments]:
     """The clusters of both systems, and of their difference."""

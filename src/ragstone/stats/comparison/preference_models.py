@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats.distributions import Interval, t_quantile, upper_quantile
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from ragstone.stats.weights_and_groups import Floats, Ints
 
 MOST_STEPS = 100
 SETTLED = 1e-12
@@ -87,7 +85,7 @@ def bradley_terry(
     Ford (1957) for when strengths are finite; Liang & Zeger (1986) for the
     sandwich.
     """
-    i, j, won, group = _bradley_terry_read(first, second, outcome, cluster, systems)
+    i, j, won, group = _checked_comparisons(first, second, outcome, cluster, systems)
     upper = upper_quantile(level)
     n = len(won)
     if n == 0:
@@ -108,7 +106,7 @@ def bradley_terry(
     return BradleyTerry(strengths, None, n, clusters)
 
 
-def _bradley_terry_read(
+def _checked_comparisons(
     first: ArrayLike, second: ArrayLike, outcome: ArrayLike, cluster: ArrayLike, systems: int
 ) -> tuple[Ints, Ints, Floats, Ints]:
     if systems < 2:
@@ -264,7 +262,7 @@ def nonnegative_logistic(
     Source: Bradley & Terry (1952) with scores for strengths; Bertsekas (1982),
     "Projected Newton methods for optimization problems with simple constraints".
     """
-    x, y = _read(differences, wins)
+    x, y = _checked_scores(differences, wins)
     if ((y < 0) | (y > 1)).any() or not ridge >= 0:
         raise InputError("Preferences must lie in [0, 1], and the ridge must be at least 0.")
     size = np.sqrt((x**2).mean(axis=0)) if len(x) else np.zeros(x.shape[1])
@@ -291,7 +289,7 @@ def nonnegative_least_squares(scores: ArrayLike, ratings: ArrayLike) -> Coeffici
     Source: Lawson & Hanson (1974), "Solving Least Squares Problems", chapter
     23, on centred columns.
     """
-    x, y = _read(scores, ratings)
+    x, y = _checked_scores(scores, ratings)
     if len(x) == 0:
         raise InputError("Ratings need at least one row.")
     middle, mean = x.mean(axis=0), float(y.mean())
@@ -379,7 +377,7 @@ def _sigmoid(margin: Floats) -> Floats:
     return np.asarray(np.exp(-np.logaddexp(0.0, -margin)))
 
 
-def _read(scores: ArrayLike, outcome: ArrayLike) -> tuple[Floats, Floats]:
+def _checked_scores(scores: ArrayLike, outcome: ArrayLike) -> tuple[Floats, Floats]:
     x, y = np.asarray(scores, dtype=np.float64), np.asarray(outcome, dtype=np.float64)
     if x.ndim != 2 or y.shape != x.shape[:1]:
         raise InputError(f"Scores must be (n, m) and outcomes (n,), got {x.shape} and {y.shape}.")

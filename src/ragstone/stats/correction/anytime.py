@@ -4,12 +4,18 @@ from dataclasses import dataclass
 from math import ceil, log, sqrt
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
-from ragstone.stats.distributions import FIRST as MEAN_SEQUENCE_FIRST
-from ragstone.stats.distributions import Interval, clamp, look_quantile, upper_quantile, wilson_ends
-from ragstone.stats.weights_and_groups import Codes
+from ragstone.stats.distributions import (
+    FIRST_LOOK,
+    Interval,
+    clamp,
+    look_quantile,
+    upper_quantile,
+    wilson_ends,
+)
+from ragstone.stats.weights_and_groups import Codes, Floats, Ints
 
 from .corrected import NO_LABELS, Corrected, read_labelled
 from .labels_only import mean_of_labels
@@ -28,7 +34,7 @@ def mean_sequence(
 
     The interval of ``mean_of_labels`` with ``look_quantile`` in place of Student's t: on a scale
     with two ends Wilson's on the effective number of rows, otherwise mean ± quantile · standard
-    error. All intervals from ``FIRST`` clusters on hold the true mean together with about this
+    error. All intervals from ``FIRST_LOOK`` clusters on hold the true mean together with about this
     probability, so that labelling may stop at any look. ``anytime_mean`` is exact and wider, for
     labels drawn with equal probabilities.
 
@@ -41,8 +47,8 @@ def mean_sequence(
         level: In (0, 1).
 
     Returns:
-        None with fewer than ``FIRST`` labels or clusters of them, and for labels that are all the
-        same on a scale without two ends.
+        None with fewer than ``FIRST_LOOK`` labels or clusters of them, and for labels that are all
+        the same on a scale without two ends.
 
     Raises:
         InputError: Wrong shapes or numbers.
@@ -54,7 +60,7 @@ def mean_sequence(
     quantile = look_quantile(max(1, ready.n_labels), level)
     rows = np.arange(ready.n_labels)
     sample = read_labelled(len(rows), rows, labels, rate=False, weights=weights, clusters=clusters)
-    if ready.value is None or len(sample.cluster_weights) < MEAN_SEQUENCE_FIRST:
+    if ready.value is None or len(sample.cluster_weights) < FIRST_LOOK:
         return None
     if low is not None and high is not None and ready.size is not None:
         share = clamp((ready.value - low) / (high - low), 0, 1)
@@ -67,8 +73,6 @@ def mean_sequence(
         ends = clamp(ready.value - half, low, high), clamp(ready.value + half, low, high)
     return Interval(*ends, level, "asymptotic_sequence")
 
-
-Floats = NDArray[np.float64]
 
 STEPS = 1000
 """Grid of candidate means; the interval's ends lie one step outside those not ruled out."""
@@ -159,9 +163,7 @@ def anytime_mean(labels: ArrayLike, *, low: float, high: float) -> AnytimeMean:
     return AnytimeMean(mean, len(given), low, high, most)
 
 
-Ints = NDArray[np.int64]
-
-FIRST = 200
+FIRST_DRAWS = 200
 """First batch of draws; it is usually enough if the sample was drawn at random."""
 
 ENOUGH = 20
@@ -247,7 +249,7 @@ def _p(
     """
     most = ceil(ENOUGH / below)
     drawn = beyond = 0
-    size = FIRST
+    size = FIRST_DRAWS
     while drawn < most and (beyond + 1) / (most + 1) < below:
         units = rng.multivariate_hypergeometric(times, n, size=size, method="marginals")
         beyond += int((_distance(units @ kinds, counts) >= distance - SAME).sum())

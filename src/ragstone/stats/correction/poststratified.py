@@ -4,13 +4,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import Interval, quantile, wilson_ends
-from ragstone.stats.weights_and_groups import Codes, Ints, in_order, sums_by
-from ragstone.stats.weights_and_groups import Floats as PoststratifiedFloats
+from ragstone.stats.weights_and_groups import Codes, Floats, Ints, in_order, sums_by
 
 from .corrected import (
     NO_LABELS,
@@ -23,8 +22,6 @@ from .corrected import (
     label_flags,
     read_labelled,
 )
-
-Floats = NDArray[np.float64]
 
 FIRST, STRIDE = 16.0, 4.0
 CLOSE = 1e-12
@@ -137,15 +134,15 @@ class PostStratified:
     verdicts: tuple[Hashable, ...]
     n_judged: Ints
     n_labels: Ints
-    sizes: PoststratifiedFloats
-    rates: PoststratifiedFloats
+    sizes: Floats
+    rates: Floats
     share_variance: float
     df: float | None
     flags: tuple[str, ...]
     reason: str | None
 
     @property
-    def shares(self) -> PoststratifiedFloats:
+    def shares(self) -> Floats:
         return np.asarray(self.n_judged / self.n_judged.sum(), dtype=np.float64)
 
     @property
@@ -298,9 +295,7 @@ def poststratify(
     )
 
 
-def stratum_rates(
-    positives: PoststratifiedFloats, mass: PoststratifiedFloats
-) -> PoststratifiedFloats:
+def stratum_rates(positives: Floats, mass: Floats) -> Floats:
     """Rate of each stratum, shape (..., K); a stratum without labels gets the pooled rate."""
     total = mass.sum(axis=-1, keepdims=True)
     pooled = positives.sum(axis=-1, keepdims=True) / np.where(total > 0, total, 1)
@@ -309,11 +304,11 @@ def stratum_rates(
 
 
 def design_effect(
-    shares: PoststratifiedFloats,
-    rates: PoststratifiedFloats,
-    sizes: PoststratifiedFloats,
-    residuals: PoststratifiedFloats,
-) -> PoststratifiedFloats:
+    shares: Floats,
+    rates: Floats,
+    sizes: Floats,
+    residuals: Floats,
+) -> Floats:
     """The design effect: variance of the rate relative to that of independent rows, at least 1.
 
         effect = (V + h · sum of P_k² / C²) / (B + h · sum of P_k² / (n_k C)),    h = 1/2
@@ -344,9 +339,7 @@ def design_effect(
     return np.asarray(np.maximum(1, ratio), dtype=np.float64)
 
 
-def row_share_variance(
-    shares: PoststratifiedFloats, rates: PoststratifiedFloats, n_judged: float
-) -> PoststratifiedFloats:
+def row_share_variance(shares: Floats, rates: Floats, n_judged: float) -> Floats:
     """The part of the rate's variance that comes from the shares, for independent rows."""
     value = (shares * rates).sum(axis=-1, keepdims=True)
     return np.asarray((shares * (rates - value) ** 2).sum(axis=-1) / n_judged)
@@ -355,9 +348,9 @@ def row_share_variance(
 def _share_variance(
     strata: Ints,
     sample: LabelledRows,
-    shares: PoststratifiedFloats,
-    rates: PoststratifiedFloats,
-    residual: PoststratifiedFloats,
+    shares: Floats,
+    rates: Floats,
+    residual: Floats,
 ) -> float:
     """The variance from the shares, plus twice its covariance with labels of the same clusters."""
     if sample.clusters is None:

@@ -168,15 +168,15 @@ def adjusted_ends(
     if gain <= 0:
         return 0.0, 1.0
     value = clamp((found.rate + passes.rate - 1) / gain, 0, 1)
-    missed, passed = value * _variance(hits), (1 - value) * _variance(passes)
+    missed, passed = value * _rate_variance(hits), (1 - value) * _rate_variance(passes)
     shift = 2 * q * q * (missed - passed)
-    variance = _variance(found) + (1 - value) * passed + value * missed
+    variance = _rate_variance(found) + (1 - value) * passed + value * missed
     half = q * sqrt(variance) / gain
     low = clamp(value + shift - half, 0, 1)
     return low, clamp(value + shift + half, low, 1)
 
 
-def _variance(of: CountedRate) -> float:
+def _rate_variance(of: CountedRate) -> float:
     return of.rate * (1 - of.rate) / of.rows
 
 
@@ -365,7 +365,7 @@ def _estimate(judged: Floats, sample: LabelledRows) -> tuple[float, float, float
     gain = clamp(gain, 0, most)
     value = label_mean + gain * (float(judged.mean()) - seen_mean)
     effect = adds + gain * follows
-    inside, outside = _ppi_variance(effect[labelled]), _ppi_variance(effect[~labelled])
+    inside, outside = _mean_variance(effect[labelled]), _mean_variance(effect[~labelled])
     return value, gain / most if rest else 0.0, inside, outside
 
 
@@ -393,7 +393,7 @@ def _least_variance_gain(adds: Floats, follows: Floats, labelled: NDArray[np.boo
     return -float(scale @ (adds * follows)) / square if square else 0.0
 
 
-def _ppi_variance(effect: Floats) -> float:
+def _mean_variance(effect: Floats) -> float:
     return _correction(len(effect)) * float(effect @ effect)
 
 

@@ -12,6 +12,7 @@ from ragstone.stats.bootstrap import cluster_bootstrap
 from ragstone.stats.correction.labels_only import labels_only_mean
 from ragstone.stats.distributions import Interval, clamp
 from ragstone.stats.weights_and_groups import (
+    Bools,
     Codes,
     Floats,
     Ints,
@@ -199,8 +200,6 @@ def _bounded(
     return mean, Interval(low_end, high_end, level, "bounded_wilson")
 
 
-Booleans = NDArray[np.bool_]
-
 NO_ROWS = "no_rows"
 
 BINS = 10
@@ -339,8 +338,8 @@ def _basic_bootstrap(
 
 def _bin(
     said: Floats,
-    true: Booleans,
-    inside: Booleans,
+    true: Bools,
+    inside: Bools,
     weights: Floats,
     groups: Ints | None,
     level: float,

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats.distributions import beta_quantile
+from ragstone.stats.weights_and_groups import Floats
 
 from .detector import Detector
-
-Floats = NDArray[np.float64]
 
 GRADES = 100
 """Scores that stand for a graded distribution."""

@@ -7,11 +7,10 @@ from math import sqrt
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
-
-Floats = NDArray[np.float64]
+from ragstone.stats.weights_and_groups import Floats
 
 FALLS = 0.08 * 1.6 ** np.arange(12)
 """Falls of the mean, in standard deviations of scores 0 and 1, that one of the bets is best for. A

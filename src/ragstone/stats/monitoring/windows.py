@@ -14,7 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from ragstone.core.errors import InputError
 from ragstone.stats.cluster_means import HALF_CLUSTER
 from ragstone.stats.distributions import clamp, t_quantile, upper_quantile
-from ragstone.stats.weights_and_groups import Codes, codes_of, heavy_wilson_ends, sums_by
+from ragstone.stats.weights_and_groups import (
+    Codes,
+    Floats,
+    codes_of,
+    heavy_wilson_ends,
+    sums_by,
+)
 
 
 def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> float:
@@ -60,9 +66,6 @@ def session_effect(scores: ArrayLike, weights: ArrayLike, sessions: Codes) -> fl
     unit = HALF_CLUSTER * mean_size * squares / len(r)
     between = len(totals) / (len(totals) - 1) * float(totals @ totals)
     return max(1.0, (between + unit * mean_size) / (squares + unit))
-
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,8 +16,7 @@ from ragstone.stats.correction.poststratified import (
 )
 from ragstone.stats.correction.ppi_and_rogan_gladen import HALF_ERROR, RateCorrection, favoured_of
 from ragstone.stats.distributions import quantile
-
-Floats = NDArray[np.float64]
+from ragstone.stats.weights_and_groups import Floats
 
 DRAWS = 4000
 """With this many simulated samples a probability of .9 is accurate to about .01."""

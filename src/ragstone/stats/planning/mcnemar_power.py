@@ -9,12 +9,11 @@ from math import exp, floor, lgamma, log, log1p, sqrt
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragstone.core.errors import InputError
 from ragstone.stats.comparison.differences import mcnemar_exact
 from ragstone.stats.distributions import beta_cdf, beta_quantile, upper_quantile
-from ragstone.stats.weights_and_groups import smallest
+from ragstone.stats.weights_and_groups import Floats, smallest
 
 from .sample_size import paired_power, paired_sample_size
 
@@ -163,12 +162,10 @@ def _binomial(k: int, n: int, share: float) -> float:
     return exp(ways + k * log(share) + (n - k) * log1p(-share))
 
 
-Floats = NDArray[np.float64]
-
 NODES = tuple((at + 0.5) / 20 for at in range(20))
 """Probabilities of the quantiles that represent an uncertain variance."""
 
-PILOT_DOUBT_STEPS = 60
+INFLATION_STEPS = 60
 ROUNDING = 1e-9
 
 
@@ -246,7 +243,7 @@ def inflation(ratios: Floats, *, power: float = 0.8, level: float = 0.95) -> flo
     low, high = 1.0, 1.0
     while mean(high) < power:
         high *= 2
-    for _ in range(PILOT_DOUBT_STEPS if high > 1 else 0):
+    for _ in range(INFLATION_STEPS if high > 1 else 0):
         middle = (low + high) / 2
         low, high = (middle, high) if mean(middle) < power else (low, middle)
     return high
@@ -278,7 +275,7 @@ def mcnemar_inflation(
 
         while mean(high) < power:
             high *= 2
-        for _ in range(PILOT_DOUBT_STEPS):
+        for _ in range(INFLATION_STEPS):
             middle = (low + high) / 2
             low, high = (middle, high) if mean(middle) < power else (low, middle)
         return high

@@ -180,7 +180,7 @@ def equivalence_margin(
     return reach * sqrt(deviation**2 / pairs + (unseen / pairs) ** 2)
 
 
-NEEDED_N_ROUNDING = 1e-9
+SIZE_ROUNDING = 1e-9
 
 
 def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
@@ -212,10 +212,10 @@ def needed_n(n: float, p: float, *, level: float = 0.05) -> int | None:
             f"Needed rows: n > 0, p in (0, 1) and level in (0, .5), got {n}, {p} and {level}."
         )
     reached = NormalDist().inv_cdf(1 - p)
-    if reached <= NEEDED_N_ROUNDING:
+    if reached <= SIZE_ROUNDING:
         return None
     wanted = NormalDist().inv_cdf(1 - level)
-    return max(1, ceil(n * (wanted / reached) ** 2 * (1 - NEEDED_N_ROUNDING)))
+    return max(1, ceil(n * (wanted / reached) ** 2 * (1 - SIZE_ROUNDING)))
 
 
 ROUNDING = 1e-12

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ragstone.core.errors import InputError
+from ragstone.stats.weights_and_groups import Floats, Ints
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.int64]
 Allocation = Literal["proportional", "equal", "neyman"]
 
 FEWEST = 2
@@ -32,7 +31,7 @@ class Drawn:
         probability: Shape (N,). Inclusion probability of each row, in (0, 1].
     """
 
-    picked: Whole
+    picked: Ints
     probability: Floats
 
 
@@ -58,7 +57,7 @@ def allocate(
     how: Allocation = "proportional",
     *,
     deviations: ArrayLike | None = None,
-) -> Whole:
+) -> Ints:
     """The number of rows to draw from each stratum, with sum ``size``.
 
     In proportion to N_h (proportional), 1 (equal) or N_h · S_h (neyman). Every
@@ -175,7 +174,7 @@ def draw_systematic(probability: ArrayLike, rng: np.random.Generator) -> Drawn:
     return Drawn(np.sort(picked), chance)
 
 
-def _shares(there: Whole, how: Allocation, deviations: ArrayLike | None) -> Floats:
+def _shares(there: Ints, how: Allocation, deviations: ArrayLike | None) -> Floats:
     if how == "equal":
         return np.ones(len(there))
     if how == "proportional":
@@ -210,7 +209,7 @@ def _between(shares: Floats, least: Floats, most: Floats, size: int) -> Floats:
     return found
 
 
-def _whole(shares: Floats, most: Whole) -> Whole:
+def _whole(shares: Floats, most: Ints) -> Ints:
     """Round to whole numbers with the same sum by largest remainder, at most ``most``."""
     size = round(float(shares.sum()))
     found = np.floor(shares + 1e-9).astype(np.int64)
