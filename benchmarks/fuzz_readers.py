@@ -50,7 +50,7 @@ from ragstone.judges.llm.rubrics import load_rubrics
 from ragstone.judges.similarity.bertscore_tables import read_baseline
 from ragstone.run.calls.budget import load_prices
 
-EXPORTS = Path(__file__).parents[1] / "tests" / "examples" / "exports"
+EXPORTS = Path(__file__).parents[1] / "tests" / "data" / "exports"
 """Files as other tools write them."""
 
 MB = 1 << 20

@@ -23,8 +23,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import DataError, Fault
-from ragstone.core.remote_files import is_url
-from ragstone.core.remote_files import shown as shown_url
+from ragstone.core.remote_files import is_url, shown_url
 from ragstone.data import Example, read
 from ragstone.data.example import parse_cell, put_cell
 from ragstone.data.fields import NAMES, squash

@@ -33,14 +33,6 @@ from .errors import (
 )
 from .files import cache_folder, private_folder
 
-__all__ = [
-    "Remote",
-    "copy_of",
-    "is_url",
-    "shown",
-]
-
-
 SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,30})://")
 CONTAINERS = ("abfs", "abfss", "az", "adl", "wasb", "wasbs")
 """Schemes in which a container stands before the ``@``, not a user."""
@@ -51,7 +43,7 @@ def is_url(text: str) -> bool:
     return SCHEME.match(text) is not None
 
 
-def shown(url: str) -> str:
+def shown_url(url: str) -> str:
     """The URL as messages and ``run.json`` name it: without a query, which may be a signature.
 
     Raises:
@@ -117,7 +109,7 @@ class Remote:
 
     def __init__(self, url: str) -> None:
         self.url = url
-        self.name = shown(url)
+        self.name = shown_url(url)
         self._fs, self._root = self._opened()
 
     @cached_property

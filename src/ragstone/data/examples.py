@@ -1,45 +1,44 @@
 """Examples: a data set read one example at a time, and the faults found in it."""
 
-import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from ragstone.core.errors import DataError, Fault
-from ragstone.core.messages import argument
 
 from .example import Example
 from .fields import NO_FIELD, ONE_COLUMN
 from .formats.eval_results import folded, is_told_in_several, laid_flat
 from .formats.json_documents import JsonLines
-from .json_text import BadRow, Problem, ascii_safe
+from .json_text import BadRow, Problem
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
 from .read_facts import (
-    KEPT,
     NO_SYSTEM,
     IdBlock,
     LabelViolation,
     Questions,
     ReadFacts,
+    ReadRow,
     Rejected,
     SeenIds,
     has_system,
     ids_repeat,
+    named_system,
     notes_of,
     of_its_system,
+    row_id,
+    row_number,
     windows_notes,
 )
-from .record_labels import violations
 from .records import RecordReader
-from .sources import ReadOnce, Records, Row, Source, plain, sound
+from .sources import ReadOnce, Records, Row, Source, sound
 from .text_files import Meter
-from .write import as_record, fingerprint_files, fingerprint_records
+from .write import fingerprint_files, fingerprint_records, plain_record, record_text
 
 ROWS_TO_FIND_A_COLUMN = 1000
 
@@ -52,17 +51,6 @@ NONE_REFUSED: Mapping[int, int] = MappingProxyType({})
 
 class IdsOfSystems(Exception):
     """Ids turned out to be those of questions: several systems have rows of the same id."""
-
-
-class ReadRow(NamedTuple):
-    """A row: the example, or what is wrong with it, and the file where that is not the source."""
-
-    line: int | None
-    row: int
-    record: object
-    example: Example | None
-    problems: Sequence[Problem]
-    file: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +230,8 @@ class Examples:
         if not self._yielded and not facts.n_faults and self._limit != 0:
             facts.note(Fault(self.source, None, "", "at least one record", self._nothing()))
         if facts.n_faults and not (self._skip_bad and self._yielded):
-            raise DataError(facts.faults, total=facts.n_faults, hint=self._hint())
+            hint = facts.hint(skip_bad=self._skip_bad)
+            raise DataError(facts.faults, total=facts.n_faults, hint=hint)
 
     def _read(
         self, rows: Iterator[Row], before: int, how: "_Reading"
@@ -260,11 +249,11 @@ class Examples:
             places: list[int] = []
             whose: list[int] = []
             for index, one in enumerate(some):
-                id = _id_of(one, questions)
+                id = row_id(one, questions)
                 if id is not None:
                     ids.append(id)
-                    systems.append(NO_SYSTEM if how.alone else _own_system(one, how.reader))
-                    places.append(_place(one, unit))
+                    systems.append(NO_SYSTEM if how.alone else named_system(one, how.reader))
+                    places.append(row_number(one, unit))
                     whose.append(index)
             found = how.seen.look_up(IdBlock.of(ids, systems, places))
             if found.over_systems:
@@ -296,14 +285,14 @@ class Examples:
                     self._reject(facts, one._replace(file=None), (problem,))
                     continue
                 if example.labels:
-                    _flag(facts, example)
+                    facts.check_labels(example)
                 facts.good += 1
                 if how.in_piece:
                     facts.heard_id(example, own=systems[told[index]] != NO_SYSTEM)
                 if (facts.n_faults or self.facts.n_faults) and not self._skip_bad:
                     continue
                 self._yielded += 1
-                yield _place(one, unit), example
+                yield row_number(one, unit), example
 
     def _some(self, rows: Iterator[tuple[int, Row]], reader: RecordReader) -> "list[ReadRow]":
         """The next rows, as many as are looked up together; none at the end or the limit."""
@@ -395,9 +384,9 @@ class Examples:
         if isinstance(self._source, Records):
             if isinstance(self._source.records, ReadOnce):
                 self._source.records.keep()
-            return fingerprint_records(_canonical(record) for record in self._source.records)
+            return fingerprint_records(plain_record(record) for record in self._source.records)
         rows = self._source.rows(Meter())
-        return fingerprint_records(_canonical(item) for _, item in rows)
+        return fingerprint_records(plain_record(item) for _, item in rows)
 
     def _reset(self) -> None:
         self.facts = ReadFacts()
@@ -522,23 +511,7 @@ class Examples:
                 facts.rival = {problem.field: problem.got.rpartition(" and ")[2]}
             facts.note(fault)
         if self._skip_bad:
-            facts.rejected.append(Rejected(one.line, _json_text(one.record), faults))
-
-    def _hint(self) -> str:
-        facts = self.facts
-        if facts.about_columns:
-            guess = next(({field: name} for name, field in facts.unread), {"answer": "MY_COLUMN"})
-            return f"Say which column is which field, for example {_mapped(guess)}."
-        if facts.rival:
-            return f"Choose one, for example {_mapped(facts.rival)}."
-        hints = []
-        for (column, field), _ in facts.unread.most_common(1):
-            mapped = _mapped({field: column})
-            hints.append(f"Is {ascii_safe(column)} meant for {field}? Then say {mapped}.")
-        if facts.good and not self._skip_bad:
-            good = "one good record is" if facts.good == 1 else f"{facts.good:,} good records are"
-            hints.append(f"With {argument('skip_bad', True)} the {good} read.")
-        return " ".join(hints)
+            facts.rejected.append(Rejected(one.line, record_text(one.record), faults))
 
     def _first_record(self) -> object:
         if isinstance(self._source, Records) and isinstance(self._source.records, ReadOnce):
@@ -549,59 +522,3 @@ class Examples:
         if not self._source.files:
             return "none"
         return "a file without any" if self._meter.total else "an empty file"
-
-
-def _place(one: ReadRow, unit: str) -> int:
-    """Its line where lines are what is counted, else its row."""
-    return one.line if unit == "line" and one.line else one.row
-
-
-def _id_of(one: ReadRow, questions: Questions | None) -> str | None:
-    """The id under which a row is known; of a record that cannot be read, the text it names."""
-    if one.example is None:
-        named = one.record.get("id") if isinstance(one.record, Mapping) else None
-        return named if isinstance(named, str) else None
-    return one.example.id if questions is None else of_its_system(one.example).id
-
-
-def _own_system(one: ReadRow, reader: RecordReader) -> str:
-    """The system that a row names beside an id of its own."""
-    if one.example is None or not has_system(one.example):
-        return NO_SYSTEM
-    own = isinstance(one.record, Example) or (
-        isinstance(one.record, Mapping) and reader.has_id(one.record)
-    )
-    return one.example.system if own else NO_SYSTEM
-
-
-def _flag(facts: ReadFacts, example: Example) -> None:
-    for broken in violations(example.labels):
-        facts.n_label_violations[broken.rule] += 1
-        if len(facts.label_violations) < KEPT:
-            facts.label_violations.append(
-                LabelViolation(example.id, broken.rule, broken.severity, broken.where)
-            )
-
-
-def _json_text(item: object) -> str:
-    if isinstance(item, str):
-        return item
-    record = as_record(item) if isinstance(item, Example) else item
-    try:
-        return json.dumps(record, ensure_ascii=False, default=str)
-    except (TypeError, ValueError, RecursionError):
-        return repr(record)
-
-
-def _canonical(record: object) -> Mapping[str, Any]:
-    if isinstance(record, Example):
-        return as_record(record)
-    try:
-        value = plain(record)
-    except RecursionError:
-        value = None
-    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {"": str(value)}
-
-
-def _mapped(guess: Mapping[str, str]) -> str:
-    return argument("columns", {field: ascii_safe(name) for field, name in guess.items()})

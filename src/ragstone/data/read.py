@@ -8,8 +8,7 @@ from pathlib import Path
 
 from ragstone.core.errors import DataError, Fault, InputError, UnknownName
 from ragstone.core.messages import argument
-from ragstone.core.remote_files import is_url
-from ragstone.core.remote_files import shown as shown_url
+from ragstone.core.remote_files import is_url, shown_url
 
 from .examples import Examples
 from .fields import LAYOUT_NAMES, check_mapping, plan

@@ -5,22 +5,22 @@ ID/SYSTEM. Each id takes 32 bytes of memory.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from ragstone.core.errors import Fault
-from ragstone.core.messages import reason
+from ragstone.core.messages import argument, reason
 
 from .example import Example
 from .fields import NESTED
 from .json_text import Problem, ascii_safe
-from .record_labels import Severity
+from .record_labels import Severity, violations
 from .records import DEFAULT_SYSTEM, RecordReader, question_hash
 from .text_files import Meter
 
@@ -218,6 +218,40 @@ class Questions:
         return reason("ids_repeat", differing=len(self._differing) or None, first=first)
 
 
+class ReadRow(NamedTuple):
+    """A row: the example, or what is wrong with it, and the file where that is not the source."""
+
+    line: int | None
+    row: int
+    record: object
+    example: Example | None
+    problems: Sequence[Problem]
+    file: str | None
+
+
+def row_number(row: ReadRow, unit: str) -> int:
+    """Its line where lines are what is counted, else its row."""
+    return row.line if unit == "line" and row.line else row.row
+
+
+def row_id(row: ReadRow, questions: Questions | None) -> str | None:
+    """The id under which a row is known; of a record that cannot be read, the text it names."""
+    if row.example is None:
+        named = row.record.get("id") if isinstance(row.record, Mapping) else None
+        return named if isinstance(named, str) else None
+    return row.example.id if questions is None else of_its_system(row.example).id
+
+
+def named_system(row: ReadRow, reader: RecordReader) -> str:
+    """The system that a row names beside an id of its own."""
+    if row.example is None or not has_system(row.example):
+        return NO_SYSTEM
+    own = isinstance(row.record, Example) or (
+        isinstance(row.record, Mapping) and reader.has_id(row.record)
+    )
+    return row.example.system if own else NO_SYSTEM
+
+
 KEPT = 1000
 
 
@@ -292,6 +326,15 @@ class ReadFacts:
         self.unread += reader.unread
         self.numbers += reader.numbers
 
+    def check_labels(self, example: Example) -> None:
+        """Note the rules that the human labels of an example break."""
+        for broken in violations(example.labels):
+            self.n_label_violations[broken.rule] += 1
+            if len(self.label_violations) < KEPT:
+                self.label_violations.append(
+                    LabelViolation(example.id, broken.rule, broken.severity, broken.where)
+                )
+
     def join(self, other: "ReadFacts") -> None:
         """Add those of a later piece, without its ids."""
         told = {
@@ -309,6 +352,26 @@ class ReadFacts:
         self.spelled += other.spelled
         self.unread += other.unread
         self.numbers += other.numbers
+
+    def hint(self, *, skip_bad: bool) -> str:
+        """What the user may change so that more records are read; may be empty."""
+        if self.about_columns:
+            guess = next(({name: column} for column, name in self.unread), {"answer": "MY_COLUMN"})
+            return f"Say which column is which field, for example {_mapped(guess)}."
+        if self.rival:
+            return f"Choose one, for example {_mapped(self.rival)}."
+        hints = []
+        for (column, name), _ in self.unread.most_common(1):
+            mapped = _mapped({name: column})
+            hints.append(f"Is {ascii_safe(column)} meant for {name}? Then say {mapped}.")
+        if self.good and not skip_bad:
+            good = "one good record is" if self.good == 1 else f"{self.good:,} good records are"
+            hints.append(f"With {argument('skip_bad', True)} the {good} read.")
+        return " ".join(hints)
+
+
+def _mapped(guess: Mapping[str, str]) -> str:
+    return argument("columns", {name: ascii_safe(column) for name, column in guess.items()})
 
 
 MOST_COLUMNS = 5

@@ -20,7 +20,7 @@ from ragstone.core.escape import cell
 from ragstone.core.parquet import write_parquet
 
 from .example import NOTHING, Context, Example, Turn
-from .sources import on_disk
+from .sources import on_disk, plain
 
 CONTEXT = pl.Struct({"id": pl.String, "text": pl.String, "rank": pl.Int64, "score": pl.Float64})
 TURN = pl.Struct({"role": pl.String, "text": pl.String})
@@ -239,6 +239,28 @@ def as_record(example: Example) -> dict[str, Any]:
         "labels": dict(example.labels),
         "meta": dict(example.meta),
     }
+
+
+def record_text(item: object) -> str:
+    """A record as JSON text, or as it is written if it is no JSON."""
+    if isinstance(item, str):
+        return item
+    record = as_record(item) if isinstance(item, Example) else item
+    try:
+        return json.dumps(record, ensure_ascii=False, default=str)
+    except (TypeError, ValueError, RecursionError):
+        return repr(record)
+
+
+def plain_record(record: object) -> Mapping[str, Any]:
+    """A record in memory as plain data, for its fingerprint."""
+    if isinstance(record, Example):
+        return as_record(record)
+    try:
+        value = plain(record)
+    except RecursionError:
+        value = None
+    return {str(k): v for k, v in value.items()} if isinstance(value, dict) else {"": str(value)}
 
 
 def _context_record(context: Context) -> dict[str, Any]:

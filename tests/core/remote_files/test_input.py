@@ -20,7 +20,7 @@ import ragstone
 from ragstone import evaluate, read
 from ragstone.cli.app import app
 from ragstone.core.errors import InputError, MissingDependency, NothingThere, StorageAway
-from ragstone.core.remote_files import Remote, RemoteFile, copy_of, is_url, shown
+from ragstone.core.remote_files import Remote, RemoteFile, copy_of, is_url, shown_url
 from ragstone.data import cornwall, to_frame
 
 ROWS = [{"id": f"q{n}", "question": "Q?", "answer": f"é{n}", "reference": "A"} for n in range(3)]
@@ -158,8 +158,8 @@ def test_credentials_in_a_url_are_refused_and_a_signature_is_not_shown() -> None
             read(url)
         assert "token" not in str(error.value)
         assert "very-secret" not in str(error.value)
-    assert shown("https://host/a.jsonl?X-Amz-Signature=1") == "https://host/a.jsonl?…"
-    assert shown("abfs://box@account.dfs.core.windows.net/a").startswith("abfs://box@account")
+    assert shown_url("https://host/a.jsonl?X-Amz-Signature=1") == "https://host/a.jsonl?…"
+    assert shown_url("abfs://box@account.dfs.core.windows.net/a").startswith("abfs://box@account")
 
 
 def test_a_path_is_no_url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,7 +34,7 @@ from ragstone.core.errors import (
 )
 from ragstone.core.files import RunEntry, cache_folder, private_folder
 from ragstone.core.messages import argument, call
-from ragstone.core.remote_files import Remote, shown
+from ragstone.core.remote_files import Remote, shown_url
 from ragstone.core.sqlite import copy_database
 from ragstone.run.estimates.estimate import Estimate
 
@@ -362,7 +362,7 @@ def _place_of(remote: Remote) -> Path:
 
 def _make_place(path: Path, remote: Remote) -> None:
     private_folder(path)
-    (path.parent / URL).write_text(shown(remote.url), encoding="utf-8")
+    (path.parent / URL).write_text(shown_url(remote.url), encoding="utf-8")
 
 
 def _goes_with(path: Path, content: bytes) -> bool:
