@@ -30,7 +30,6 @@ from .pages import (
     adjudicate_page,
     annotate_page,
     compare_view,
-    correction_form,
     example_view,
     examples_view,
     judge_view,
@@ -91,7 +90,7 @@ WRITE: Mapping[str, Writing] = {
     "/annotate/{queue}/adjudicate": adjudicate_page.decide,
     "/annotate/{queue}/tags": queue_page.change_tags,
     "/": runs_view.change,
-    "/runs/{run}/examples/{id:text}": correction_form.correct,
+    "/runs/{run}/examples/{id:text}": example_view.correct_judgement,
     "/runs/{run}": examples_view.change,
 }
 """What a form at each address does."""
