@@ -111,12 +111,12 @@ def test_a_past_window_is_judged_once_that_was_agreed_to(tmp_path: Path) -> None
     assert "--sample 0.01 is no probability" in wrong.stderr
 
 
-def test_a_conversation_is_forgotten_once_that_was_agreed_to(tmp_path: Path) -> None:
+def test_a_conversation_is_erased_once_that_was_agreed_to(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     receive(store, 1000.0, *spans_of_answer(1, attributes={"session.id": "s1"}))
     receive_answers(store, 1000.0, [2])
     store.close()
-    asked = ["monitor", "forget", "--store", str(tmp_path), "--session", "s1"]
+    asked = ["monitor", "erase", "--store", str(tmp_path), "--session", "s1"]
     refused = CliRunner().invoke(app, [*asked, "--user", "4711"], input="n\n")
     assert refused.exit_code == 1
     assert "Everything of session s1 and of user 4711 goes" in refused.stderr
@@ -130,9 +130,14 @@ def test_a_conversation_is_forgotten_once_that_was_agreed_to(tmp_path: Path) -> 
     assert "Gone: 1 trace, 1 answer, 0 items of queues" in gone.stdout
     again = CliRunner().invoke(app, [*asked, "--yes", "--json"])
     assert json.loads(again.stdout)["traces"] == 0
-    unnamed = CliRunner().invoke(app, ["monitor", "forget", "--store", str(tmp_path)])
+    unnamed = CliRunner().invoke(app, ["monitor", "erase", "--store", str(tmp_path)])
     assert unnamed.exit_code == 2
     assert unnamed.stderr == "Name --session ID or --user ID.\n"
+    old = CliRunner().invoke(app, ["monitor", "forget", *asked[2:], "--yes"])
+    assert old.exit_code == 0
+    assert "monitor forget is now called " in old.stderr
+    assert "monitor erase.\n" in old.stderr
+    assert "forget" not in CliRunner().invoke(app, ["monitor", "--help"]).stdout
 
 
 def test_what_is_no_place_of_a_store_is_not_taken_for_a_folder(tmp_path: Path) -> None:
@@ -154,7 +159,7 @@ def test_commands_that_write_see_beforehand_that_the_store_is_read_only(
     monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "monitor.sqlite")
     for command in (
         ["serve", "--port", "0"],
-        ["forget", "--session", "s1", "--yes"],
+        ["erase", "--session", "s1", "--yes"],
         ["backfill", "--since", "1d", "--sample", "1", "--yes"],
         ["resolve", "1"],
         ["silence", "traffic", "--for", "1h"],

@@ -1,4 +1,4 @@
-"""Monitor commands: serve, backfill, forget, status and export for a system in production."""
+"""Monitor commands: serve, backfill, erase, status and export for a system in production."""
 
 import time
 from dataclasses import asdict
@@ -168,22 +168,21 @@ def backfill(
         raise typer.Exit(1)
 
 
-def forget(
+def erase(
     session: Session = "",
     user: User = "",
     store: Store = "monitor",
     yes: Yes = False,
     json: options.Json = False,
 ) -> None:
-    """Remove everything that is known of a conversation or a user.
+    """Erase everything that is known of a conversation or a user.
 
     Traces, answers, scores, judgements, people's labels of them, links in alarms and what is kept
     while judging; the bytes are gone from the files. It cannot be undone.
 
     Exit status: 0 gone, 1 not agreed to, 2 no such store, or nobody named.
     """
-    from ragstone.monitor import forget as remove
-    from ragstone.monitor import open_store
+    from ragstone.monitor import forget, open_store
     from ragstone.monitor.duties.erasure import require_somebody
     from ragstone.report.number_format import counted
 
@@ -195,7 +194,7 @@ def forget(
     try:
         if not agreed(question, yes=yes, json=json):
             raise typer.Exit(1)
-        gone = remove(opened, session=session or None, user=user or None)
+        gone = forget(opened, session=session or None, user=user or None)
     finally:
         opened.close()
     if json:
@@ -233,7 +232,7 @@ monitor.command("resolve")(guarded(resolve))
 monitor.command("silence")(guarded(silence))
 monitor.command("rules")(guarded(rules))
 monitor.command("backfill")(guarded(backfill))
-monitor.command("forget")(guarded(forget))
+monitor.command("erase")(guarded(erase))
 
 
 @monitor.command("status")

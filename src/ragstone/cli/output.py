@@ -213,7 +213,11 @@ def agreed(question: str, *, yes: bool, json: bool = False) -> bool:
         return False
 
 
-RENAMED = {"overrule": "correct", "--without-overrules": "--without-corrections"}
+RENAMED = {
+    "forget": "erase",
+    "overrule": "correct",
+    "--without-overrules": "--without-corrections",
+}
 """Commands and options that had another name, which still works."""
 
 
