@@ -157,7 +157,7 @@ def new(
 ) -> None:  # fmt: skip
     """Make a queue of RUN, DATA or SHEET, or go on with QUEUE, and open it in the browser.
 
-    Each person sees only items, one a screen, never a judge's verdict, a system, or
+    Each annotator sees only items, one a screen, never a judge's verdict, a system, or
     what others say. What they say is kept at once.
 
     Example: ragstone annotate runs/mtrag --tasks grounding --annotators ann,ben

@@ -162,7 +162,7 @@ def gate(
     metrics_from: options.MetricsFrom = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Decide whether every system of RUN meets its requirements.
+    """Release gate: decide whether every system of RUN meets its requirements.
 
     A requirement is met if its whole interval is on the right side of the
     threshold, not met if the opposite is shown, and otherwise undecided. Where people

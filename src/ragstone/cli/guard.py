@@ -90,7 +90,7 @@ def assess_file(
     deadline: Seconds = 1.0,
     gate: Annotated[
         Path | None,
-        typer.Option(metavar="GATE.json", help="Pass, ask or block by this gate, which "
+        typer.Option(metavar="GATE.json", help="Pass, ask or block by this confidence gate, which "
                      "`ragstone guard calibrate` made."),
     ] = None,
     offline: options.Offline = False,
@@ -216,7 +216,7 @@ def calibrate_file(
     ] = None,
     json: options.Json = False,
 ) -> None:  # fmt: skip
-    """Find the thresholds at which answers pass or are blocked, with a promise.
+    """Calibrate a confidence gate: thresholds to pass or block answers, with a promise.
 
     Tested exactly, from the strictest threshold down; of each question's unfaithful
     answers the worst one counts. Labels that cannot carry the promise are refused,
@@ -252,7 +252,10 @@ def calibrate_file(
 
 def check_file(
     gate: Annotated[
-        Path, typer.Argument(metavar="GATE", help="A gate that `ragstone guard calibrate` wrote.")
+        Path,
+        typer.Argument(
+            metavar="GATE", help="A confidence gate, as `ragstone guard calibrate` wrote it."
+        ),
     ],
     labelled: Labelled,
     judge: JudgeName = None,
@@ -262,7 +265,7 @@ def check_file(
     offline: options.Offline = False,
     json: options.Json = False,
 ) -> None:
-    """Check on new labels whether GATE keeps its promise.
+    """Check on new labels whether a confidence gate keeps its promise.
 
     None of these labels may have calibrated the gate.
 
