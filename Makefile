@@ -10,6 +10,7 @@ BASE := $(VENV)/.base-installed
 DEV := $(VENV)/.dev-installed
 DEMO := runs/demo
 DATA := src/ragstone/data/cornwall.jsonl
+SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms lock clean help
@@ -18,8 +19,10 @@ demo: $(VENV)/.demo ## evaluate the bundled example data
 	@$(BIN)/ragstone evaluate $(DATA) --by question_type --out $(DEMO)
 
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
-test: programs ## run all tests
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2
+test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
+	@echo "Order of tests: make test$(if $(ROOM), ROOM=$(ROOM))$(if $(MARK), MARK='$(MARK)') SEED=$(SEED)"
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --randomly-seed=$(SEED) \
+	  $(if $(MARK),-m '$(MARK)') $(if $(ROOM),tests/$(ROOM))
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
 
@@ -66,7 +69,7 @@ $(DEV): $(BASE) requirements-dev.lock
 	@$(PIP) install -qq --no-compile -r requirements-dev.lock
 	@touch $@
 
-# Tests of the local app drive a real browser; without it they are skipped, and say so.
+# Tests of the local app drive a real browser; without it they are skipped, and fail on CI.
 $(VENV)/.browser: $(DEV)
 	@command -v chromium >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium, which the tests of the app drive ..." && \
@@ -75,7 +78,7 @@ $(VENV)/.browser: $(DEV)
 	  echo "Without chromium: the tests in a browser are skipped. On Debian: apt-get install chromium"; }
 	@touch $@
 
-# Tests of labels in PostgreSQL start a server of their own; without it they are skipped, and say so.
+# Tests of labels in PostgreSQL start a server of their own; without it they are skipped, and fail on CI.
 # After the browser, for two of apt-get keep each other out.
 $(VENV)/.postgres: $(DEV) | $(VENV)/.browser
 	@command -v pg_ctl >/dev/null || ls /usr/lib/postgresql/*/bin/pg_ctl >/dev/null 2>&1 || { \

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, settings
 from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.download import PLACE, fetch_builtin, to_stderr
 from ragstone.models.model_store import checked
+from tests.availability import import_or_skip, unavailable
 from tests.project import ROOT
 from tests.registries import registered, registries_restored
 from tests.scripts import script
@@ -26,12 +27,34 @@ settings.load_profile("any machine")
 """A busy machine is slow now and then, which says nothing about the code."""
 
 USERS_CACHE = os.environ.get("RAGSTONE_CACHE")
+MARKS = {
+    "browser": ("chromium",),
+    "postgres": ("postgres", "own_postgres"),
+    "ray": ("ray_cluster",),
+    "shared": ("shared",),
+}
+"""Marks, and the fixtures that a test with the mark uses."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they use, or by a parameter that names it."""
+    for item in items:
+        if not isinstance(item, pytest.Function):
+            continue
+        parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        used = {*item.fixturenames, *(name for name in parameters if isinstance(name, str))}
+        for mark, fixtures in MARKS.items():
+            if used.intersection(fixtures):
+                item.add_marker(mark)
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of golden vectors and human-labelled data beside the project."""
-    folder = ROOT.parent / "shared"
+    """The folder of golden vectors and human-labelled data beside the project.
+
+    RAGSTONE_SHARED names another folder, or with "none" leaves out what needs one.
+    """
+    folder = Path(os.environ.get("RAGSTONE_SHARED") or ROOT.parent / "shared")
     if not (folder / "data").is_dir():
         pytest.skip("needs the human-labelled data in ../shared, which is not part of the project")
     return folder
@@ -65,14 +88,14 @@ def registries() -> Iterator[None]:
 
 @contextmanager
 def postgres_server(*, synced: bool) -> Iterator["PostgresServer"]:
-    """A PostgreSQL server of one's own; skips where none is installed."""
-    pytest.importorskip("psycopg")
+    """A PostgreSQL server of one's own."""
+    import_or_skip("psycopg")
     scripts = script("postgres")
     try:
         with scripts.postgres_server(synced=synced) as server:
             yield server
     except scripts.NoPostgres as error:
-        pytest.skip(str(error))
+        unavailable(str(error))
 
 
 @pytest.fixture(scope="session")
@@ -100,7 +123,7 @@ def minilm() -> Path:
         try:
             return checked(fetch_builtin(note=to_stderr)).folder
         except (ModelError, MissingDependency) as error:
-            pytest.skip(f"needs builtin:minilm, which could not be fetched: {error}")
+            unavailable(f"needs builtin:minilm, which could not be fetched: {error}")
 
 
 @pytest.fixture

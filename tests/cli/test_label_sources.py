@@ -10,6 +10,7 @@ import pytest
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
 from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.queue import Queue
+from tests.availability import import_or_skip
 
 ADDRESS = "postgresql://ann:s3cret@127.0.0.1:1/labels"
 """Nobody listens there."""
@@ -31,7 +32,7 @@ COMMANDS = {
 def test_every_command_that_reads_labels_takes_an_address_as_it_is(
     command: str, demo: Path, ragstone: Callable[..., Any]
 ) -> None:
-    pytest.importorskip("psycopg")
+    import_or_skip("psycopg")
     outcome = ragstone(*(demo if one == "RUN" else one for one in COMMANDS[command]))
     assert outcome.status == 2
     assert "postgresql://ann@127.0.0.1:1/labels: the database of labels cannot be used" in (

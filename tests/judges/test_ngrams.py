@@ -10,6 +10,7 @@ from ragstone.judges.rules import RulesJudge
 from ragstone.judges.text_counts import bleu, chrf, words_13a
 from ragstone.metrics import parse_metric, score
 from ragstone.run.judging.judge_blocks import judge_block
+from tests.availability import import_or_skip
 
 WORDS = (
     "the a cat, dog. 3.14 sat-on 3-4 it's “x” &amp; &quot;hi&quot; <skipped> Größe 東京 foo-\nbar "
@@ -92,7 +93,7 @@ def test_sacrebleu_gives_the_same(
 
 
 def test_sacrebleu_gives_the_same_for_any_texts() -> None:
-    metrics = pytest.importorskip("sacrebleu.metrics", reason="make peers installs sacrebleu")
+    metrics = import_or_skip("sacrebleu.metrics", reason="make peers installs sacrebleu")
     of_bleu, of_chrf = metrics.BLEU(effective_order=True), metrics.CHRF()
     chance = Random(1)
     words = WORDS.split(" ")

@@ -11,9 +11,10 @@ import pytest
 from ragstone.core.errors import ModelError
 from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
-pytest.importorskip("tokenizers", reason="needs the extra local")
+safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
+import_or_skip("tokenizers", reason="needs the extra local")
 
 WORDS = "embeddings.word_embeddings.weight"
 INNER = "encoder.layer.1.intermediate.dense"

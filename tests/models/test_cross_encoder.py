@@ -21,9 +21,10 @@ from ragstone.models.cross_encoder_bert import Pair, TokenizedPair
 from ragstone.models.model_store import Origin, keep
 from ragstone.testing import tiny_bert
 from ragstone.testing.fake_models import WORDS
+from tests.availability import import_or_skip
 
-safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
+safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
+tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
 CLOSE = 1e-5
 NLI = {0: "contradiction", 1: "entailment", 2: "neutral"}
@@ -133,8 +134,8 @@ def test_it_says_what_it_is() -> None:
 
 @pytest.mark.parametrize("back_end", ["numpy", "torch"])
 def test_every_back_end_agrees_with_sentence_transformers(folder: Path, back_end: str) -> None:
-    theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
     ours = open_cross_encoder(f"{back_end}:{folder}", offline=True)
     model = theirs.CrossEncoder(str(folder), device="cpu", local_files_only=True)
     to_chances = torch.nn.Sigmoid() if len(ours.labels) == 1 else torch.nn.Softmax(dim=1)
@@ -156,8 +157,8 @@ def test_the_other_architectures_agree_with_torch(tmp_path: Path, architecture: 
 
 def of_architecture(architecture: str, folder: Path) -> Path:
     """A tiny cross-encoder of another architecture, random, as transformers writes it."""
-    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    transformers = import_or_skip("transformers", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
     torch.manual_seed(0)
     config = getattr(transformers, f"{architecture}Config")(
         vocab_size=140,
@@ -237,8 +238,8 @@ def test_the_same_model_has_the_same_fingerprint(folder: Path, tmp_path: Path) -
 
 def with_file(folder: Path, outputs: int, **changes: object) -> Path:
     """A folder of another architecture whose graph sums a number for each word and text."""
-    onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
-    pytest.importorskip("onnxruntime", reason="needs the extra onnx")
+    onnx = import_or_skip("onnx", reason="needs the extra onnx")
+    import_or_skip("onnxruntime", reason="needs the extra onnx")
     helper, types = onnx.helper, onnx.TensorProto
     tiny_bert(folder, head=outputs)
     (folder / "model.safetensors").unlink()
@@ -401,7 +402,7 @@ def test_configuration_that_is_no_json_is_refused(tmp_path: Path) -> None:
 def test_torch_refuses_what_has_no_head_or_no_numbers(
     tmp_path: Path, spoil: Callable[[Path], None]
 ) -> None:
-    pytest.importorskip("transformers", reason="needs the extra torch")
+    import_or_skip("transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path, head=3)
     spoil(folder)
     with pytest.raises(ModelError, match=r"expected the weights of a classification head|finite"):
@@ -409,7 +410,7 @@ def test_torch_refuses_what_has_no_head_or_no_numbers(
 
 
 def test_three_tensors_that_are_no_numbers_are_named() -> None:
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
     from ragstone.models.cross_encoder import _check_weights
 
     tensors = {name: torch.tensor([1.0, math.nan]) for name in "abcd"} | {"e": torch.tensor([1.0])}
@@ -432,7 +433,7 @@ def test_a_model_that_is_not_here_is_looked_for_unless_that_is_forbidden(
 def test_torch_reads_the_folder_that_is_named_whatever_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    pytest.importorskip("transformers", reason="needs the extra torch")
+    import_or_skip("transformers", reason="needs the extra torch")
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
     other = tiny_bert(tmp_path / "other", head=1)
     files = [file.relative_to(other).as_posix() for file in other.rglob("*") if file.is_file()]
@@ -442,13 +443,13 @@ def test_torch_reads_the_folder_that_is_named_whatever_is_stored(
 
 
 def test_torch_says_why_it_cannot_load_a_folder(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra torch")
+    import_or_skip("transformers", reason="needs the extra torch")
     with pytest.raises(ModelError, match="transformers cannot load it"):
         open_cross_encoder(f"torch:{tmp_path}", offline=True)
 
 
 def test_torch_refuses_labels_of_which_several_may_hold(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra torch")
+    import_or_skip("transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path, head=3)
     configured(problem_type="multi_label_classification")(folder)
     with pytest.raises(ModelError, match="problem_type: expected regression or single_label"):
@@ -456,7 +457,7 @@ def test_torch_refuses_labels_of_which_several_may_hold(tmp_path: Path) -> None:
 
 
 def test_what_torch_gives_up_on_is_a_failure(tmp_path: Path) -> None:
-    pytest.importorskip("transformers", reason="needs the extra torch")
+    import_or_skip("transformers", reason="needs the extra torch")
     from ragstone.models.cross_encoder import load
 
     model = load(str(tiny_bert(tmp_path, head=3)), "tiny", revision="", offline=True)

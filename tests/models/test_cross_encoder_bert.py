@@ -10,8 +10,9 @@ import pytest
 from ragstone.models.cross_encoder_bert import PairTokenizer, lengths_of
 from ragstone.models.tokenizer import UnusableTokenizer
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
+tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
 LETTERS = "abcdefghijklmnop"
 

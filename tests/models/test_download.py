@@ -32,8 +32,9 @@ from ragstone.models.download import (
 )
 from ragstone.models.model_store import Stored, StoredFile, damage, find, models_folder, stored
 from ragstone.testing.fake_models import tiny_bert
+from tests.availability import import_or_skip
 
-pytest.importorskip("huggingface_hub", reason="fetching from the hub needs the extra local")
+import_or_skip("huggingface_hub", reason="fetching from the hub needs the extra local")
 
 
 COMMIT, LATER = "a" * 40, "b" * 40
@@ -579,6 +580,7 @@ def test_of_two_processes_one_fetches_and_the_other_waits(tmp_path: Path) -> Non
     assert len(stored()) == 1
 
 
+@pytest.mark.kill
 def test_a_killed_process_holds_up_nobody_and_what_it_left_is_swept_away(
     tmp_path: Path, notes: list[str]
 ) -> None:

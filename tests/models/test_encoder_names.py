@@ -15,6 +15,7 @@ from ragstone.models import available, open_encoder, pull, stored
 from ragstone.models.encoder_names import NEEDS, Place, in_store, place_of
 from ragstone.models.model_store import Origin, find, keep, models_folder
 from ragstone.testing.fake_models import tiny_bert
+from tests.availability import import_or_skip
 from tests.project import ROOT
 
 TEXTS = ["the old bridge opened in 1932", "a copper mine"]
@@ -293,6 +294,6 @@ def test_importing_the_room_imports_nothing_heavy() -> None:
 
 
 def test_torch_gives_the_vectors_of_numpy(folder: Path) -> None:
-    pytest.importorskip("sentence_transformers", reason="needs the extra torch")
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
     vectors = open_encoder(f"torch:{folder}").embed(TEXTS)
     np.testing.assert_allclose(vectors, open_encoder(str(folder)).embed(TEXTS), atol=1e-5)

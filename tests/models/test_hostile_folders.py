@@ -15,9 +15,10 @@ from ragstone.core.errors import ModelError
 from ragstone.models import cross_encoder_bert
 from ragstone.models import numpy_bert as bert
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-pytest.importorskip("tokenizers", reason="needs the extra local")
-pytest.importorskip("safetensors", reason="needs the extra local")
+import_or_skip("tokenizers", reason="needs the extra local")
+import_or_skip("safetensors", reason="needs the extra local")
 
 OTHERS: tuple[Any, ...] = (
     None, True, 0, -1, 1.5, 2**63, 10**30, 10_000_000, "", "x", [], ["a"], [[]], {}, {"a": 1},

@@ -11,9 +11,10 @@ import pytest
 from ragstone.core.errors import Fault, ModelError
 from ragstone.models.model_folder import ModelFolder
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-pytest.importorskip("tokenizers", reason="needs the extra local")
-pytest.importorskip("safetensors", reason="needs the extra local")
+import_or_skip("tokenizers", reason="needs the extra local")
+import_or_skip("safetensors", reason="needs the extra local")
 
 THEIRS = "sentence_transformers.sentence_transformer.modules"
 

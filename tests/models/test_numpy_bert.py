@@ -16,9 +16,10 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models.encoder import FolderEncoder
 from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
-pytest.importorskip("tokenizers", reason="needs the extra local")
+safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
+import_or_skip("tokenizers", reason="needs the extra local")
 
 CLOSE = 1e-5
 TEXTS = [
@@ -260,8 +261,8 @@ def test_weights_may_lie_under_the_models_name(
 
 def of_architecture(architecture: str, target: Path, tokenizer: Path) -> Path:
     """A tiny model of another architecture, random, as transformers writes it."""
-    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    transformers = import_or_skip("transformers", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
     torch.manual_seed(0)
     sizes = {
         "vocab_size": 140,
@@ -302,8 +303,8 @@ def test_importing_it_imports_no_other_library() -> None:
 
 def beside_torch(folder: Path) -> None:
     """All that the encoder gives equals what sentence-transformers and transformers give."""
-    theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
+    theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
     model = theirs.SentenceTransformer(str(folder), device="cpu", local_files_only=True).float()
     encoder = load(folder, "ours")
     texts = [*TEXTS, "tin " * (encoder.max_tokens - 2), "tin " * (encoder.max_tokens - 1)]

@@ -18,11 +18,12 @@ from ragstone.models import numpy_bert as bert
 from ragstone.models.encoder import FolderEncoder, side_by_side, threads
 from ragstone.models.onnx_encoder import even_batches, load
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-onnx = pytest.importorskip("onnx", reason="needs the extra onnx")
-pytest.importorskip("onnxruntime", reason="needs the extra onnx")
-safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
+onnx = import_or_skip("onnx", reason="needs the extra onnx")
+import_or_skip("onnxruntime", reason="needs the extra onnx")
+safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
+tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
 CLOSE = 1e-5
 TEXTS = [
@@ -53,8 +54,8 @@ def furthest(got: Any, expected: Any) -> float:
 
 def exported(folder: Path) -> Path:
     """The folder of a BERT, with the ONNX file that torch makes in place of its weights."""
-    torch = pytest.importorskip("torch", reason="needs the extra torch")
-    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
+    torch = import_or_skip("torch", reason="needs the extra torch")
+    transformers = import_or_skip("transformers", reason="needs the extra torch")
 
     class Inner(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
@@ -132,7 +133,7 @@ def test_vectors_are_those_of_the_numpy_back_end(
 
 
 def test_the_builtin_model_is_that_of_sentence_transformers(minilm: Path, tmp_path: Path) -> None:
-    theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
+    theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
     model = theirs.SentenceTransformer(str(minilm), device="cpu", local_files_only=True).float()
     texts = [text.replace("\ud800", "\ufffd") for text in TEXTS]
     expected = model.encode(texts, show_progress_bar=False)

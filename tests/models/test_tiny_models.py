@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-pytest.importorskip("safetensors", reason="needs the extra local")
-pytest.importorskip("tokenizers", reason="needs the extra local")
+import_or_skip("safetensors", reason="needs the extra local")
+import_or_skip("tokenizers", reason="needs the extra local")
 
 
 def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
@@ -39,7 +39,7 @@ def test_its_sizes_are_those_asked_for(tmp_path: Path) -> None:
 
 
 def test_with_a_head_it_is_a_classifier(tmp_path: Path) -> None:
-    transformers = pytest.importorskip("transformers", reason="needs the extra torch")
+    transformers = import_or_skip("transformers", reason="needs the extra torch")
     folder = tiny_bert(tmp_path, head=3, id2label={0: "no", 1: "yes", 2: "perhaps"})
     model = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
     tokenizer = transformers.AutoTokenizer.from_pretrained(folder)

@@ -16,8 +16,9 @@ from ragstone.models.tokenizer import (
     readable,
 )
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-tokenizers = pytest.importorskip("tokenizers", reason="needs the extra local")
+tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
 
 CLS, SEP = 2, 3
 

@@ -14,9 +14,10 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import numpy_bert as bert
 from ragstone.models.torch_encoder import TorchEncoder, load
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
-theirs = pytest.importorskip("sentence_transformers", reason="needs the extra torch")
-pytest.importorskip("tokenizers", reason="needs the extra local")
+theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
+import_or_skip("tokenizers", reason="needs the extra local")
 
 CLOSE = 1e-5
 TEXTS = ["", "  ", "bridge", "The red bridge, opened in 1932.", "tin " * 90, "🙂 桥", "a \ud800 b"]
@@ -130,9 +131,7 @@ def test_models_of_other_modules_are_read(folder: Path, tmp_path: Path) -> None:
 
 
 def test_a_model_without_a_transformer_gives_no_tokens(folder: Path, tmp_path: Path) -> None:
-    tokenizer = pytest.importorskip("tokenizers").Tokenizer.from_file(
-        str(folder / "tokenizer.json")
-    )
+    tokenizer = import_or_skip("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
     static = theirs.models.StaticEmbedding(tokenizer, embedding_dim=8)
     model = theirs.SentenceTransformer(modules=[static], device="cpu")
     model.save(str(tmp_path / "static"), create_model_card=False)
@@ -162,7 +161,7 @@ def test_a_folder_that_is_no_model_is_one_line(tmp_path: Path) -> None:
 
 
 def test_weights_that_are_no_numbers_are_refused(folder: Path, tmp_path: Path) -> None:
-    safetensors = pytest.importorskip("safetensors.numpy", reason="needs the extra local")
+    safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
     spoilt = Path(shutil.copytree(folder, tmp_path / "spoilt"))
     tensors = safetensors.load_file(spoilt / "model.safetensors")
     tensors["encoder.layer.0.output.dense.bias"][0] = np.nan

@@ -100,6 +100,7 @@ def test_a_judge_that_fails_is_no_end_of_the_worker(
     assert counts(store)["judged"] == 3
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_worker_that_is_killed_in_any_transaction_loses_and_doubles_nothing(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path

@@ -17,10 +17,11 @@ from ragstone.monitor.export import (
     write_back,
 )
 from ragstone.monitor.store.store import MonitorStore
+from tests.availability import import_or_skip
 
 from .stored import put_example, put_score
 
-pb = pytest.importorskip("opentelemetry.proto.logs.v1.logs_pb2")
+pb = import_or_skip("opentelemetry.proto.logs.v1.logs_pb2")
 TRACE, SPAN = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
 TO = WriteBack("http://localhost:9/v1/logs", {"authorization": "Bearer s3cret"})
 

@@ -25,6 +25,7 @@ from ragstone.report.page import (
     strong,
     table,
 )
+from tests.availability import import_or_skip
 
 SVG = "{http://www.w3.org/2000/svg}"
 EVIL = "</style><script>alert(1)</script>\u202e\x1b../../x"
@@ -153,7 +154,7 @@ def test_a_picture_needs_an_extra_which_is_named(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_picture_has_two_pixels_for_each_of_the_figure() -> None:
-    pytest.importorskip("resvg_py")
+    import_or_skip("resvg_py")
     png = as_png(alone(LOST))
     assert png.startswith(b"\x89PNG")
     assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (1440, 272)

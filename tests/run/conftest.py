@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.availability import unavailable
+
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:
@@ -18,6 +20,6 @@ def disk(tmp_path: Path) -> Iterator[Path]:
     except OSError:
         mounted = False
     if not mounted:
-        pytest.skip("no disk can be mounted here")
+        unavailable("no disk can be mounted here")
     yield place
     subprocess.run(["umount", str(place)], check=True)

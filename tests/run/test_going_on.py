@@ -68,6 +68,7 @@ def contents(run: Path) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.kill
 def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -129,6 +130,7 @@ def test_shards_of_any_size_give_the_same_run(
     assert_frame_equal(cut.judgements("claims"), whole.judgements("claims"))
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("moment", ["finish", "settle", "_take"])
 def test_killed_while_its_tables_are_put_in_place_it_still_finishes(
     moment: str, tmp_path: Path

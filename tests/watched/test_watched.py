@@ -12,9 +12,10 @@ import pytest
 
 from examples.watched import emit
 from ragstone.monitor.store.store import MonitorStore, open_store
+from tests.availability import import_or_skip
 from tests.scripts import script
 
-pytest.importorskip("opentelemetry.exporter.otlp.proto.http")
+import_or_skip("opentelemetry.exporter.otlp.proto.http")
 WATCHED = script("watched")
 PATIENCE = 120
 """Seconds; a busy machine is far below it."""

@@ -281,6 +281,7 @@ def test_a_worker_that_dies_is_started_again_each_time_later() -> None:
     assert first.last_words == "what it wrote last"
 
 
+@pytest.mark.kill
 def test_a_worker_that_is_killed_is_replaced() -> None:
     deaths: Queue[Death] = Queue()
     worker = WorkerProcess(SLEEPS, deaths.put, first=0.01)

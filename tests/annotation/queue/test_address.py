@@ -7,6 +7,7 @@ import pytest
 from ragstone.annotation import read_label_table
 from ragstone.annotation.queue.labels_store import StoreAddress, open_labels, shown_source
 from ragstone.core.errors import InputError
+from tests.availability import import_or_skip
 
 SECRET = "s3cret"
 
@@ -64,7 +65,7 @@ def test_an_address_is_no_path() -> None:
     ],
 )
 def test_no_message_repeats_a_password(address: str) -> None:
-    pytest.importorskip("psycopg")
+    import_or_skip("psycopg")
     for use in (open_labels, read_label_table):
         with pytest.raises(InputError) as caught:
             use(address)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 SCRIPT = script("labels_kept")
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
 def test_every_label_that_was_confirmed_is_there_once(
     where: str, tmp_path: Path, request: pytest.FixtureRequest

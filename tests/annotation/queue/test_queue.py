@@ -306,6 +306,7 @@ def test_people_at_once_get_each_item_as_often_as_it_wants(make: Make) -> None:
     assert len(by_item) == 60
 
 
+@pytest.mark.kill
 def test_a_server_that_was_stopped_is_used_again_and_lost_nothing(
     postgres: "PostgresServer",
 ) -> None:
@@ -338,6 +339,7 @@ while one is not None:
 """
 
 
+@pytest.mark.kill
 def test_a_process_that_is_killed_loses_nothing_that_it_confirmed(tmp_path: Path) -> None:
     database = open_labels(tmp_path)
     queue = Queue.make(database, FORM, ((item(n), float(n), 1) for n in range(5_000)))

@@ -74,6 +74,7 @@ def test_a_run_goes_on_the_next_day(
     assert "Nothing is waited for" in out
 
 
+@pytest.mark.kill
 def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
     there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
     tmp_path: Path,
@@ -95,6 +96,7 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
     assert set(there.paid.values()) == {1}, "nothing is paid twice"
 
 
+@pytest.mark.kill
 def test_killed_before_the_batch_was_created_it_is_sent_again(
     there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
     tmp_path: Path,
@@ -114,6 +116,7 @@ def test_killed_before_the_batch_was_created_it_is_sent_again(
     assert set(there.paid.values()) == {1}
 
 
+@pytest.mark.kill
 def test_killed_while_it_polls_it_goes_on(
     there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until
 ) -> None:
@@ -129,6 +132,7 @@ def test_killed_while_it_polls_it_goes_on(
     assert set(there.paid.values()) == {1}
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_at_any_moment_nothing_is_paid_twice(
     seed: int, process: Process, evaluation: Callable[..., list[object]], tmp_path: Path,

@@ -139,6 +139,7 @@ def test_ctrl_c_waits_for_no_model_that_hangs_and_the_same_command_goes_on(
     assert again.returncode == 0, err
 
 
+@pytest.mark.kill
 def test_after_kill_9_only_what_was_in_flight_is_sent_again(
     process: Process, server: Any, data: Path, metrics: Sequence[str], tmp_path: Path, until: Until
 ) -> None:

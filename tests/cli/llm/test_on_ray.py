@@ -47,7 +47,7 @@ def harmless(example):
 
 
 @pytest.fixture(scope="module")
-def nodes() -> Iterator[Any]:
+def ray_cluster() -> Iterator[Any]:
     with nodes_of.ray_nodes(3) as nodes:
         yield nodes
 
@@ -104,38 +104,39 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return data, folder / "run"
 
 
-def a_worker(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", nodes.address)[0])
+def a_worker(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
 
 
-def a_node(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes.add()
-    nodes.remove()
-    nodes.remove()
-    nodes.add()
+def a_node(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    ray_cluster.add()
+    ray_cluster.remove()
+    ray_cluster.remove()
+    ray_cluster.add()
 
 
-def silence(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes.silence()
-    nodes.add()
+def silence(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+    ray_cluster.silence()
+    ray_cluster.add()
 
 
-def the_run(nodes: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
+def the_run(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
     nodes_of.kill(run.pid)
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("death", [a_worker, the_run, a_node, silence])
 def test_a_run_in_which_something_dies_has_the_same_bytes(
-    nodes: Any, alone: tuple[Path, Path], tmp_path: Path,
+    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path,
     death: Callable[[Any, "subprocess.Popen[str]"], None],
 ) -> None:  # fmt: skip
     data, whole = alone
-    out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     run = begin(data, out, *engine)
     while run.poll() is None and kept(out) < 3:
         time.sleep(0.02)
     assert kept(out) < SHARDS
-    death(nodes, run)
+    death(ray_cluster, run)
     if death is the_run:
         end(run, -9)
         run = begin(data, out, *engine)
@@ -144,11 +145,11 @@ def test_a_run_in_which_something_dies_has_the_same_bytes(
     assert content(out) == content(whole)
 
 
-def test_faults_of_the_data_are_those_of_one_process(nodes: Any, tmp_path: Path) -> None:
+def test_faults_of_the_data_are_those_of_one_process(ray_cluster: Any, tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", 300)
     lines = data.read_text().splitlines()
     data.write_text("\n".join([*lines[:120], "{", *lines[120:], lines[7], lines[290]]) + "\n")
-    engine = ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    engine = ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     here = end(begin(data, tmp_path / "here", "--judge", "human"), 2)
     there = end(begin(data, tmp_path / "there", *engine), 2)
     assert "as in line 8" in here
@@ -159,7 +160,7 @@ def test_faults_of_the_data_are_those_of_one_process(nodes: Any, tmp_path: Path)
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
-def test_other_data_are_read_by_the_process_of_the_run(nodes: Any, tmp_path: Path) -> None:
+def test_other_data_are_read_by_the_process_of_the_run(ray_cluster: Any, tmp_path: Path) -> None:
     rows = [{"id": str(number), "question": f"Q{number}?", "answer": "It is so.",
              "system": "ab"[number % 2]} for number in range(120)]  # fmt: skip
     data = tmp_path / "rows.csv"
@@ -167,13 +168,15 @@ def test_other_data_are_read_by_the_process_of_the_run(nodes: Any, tmp_path: Pat
     data.write_text("\n".join(lines) + "\n")
     more = ("-m", "token_f1", "-m", "abstention")
     end(begin(data, tmp_path / "here", *more))
-    end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{nodes.address}"))
+    end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{ray_cluster.address}"))
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
-def test_what_keeps_a_worker_from_judging_is_told_in_one_line(nodes: Any, tmp_path: Path) -> None:
+def test_what_keeps_a_worker_from_judging_is_told_in_one_line(
+    ray_cluster: Any, tmp_path: Path
+) -> None:
     data = write(tmp_path / "rows.jsonl", 120)
-    engine = ("--judge", "human", "--engine", f"ray:{nodes.address}")
+    engine = ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     said = end(begin(data, tmp_path / "run", *engine, "--by", "colour"), 2)
     assert said.startswith("No example has a field 'colour' to group by.")
     assert not (tmp_path / "run").exists()
@@ -181,7 +184,7 @@ def test_what_keeps_a_worker_from_judging_is_told_in_one_line(nodes: Any, tmp_pa
     assert end(begin(data, tmp_path / "run", *engine, "--by", "colour", "--skip-bad"), 2) == said
 
 
-def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) -> None:
+def test_ids_of_questions_are_noticed_across_shards(ray_cluster: Any, tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", 200)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     rows = [row | {"id": f"q{number % 100}", "system": "ab"[number // 100]}
@@ -189,18 +192,20 @@ def test_ids_of_questions_are_noticed_across_shards(nodes: Any, tmp_path: Path) 
     data = tmp_path / "rows.jsonl.gz"  # Which no worker can read in pieces: its lines are sent.
     data.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
     end(begin(data, tmp_path / "here", "--judge", "human"))
-    end(begin(data, tmp_path / "there", "--judge", "human", "--engine", f"ray:{nodes.address}"))
+    engine = ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
+    end(begin(data, tmp_path / "there", *engine))
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
-def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path) -> None:
+@pytest.mark.kill
+def test_an_example_that_ends_its_worker_is_set_aside(ray_cluster: Any, tmp_path: Path) -> None:
     data = write(tmp_path / "rows.jsonl", 108)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
     rows[105]["answer"] = "poison"  # In a short shard, for each halving costs a worker.
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "own.py").write_text(OWN)
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
-    engine = ("--engine", f"ray:{nodes.address}")
+    engine = ("--engine", f"ray:{ray_cluster.address}")
     said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
     at = f"({tmp_path / 'rows.jsonl'}:106)"
     assert said.startswith(
@@ -221,7 +226,7 @@ def test_an_example_that_ends_its_worker_is_set_aside(nodes: Any, tmp_path: Path
 
 
 def test_workers_need_no_key_and_ask_nothing_twice(
-    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
+    ray_cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Server
 ) -> None:
     """The relay of their questions is killed half way."""
     data = write(tmp_path / "rows.jsonl", 200)
@@ -230,10 +235,10 @@ def test_workers_need_no_key_and_ask_nothing_twice(
     end(begin(data, tmp_path / "here", *judge))
     asked, server.asked = sorted(server.asked), []
     server.wait = 0.05
-    run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{nodes.address}")
+    run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{ray_cluster.address}")
     while run.poll() is None and len(server.asked) < len(asked) // 3:
         time.sleep(0.02)
-    for pid in nodes_of.processes("ray::Relay", nodes.address):
+    for pid in nodes_of.processes("ray::Relay", ray_cluster.address):
         nodes_of.kill(pid)
     end(run)
     assert sorted(server.asked) == asked

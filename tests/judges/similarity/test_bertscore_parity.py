@@ -16,6 +16,7 @@ from ragstone.judges.similarity import (
 )
 from ragstone.models import Encoder, open_encoder
 from ragstone.testing import tiny_bert
+from tests.availability import import_or_skip
 
 WHY = "bert-score and torch are not in the lock file: pip install torch bert-score==0.3.13"
 
@@ -59,7 +60,7 @@ def theirs(
     candidates: Sequence[str] = CANDIDATES,
     references: Sequence[str] = REFERENCES,
 ) -> Any:
-    bert_score = pytest.importorskip("bert_score", reason=WHY)
+    bert_score = import_or_skip("bert_score", reason=WHY)
     scorer = bert_score.BERTScorer(
         model_type=str(folder),
         num_layers=layer,

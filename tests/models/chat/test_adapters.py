@@ -4,7 +4,6 @@ import asyncio
 import json
 import sys
 from dataclasses import replace
-from importlib.util import find_spec
 from types import ModuleType, SimpleNamespace
 from typing import Any, get_args
 
@@ -25,6 +24,7 @@ from ragstone.models.chat import (
 from ragstone.models.chat.http_transport import Unsupported, secrets
 from ragstone.models.chat.model import Trouble
 from ragstone.models.chat.wire_format import printed
+from tests.availability import import_or_skip
 
 KEY = "sk-test-1234567890abcdef"
 NOTHING: frozenset[str] = frozenset()
@@ -90,12 +90,13 @@ def test_what_is_named_like_a_key_is_a_secret(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(
-    ("package", "kind"),
-    [("botocore", "bedrock"), ("litellm", "litellm"), ("pydantic_ai", "pydantic-ai")],
+    ("module", "kind"),
+    [("botocore.config", "bedrock"), ("litellm", "litellm"), ("pydantic_ai.direct", "pydantic-ai")],
 )
-def test_an_adapter_that_is_not_installed_is_named(package: str, kind: str) -> None:
-    if find_spec(package):
-        pytest.skip(f"{package} is installed")
+def test_an_adapter_that_is_not_installed_is_named(
+    module: str, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingDependency) as raised:
         open_chat(f"{kind}:m")
     assert raised.value.extra == kind
@@ -173,7 +174,7 @@ class TestPydanticAI:
     @pytest.fixture
     def model(self, scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
         pytest.importorskip("pydantic_ai", reason="its adapter needs pydantic-ai-slim")
-        pytest.importorskip("openai", reason="Pydantic AI asks this format with openai")
+        import_or_skip("openai", reason="Pydantic AI asks this format with openai")
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         monkeypatch.setenv("OPENAI_BASE_URL", f"{scripted.url}/v1")
         scripted.otherwise = (200, {}, OPENAI)
@@ -233,7 +234,7 @@ def test_pydantic_ai_is_given_what_was_asked(question: ChatRequest) -> None:
 class TestBedrock:
     @pytest.fixture
     def model(self, scripted: SimpleNamespace, monkeypatch: pytest.MonkeyPatch) -> ChatModel:
-        pytest.importorskip("botocore", reason="the bedrock adapter needs botocore")
+        import_or_skip("botocore", reason="the bedrock adapter needs botocore")
         monkeypatch.setenv("AWS_ACCESS_KEY_ID", "AKIATEST12345678")
         monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", KEY)
         monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")

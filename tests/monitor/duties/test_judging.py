@@ -200,6 +200,7 @@ def test_an_example_that_breaks_the_judge_is_found_and_set_aside(
     assert why == "judging_failed?error=ValueError"
 
 
+@pytest.mark.kill
 def test_an_answer_that_ends_the_process_is_found_and_set_aside_after_three_deaths_alone(
     tmp_path: Path, clock: Clock
 ) -> None:

@@ -10,10 +10,11 @@ from ragstone.monitor.export import NotTaken, WriteBack
 from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
+from tests.availability import import_or_skip
 from tests.monitor.stored import put_example, put_score
 
 NOW = 1_000_000.0
-pb = pytest.importorskip("opentelemetry.proto.logs.v1.logs_pb2")
+pb = import_or_skip("opentelemetry.proto.logs.v1.logs_pb2")
 
 
 @dataclass

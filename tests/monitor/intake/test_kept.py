@@ -21,6 +21,7 @@ KEPT, SERVER, TRAFFIC = script("intake_kept"), script("intake_server"), script("
 INTAKE = script("intake")
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("where", ["sqlite", "postgres"])
 def test_nothing_acknowledged_is_lost_when_the_server_is_killed(
     where: str, tmp_path: Path, request: pytest.FixtureRequest

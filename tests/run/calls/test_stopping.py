@@ -73,6 +73,7 @@ def until_sent(folder: Path, count: int, process: "subprocess.Popen[bytes]") -> 
         time.sleep(0.01)
 
 
+@pytest.mark.kill
 def test_after_a_kill_only_what_was_in_flight_is_sent_again(tmp_path: Path) -> None:
     for count in (60, 180):
         process = child(tmp_path)
@@ -87,6 +88,7 @@ def test_after_a_kill_only_what_was_in_flight_is_sent_again(tmp_path: Path) -> N
     assert totals(tmp_path / FILE).calls == QUESTIONS
 
 
+@pytest.mark.kill
 def test_what_is_committed_when_it_is_killed_is_whole(tmp_path: Path) -> None:
     process = child(tmp_path)
     until_sent(tmp_path, 100, process)

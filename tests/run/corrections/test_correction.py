@@ -47,6 +47,7 @@ def example_of(run: Run) -> str:
     return str(rows["example_id"][0])
 
 
+@pytest.mark.kill
 @pytest.mark.parametrize("after", [1, 2, 5])
 def test_nothing_that_was_confirmed_is_lost_to_a_kill(copy: Run, after: int) -> None:
     example = example_of(copy)

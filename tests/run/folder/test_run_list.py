@@ -13,6 +13,7 @@ from ragstone.data import cornwall
 from ragstone.run.folder import locks as lock
 from ragstone.run.folder import run_list as heartbeat
 from ragstone.run.folder.run_list import FILE, Beat, Heartbeat, Progress, goes_on, last_beat
+from tests.availability import import_or_skip
 
 
 def test_the_time_left_follows_from_the_pace_so_far() -> None:
@@ -41,7 +42,7 @@ def test_who_holds_the_lock_goes_on_however_long_it_is_silent(tmp_path: Path) ->
 
 def test_a_lock_that_cannot_be_opened_tells_nothing(tmp_path: Path) -> None:
     """Such as that of another user; here it is a link, which is not followed."""
-    pytest.importorskip("fcntl")
+    import_or_skip("fcntl")
     (tmp_path / ".lock").symlink_to(tmp_path / "elsewhere")
     assert lock.is_held(tmp_path) is None
     assert goes_on(tmp_path, beat_of(110))
@@ -55,6 +56,7 @@ def test_without_locks_a_run_is_stopped_that_says_nothing_for_two_minutes(
     assert not goes_on(tmp_path, beat_of(130))
 
 
+@pytest.mark.kill
 def test_a_run_that_was_killed_goes_on_no_longer(tmp_path: Path) -> None:
     holds = (
         "import sys, time; from pathlib import Path; from ragstone.run.folder.locks import locked\n"
@@ -74,7 +76,7 @@ def test_who_looks_keeps_nobody_from_writing(
 ) -> None:
     with lock.locked(tmp_path):
         pass
-    fcntl: Any = pytest.importorskip("fcntl")
+    fcntl: Any = import_or_skip("fcntl")
     with (tmp_path / ".lock").open() as looks:
         fcntl.flock(looks, fcntl.LOCK_SH)
         waits = (fcntl.flock(looks, fcntl.LOCK_UN) if last else None for last in (False, True))

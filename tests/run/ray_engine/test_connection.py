@@ -19,6 +19,7 @@ from ragstone.run.evaluate import evaluate
 from ragstone.run.ray_engine.connection import connected, ray_address
 from ragstone.run.ray_engine.pool import _check_alike
 from ragstone.run.ray_engine.shard_worker import Node, this_node
+from tests.availability import import_or_skip
 
 ROWS = [{"question": "Is it so?", "answer": "Yes.", "contexts": ["It is so."]}]
 
@@ -143,7 +144,7 @@ class FakeRay:
 
 @pytest.fixture
 def ray(monkeypatch: pytest.MonkeyPatch) -> FakeRay:
-    pytest.importorskip("ray._private.worker")
+    import_or_skip("ray._private.worker")
     fake = FakeRay()
     monkeypatch.setitem(sys.modules, "ray", fake)
     return fake

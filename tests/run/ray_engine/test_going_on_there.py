@@ -23,8 +23,9 @@ from ragstone.run.judging import sharding as blocks
 from ragstone.run.ray_engine import engine as engine_file
 from ragstone.run.ray_engine.pool import Made
 from ragstone.run.ray_engine.shard_worker import ShardTask, ShardWorker, Tables
+from tests.availability import import_or_skip
 
-cloudpickle = pytest.importorskip("ray.cloudpickle")
+cloudpickle = import_or_skip("ray.cloudpickle")
 ENGINES = ("local", "ray")
 SIZE = 10
 

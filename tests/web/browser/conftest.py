@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
+from tests.availability import unavailable
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 WIDE, NARROW = 1280, 390
@@ -23,16 +24,10 @@ PATIENCE = 60_000
 """Milliseconds until an action that never comes fails; a busy machine is far below it."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if CHROMIUM is None:
-        skipped = pytest.mark.skip(reason="needs chromium: apt-get install chromium")
-        for item in items:
-            if Path(__file__).parent in Path(item.fspath).parents:
-                item.add_marker(skipped)
-
-
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        unavailable("needs chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         yield made
