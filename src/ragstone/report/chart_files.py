@@ -143,7 +143,7 @@ def _filled(body: str, colours: dict[str, str]) -> str:
     return ";".join(f"{name.strip()}:{value.strip()}" for name, _, value in pairs if value)
 
 
-DRAWINGS_HEAD, TAIL = 34, 34
+NAME_HEAD, NAME_TAIL = 34, 34
 """Characters of a name that are drawn: its end is what often differs."""
 
 LONGEST_FILE = 80
@@ -307,7 +307,9 @@ def _drawn_name(row: Row) -> str:
 def _cut(name: str) -> str:
     name = single_line(name)
     return (
-        name if len(name) <= DRAWINGS_HEAD + TAIL + 4 else f"{name[:DRAWINGS_HEAD]}…{name[-TAIL:]}"
+        name
+        if len(name) <= NAME_HEAD + NAME_TAIL + 4
+        else f"{name[:NAME_HEAD]}…{name[-NAME_TAIL:]}"
     )
 
 

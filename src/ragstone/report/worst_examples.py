@@ -113,7 +113,7 @@ def _line(head: str, text: str, *reasons: str) -> str:
     return f"{head}{said}{f'  ({why})' if why else ''}"
 
 
-RANKED_SHOWN = 5
+MOST_RANKED = 5
 MOST_LOW = 3
 
 RULE = (
@@ -163,7 +163,7 @@ class RankedExamples:
     examples: tuple[RankedExample, ...]
 
 
-def ranked(run: StoredRun, *, limit: int = RANKED_SHOWN) -> RankedExamples:
+def ranked(run: StoredRun, *, limit: int = MOST_RANKED) -> RankedExamples:
     """The worst examples of a run over all its metrics, each listed once.
 
     For each metric, a score's distance from the best possible is 0 at the best end of the metric's

@@ -24,10 +24,9 @@ from ragstone.run import Run
 from ragstone.run.estimates.cautions import of_coverage
 from ragstone.run.evaluate_one import ScoresOfOne
 
-from . import layout as rows
 from .every_eval_ever import as_every_eval_ever
 from .inspectorraget import as_inspectorraget
-from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile
+from .layout import Layout, OtherFile, Report, ReportColumn, ReportData, ReportFile, row_files
 from .named_reports import EMBEDDING, GRAPHRAG, RAGAS, RUBRIC, TAXONOMY, TRIAD
 
 __all__ = [
@@ -138,7 +137,7 @@ def row_as(scores: ScoresOfOne, suite: str) -> dict[str, float | None]:
     Raises:
         UnknownName: There is no such report.
     """
-    of_rows = {name: layout for name, layout in LAYOUTS.items() if layout.files is rows.files}
+    of_rows = {name: layout for name, layout in LAYOUTS.items() if layout.files is row_files}
     if suite not in of_rows:
         raise UnknownName("report", suite, of_rows, hint=f"There are {', '.join(of_rows)}.")
     layout = of_rows[suite]

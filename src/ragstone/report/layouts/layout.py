@@ -322,7 +322,7 @@ def shares(
         )
 
 
-def files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
+def row_files(layout: Layout, data: ReportData) -> Sequence[ReportFile]:
     """The rows, and the means by system."""
     return ReportFile("rows.csv", (_rows(layout, data),)), ReportFile(
         "by_system.csv", (_by_system(layout, data),)

@@ -20,14 +20,13 @@ from .layout import (
     ReportData,
     ReportFile,
     behind,
-    files,
     not_there,
     number,
+    row_files,
     shares,
     value_of,
     values,
 )
-from .layout import files as triad_files
 
 ACCURACY = "factual_accuracy(abstention=0.0)"
 SCORE = "ragas_score"
@@ -212,7 +211,7 @@ EMBEDDING = Layout(
         ReportColumn("answer_correctness", "semantic_similarity"),
         ReportColumn("answer_hallucination", "embedding_hallucination"),
     ),
-    files,
+    row_files,
     behind=(ReportColumn("question_answer_relevance", "embedding_answer_relevance"),),
 )
 
@@ -239,7 +238,7 @@ RAGAS = Layout(
         ),
         ReportColumn("ragas_score", "ragas_harmonic"),
     ),
-    files,
+    row_files,
     behind=(ReportColumn("answer_similarity_cross_encoder", "semantic_similarity_cross_encoder"),),
 )
 
@@ -264,7 +263,7 @@ RUBRIC = Layout(
         ReportColumn("overall_weighted", "overall_weighted"),
         ReportColumn("overall_simple", "overall_simple"),
     ),
-    files,
+    row_files,
     behind=(
         ReportColumn("context_precision_counted", "graded_relevance(max_grade=2)"),
         ReportColumn("context_recall_counted", "context_recall"),
@@ -344,7 +343,7 @@ TRIAD_COLUMNS = (
 TRIAD = Layout(
     "triad",
     TRIAD_COLUMNS,
-    triad_files,
+    row_files,
     reasons=tuple(
         ReportColumn(f"{one.name}_reason", one.metric, "reason") for one in TRIAD_COLUMNS
     ),

@@ -1,1 +1,1 @@
-"""Pages: one file for each page, which builds it from the typed result."""
+"""Pages: what each command shows, built from its typed result."""

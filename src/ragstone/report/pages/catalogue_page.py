@@ -1,4 +1,4 @@
-"""Catalogue: every metric and suite with its description, as ``ragstone metrics`` prints it."""
+"""Catalogue page: every metric and suite with its description, for ``ragstone metrics``."""
 
 import inspect
 from collections.abc import Mapping, Sequence

@@ -252,16 +252,16 @@ SHORT = 16
 def weights_page(found: FittedWeights) -> Page:
     """Who judged what, the weights, how well they predict people, and which to keep."""
     sections = (
-        section(Facts(tuple(_header(found)))),
+        section(Facts(tuple(_weights_header(found)))),
         section(_weights(found)),
         section(_fits(found)),
         section(Facts(tuple(_settled(found)))),
-        small_print(_small_print(found)),
+        small_print(_weights_small_print(found)),
     )
     return Page("weights", found.run, sections, record=found.to_dict)
 
 
-def _header(found: FittedWeights) -> Iterator[Note]:
+def _weights_header(found: FittedWeights) -> Iterator[Note]:
     questions, people = found.n_questions, counted(found.n_annotators, "annotator")
     ties = f"; {counted(found.n_ties, 'tie')}" if found.n_ties else ""
     on = f" on {counted(questions, 'question')}, by {people}{ties}"
@@ -324,7 +324,7 @@ def _settled(found: FittedWeights) -> Iterator[Note]:
     yield Note("use", call("rescore", *given))
 
 
-def _small_print(found: FittedWeights) -> Iterator[Note]:
+def _weights_small_print(found: FittedWeights) -> Iterator[Note]:
     if found.n_left_out:
         lacking = ", ".join(f"{name} {count:,}" for name, count in found.left_out.items())
         said = f"{counted(found.n_left_out, _noun(found))} without a score: {lacking}"

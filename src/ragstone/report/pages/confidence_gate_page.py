@@ -1,4 +1,4 @@
-"""Promise pages: a gate that was calibrated, why labels cannot carry one, and new labels beside it.
+"""Confidence gate pages: a calibrated gate, why labels carry none, and new labels beside it.
 
 What ``ragstone guard calibrate`` and ``ragstone guard check`` print.
 """

@@ -59,8 +59,7 @@ from ragstone.report.worst_examples import (
 )
 from ragstone.run import Estimate, Run
 from ragstone.run.corrections.correction import Correction, CorrectionResult, Judgement
-from ragstone.run.estimates.estimate import Estimate as WorstEstimate
-from ragstone.run.folder.remote_folder import named as worst_named
+from ragstone.run.folder.remote_folder import named
 
 from .full_run_page import header
 
@@ -87,7 +86,8 @@ def can_be_page(run: Path, example: str, found: Sequence[Judgement]) -> Page:
                Heading("examples"), Heading("version")]  # fmt: skip
     rows = [
         Row((
-            RowName(named(one.ask, one.unit)), Phrase(said(one.values), "text"), one.judge or "–",
+            RowName(judgement_name(one.ask, one.unit)), Phrase(said(one.values), "text"),
+            one.judge or "–",
             f"{len(one.examples):,}", quiet(one.version),
         ))
         for one in found
@@ -112,7 +112,10 @@ def done_page(run: Run, done: CorrectionResult) -> Page:
     was, now = (one.said, one.was) if back else (one.was, one.said)
     by = one.author if one.undone is None else one.undone.author
     facts = [
-        Note("judgement", (strong(named(one.ask, one.unit)), quiet(f"  of {one.example}"))),
+        Note(
+            "judgement",
+            (strong(judgement_name(one.ask, one.unit)), quiet(f"  of {one.example}")),
+        ),
         Note("was", (Phrase(said(was), "text"),)),
         Note("is", (Phrase(said(now), "text"),)),
         Note("taken back by" if back else "corrected by", (by,)),
@@ -132,7 +135,7 @@ def done_page(run: Run, done: CorrectionResult) -> Page:
     )
 
 
-def named(ask: str, unit: str | None) -> str:
+def judgement_name(ask: str, unit: str | None) -> str:
     """A judgement as it is written on the command line."""
     return ask if unit is None else f"{ask}#{unit}"
 
@@ -153,7 +156,7 @@ def _value(value: object) -> str:
 
 def _listed(one: Correction) -> Iterator[Cell]:
     yield RowName(one.example)
-    yield named(one.ask, one.unit)
+    yield judgement_name(one.ask, one.unit)
     yield Phrase(said({name: one.was.get(name) for name in one.said} if one.was else {}), "text")
     if one.undone is None:
         yield Phrase(said(one.said), "text")
@@ -424,15 +427,14 @@ def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any])
     shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE")), *sections]
     if run.path is not None:
         more = (
-            f"One of them in full: {command('show', worst_named(run.path), 'EXAMPLE')}",
-            "The worst of a metric: "
-            f"{command('show', worst_named(run.path), '--metric', 'METRIC')}",
+            f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
+            f"The worst of a metric: {command('show', named(run.path), '--metric', 'METRIC')}",
         )
         shown.append(section(Paragraphs(tuple(map(quiet, more)))))
     return Page(
         "show", str(run.path or ""), tuple(shown),
         record=lambda: {
-            "run": worst_named(run.path),
+            "run": named(run.path),
             "signature": run.signature,
             "data": run.form.data.to_dict(),
             "judges": [judge.to_dict() for judge in run.form.judges],
@@ -457,7 +459,7 @@ def _ranked_item(place: int, one: RankedExample) -> OutlineItem:
     return OutlineItem(head, texts_of(one, one.reasons), lead=f"{place:>2}")
 
 
-def _none_listed(estimates: Sequence[WorstEstimate]) -> str:
+def _none_listed(estimates: Sequence[Estimate]) -> str:
     """Why no example is listed: all that have a score are as good as can be, or none has one."""
     whole = max(estimates, key=lambda one: one.n + one.n_undefined + one.n_missing)
     said = "no example could be better" if whole.n else "no example has a score"

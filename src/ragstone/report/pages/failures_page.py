@@ -1,7 +1,7 @@
 """Failures page: the stage at which answers first went wrong, by system and by slice."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import polars as pl
 
@@ -53,10 +53,6 @@ from ragstone.report.sentences.run_words import (
 )
 from ragstone.report.worst_examples import question_and_answer
 from ragstone.run import Run
-
-if TYPE_CHECKING:
-    pass
-
 
 SHOWN = 5
 """Answers at a stage."""

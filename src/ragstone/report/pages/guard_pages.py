@@ -41,7 +41,7 @@ OUTCOMES: dict[bool | None, tuple[str, Tone]] = {
     False: ("FAILED", "bad"),
     None: ("CANNOT TELL", "caution"),
 }
-ASSESSMENT_LONGEST = 300
+LONGEST_TEXT = 300
 
 
 def assessment_page(found: Assessment) -> Page:
@@ -129,11 +129,11 @@ def _claims(judged: tuple[JudgedClaim, ...]) -> Table:
     return table(columns, rows)
 
 
-def _cut(text: str) -> str:
-    return text if len(text) <= ASSESSMENT_LONGEST else f"{text[: ASSESSMENT_LONGEST - 1]}…"
+def _cut(text: str, length: int = LONGEST_TEXT) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"
 
 
-LONGEST = 160
+LONGEST_SENTENCE = 160
 
 DECIDED: dict[str, tuple[str, Tone]] = {
     "pass": ("pass", "good"),
@@ -168,8 +168,8 @@ def guard_page(
                 f"{counted(found.late, 'answer')} by the local judge, in the place of a judge that "
                 "was too late or gone", "caution"),))
         )  # fmt: skip
-    banner = _guard_banner(found)
-    body = [section(banner, Facts(tuple(facts))), section(_guard_checks(found))]
+    banner = _data_banner(found)
+    body = [section(banner, Facts(tuple(facts))), section(_checks_of_data(found))]
     if worst := found.worst:
         body.append(section(_answers(worst, found), title="To look at"))
     said = f"{banner.word}: {' '.join(banner.lines)}"
@@ -201,7 +201,7 @@ def row_of(one: AssessedExample) -> dict[str, Any]:
     }
 
 
-def _guard_banner(found: AssessedData) -> Banner:
+def _data_banner(found: AssessedData) -> Banner:
     failed, unjudged = found.ok[False], found.ok[None]
     if not found.n:
         return Banner("NOTHING TO ASSESS", "caution", ("The data has no answer.",))
@@ -221,7 +221,7 @@ def _decisions(found: AssessedData) -> str:
     return ", ".join(f"{name} {found.decisions[name]:,}" for name in DECIDED)  # type: ignore[index]
 
 
-def _guard_checks(found: AssessedData) -> Table:
+def _checks_of_data(found: AssessedData) -> Table:
     columns = [Heading("check", key=True), Heading("passed"), Heading("failed"),
                Heading("not applicable"), Heading("not judged")]  # fmt: skip
     return table(columns, [
@@ -262,6 +262,6 @@ def _places(found: Assessment) -> list[Any]:
     told: list[Any] = [words(issue.reason) for issue in found.issues[1:]]
     spans = [span.text for issue in found.issues for span in issue.spans]
     if spans:
-        text = spans[0] if len(spans[0]) <= LONGEST else f"{spans[0][: LONGEST - 1]}…"
+        text = _cut(spans[0], LONGEST_SENTENCE)
         told.append((strong(""), Phrase(text, "text")))
     return told

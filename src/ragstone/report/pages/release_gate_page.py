@@ -1,4 +1,4 @@
-"""Gate page: the verdict, then a line for each requirement and system, then failing examples."""
+"""Release gate page: the verdict, a line for each requirement and system, failing examples."""
 
 from collections import Counter
 from collections.abc import Iterator

@@ -106,7 +106,7 @@ def batches_page(found: ListedBatches) -> Page:
         *(Heading(head) for head in heads),
     )
     rows = [
-        Row(tuple(_batches_cells(batch, age)))
+        Row(tuple(_batch_cells(batch, age)))
         for batch, age in zip(found.batches, found.ages, strict=True)
     ]
     said = [quiet(line) for line in _lines(found)]
@@ -114,7 +114,7 @@ def batches_page(found: ListedBatches) -> Page:
         "batches",
         str(found.run),
         (section(table(columns, rows), Paragraphs(tuple(said))),),
-        record=lambda: _batches_record(found),
+        record=lambda: _batches_as_data(found),
     )
 
 
@@ -149,7 +149,7 @@ def _lines(found: ListedBatches) -> Iterator[str]:
     yield f"Next: {step}" if step else "Nothing is waited for."
 
 
-def _batches_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
+def _batch_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
     yield RowName(batch.id or batch.tag)
     yield short_judge(batch.model)
     state = STATES[batch.state]
@@ -164,7 +164,7 @@ def _batches_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
     yield Phrase(f"{lasted(age)} ago", "quiet")
 
 
-def _batches_record(found: ListedBatches) -> dict[str, object]:
+def _batches_as_data(found: ListedBatches) -> dict[str, object]:
     return {
         "run": str(found.run),
         "waiting": found.waits,
@@ -198,18 +198,18 @@ def runs_page(folder: Path, runs: Sequence[FoundRun]) -> Page:
     heads = ("rows", "systems", "judged by", "written (UTC)", "")
     columns = (Heading("run", key=True), Heading("data"), *(Heading(head) for head in heads))
     if runs:
-        shown = [section(table(columns, [Row(tuple(_cells(one))) for one in runs]))]
+        shown = [section(table(columns, [Row(tuple(_run_cells(one))) for one in runs]))]
         judges = (judge.name for one in runs if one.form for judge in one.form.judges)
         if panels := legend(judges):
             shown.append(small_print(panels))
     else:
         shown = [section(Paragraphs((quiet(f"No run in {folder}: ragstone evaluate DATA"),)))]
     return Page(
-        "runs", str(folder), tuple(shown), record=lambda: {"runs": list(map(_record, runs))}
+        "runs", str(folder), tuple(shown), record=lambda: {"runs": list(map(_run_as_data, runs))}
     )
 
 
-def _cells(one: FoundRun) -> list[Cell]:
+def _run_cells(one: FoundRun) -> list[Cell]:
     written = Phrase(f"{one.changed:%Y-%m-%d %H:%M}", "quiet")
     if one.form is None:
         damaged = Phrase("damaged", "bad")
@@ -238,7 +238,7 @@ def _how_far(one: FoundRun) -> Phrase:
     return Phrase(f"running, {far}{workers}", "quiet")
 
 
-def _record(one: FoundRun) -> dict[str, object]:
+def _run_as_data(one: FoundRun) -> dict[str, object]:
     """The state is ``finished``, ``unfinished`` or ``damaged``; what is not known is null.
 
     ``progress`` is how far a run said it was when it last did, if it is not finished.

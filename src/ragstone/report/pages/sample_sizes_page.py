@@ -1,4 +1,4 @@
-"""Plan pages: how much to run, compare or label, as ``ragstone plan`` prints it."""
+"""Sample size pages: how much to run, compare or label, as ``ragstone plan`` prints it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict

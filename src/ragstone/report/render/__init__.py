@@ -1,1 +1,1 @@
-"""Renderers: one file for each output format of a page."""
+"""Renderers: a page in a terminal, or as HTML, Markdown or JUnit."""

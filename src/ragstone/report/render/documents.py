@@ -4,13 +4,40 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from ragstone.core import escape as inert
+from ragstone.core import escape
 from ragstone.core.escape import html, markdown, single_line, visible, xml
 from ragstone.core.messages import in_python, in_shell, throughout
 from ragstone.report import charts
-from ragstone.report import page as pages
 from ragstone.report.number_format import ARROWS, ends, percent
-from ragstone.report.page import parts, plain
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    Block,
+    Cell,
+    Count,
+    Facts,
+    Group,
+    Heading,
+    IntervalCell,
+    Number,
+    Outline,
+    OutlineItem,
+    P,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Section,
+    Share,
+    Table,
+    Tone,
+    Verbatim,
+    Verdict,
+    Why,
+    Words,
+    parts,
+    plain,
+)
 from ragstone.report.reason_words import words
 
 from .text_cells import counts_of, value_of, words_of, written
@@ -33,65 +60,67 @@ def without_comments(css: str) -> str:
 SMALL = 12
 """The height of a strip below its value."""
 
-NUMERIC = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
+NUMERIC = (IntervalCell, Number, Count, P, Share)
 
 
-def as_html(page: pages.Page) -> str:
+def as_html(page: Page) -> str:
     """The page as a fragment for a notebook, with its stylesheet once at the top."""
     page = throughout(page, in_python)
     body = "".join(_html_section(section) for section in page.sections)
-    notes = "".join(f"<p>{inert.html(in_python(words(note)))}</p>" for note in page.notes)
+    notes = "".join(f"<p>{escape.html(in_python(words(note)))}</p>" for note in page.notes)
     return f'<div class="ragstone"><style>{STYLE}</style>{body}{notes}</div>'
 
 
-def _html_section(section: pages.Section) -> str:
+def _html_section(section: Section) -> str:
     blocks = "".join(_block(block) for block in section.blocks)
     title = f"<h2>{_html_words(section.title)}</h2>" if plain(section.title) and blocks else ""
     return f"<section>{title}{blocks}</section>" if blocks else ""
 
 
-def _block(block: pages.Block) -> str:
+def _block(block: Block) -> str:
     match block:
-        case pages.Banner():
+        case Banner():
             first, *more = block.lines
-            said = "".join(f"<p>{inert.html(line)}</p>" for line in more)
-            word = f"<strong>{inert.html(block.word)}</strong>"
-            return f'<div class="banner {block.tone}"><p>{word} {inert.html(first)}</p>{said}</div>'
-        case pages.Paragraphs():
+            said = "".join(f"<p>{escape.html(line)}</p>" for line in more)
+            word = f"<strong>{escape.html(block.word)}</strong>"
+            return (
+                f'<div class="banner {block.tone}"><p>{word} {escape.html(first)}</p>{said}</div>'
+            )
+        case Paragraphs():
             return "".join(f"<p>{_html_words(words)}</p>" for words in block.lines)
-        case pages.Verbatim():
-            return _html_tag("pre", "\n".join(map(inert.html, block.lines)))
-        case pages.Facts():
+        case Verbatim():
+            return _html_tag("pre", "\n".join(map(escape.html, block.lines)))
+        case Facts():
             return _html_facts(block)
-        case pages.Table():
+        case Table():
             return _html_table(block) + "".join(_html_details(block))
-        case pages.Outline():
-            title = _html_tag("p", inert.html(block.title), "quiet") if block.title else ""
+        case Outline():
+            title = _html_tag("p", escape.html(block.title), "quiet") if block.title else ""
             return title + _outline(block.items)
         case _:
             return charts.chart(block)
 
 
-def _html_facts(facts: pages.Facts) -> str:
+def _html_facts(facts: Facts) -> str:
     rows, said = "", ""
     for fact in facts.rows:
         name = "" if fact.name == said else fact.name
         said = fact.name
-        rows += f"<dt>{inert.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
+        rows += f"<dt>{escape.html(name)}</dt><dd>{_html_words(fact.words)}</dd>"
     return _html_tag("dl", rows, "small" if facts.small else "") if rows else ""
 
 
-def _outline(items: Sequence[pages.OutlineItem]) -> str:
+def _outline(items: Sequence[OutlineItem]) -> str:
     """An outline; text under judgement keeps its blank lines and its own writing direction."""
     lines = ""
     for item in items:
         words = f'<div dir="auto">{_html_words(item.words)}{_outline(item.inner)}</div>'
-        lead = f'<span class="lead">{inert.html(item.lead)}</span>' if item.lead else ""
+        lead = f'<span class="lead">{escape.html(item.lead)}</span>' if item.lead else ""
         lines += _html_tag("li", lead + words, "led" if item.lead else "")
     return f"<ul>{lines}</ul>" if lines else ""
 
 
-def _html_table(table: pages.Table) -> str:
+def _html_table(table: Table) -> str:
     wide = {at: _wide(table, at) for at in range(len(table.columns)) if table.tells(at)}
     shown = list(wide)
     body = ""
@@ -106,20 +135,20 @@ def _html_table(table: pages.Table) -> str:
     return f"<table>{body}</table>"
 
 
-def _html_head(table: pages.Table, group: pages.Group, at: int, first: bool) -> str:
+def _html_head(table: Table, group: Group, at: int, first: bool) -> str:
     column = table.columns[at]
     cells = [row.cells[at] for row in table.rows]
     title = group.title if first else ""
     numeric = any(isinstance(one, NUMERIC) for one in cells)
     looks = "title" if title else "n" if numeric and not column.peer else ""
     key = f'<i class="key l{column.fill}"></i>' if column.fill is not None else ""
-    head = _html_tag("th", key + inert.html(title or column.head), looks)
-    intervals = [one for one in cells if isinstance(one, pages.IntervalCell)]
+    head = _html_tag("th", key + escape.html(title or column.head), looks)
+    intervals = [one for one in cells if isinstance(one, IntervalCell)]
     if intervals and not column.peer:
         level = "" if column.level is None else f"{percent(column.level)} "
         head += f'<th class="n">{level}interval</th>'
         here = [row.cells[at] for row in group.rows]
-        scales = {one.scale for one in here if isinstance(one, pages.IntervalCell) and one.scale}
+        scales = {one.scale for one in here if isinstance(one, IntervalCell) and one.scale}
         ticks = ""
         if len(scales) == 1 or (scales and all(one.about_bar for one in scales)):
             options = {"percent": intervals[0].percent, "signed": intervals[0].signed}
@@ -128,13 +157,13 @@ def _html_head(table: pages.Table, group: pages.Group, at: int, first: bool) -> 
     return head
 
 
-def _wide(table: pages.Table, at: int) -> int:
+def _wide(table: Table, at: int) -> int:
     """The number of HTML columns for a column: value, ends and drawing, if it is no ``peer``."""
-    intervals = table.holds(at, pages.IntervalCell) and not table.columns[at].peer
+    intervals = table.holds(at, IntervalCell) and not table.columns[at].peer
     return 2 + table.draws(at) if intervals else 1
 
 
-def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
+def _row(row: Row, wides: Mapping[int, int], *, again: bool) -> str:
     cells: list[tuple[int, str, str]] = []
     """For each cell: the columns it spans, its class, its content."""
     for at, wide in wides.items():
@@ -142,7 +171,7 @@ def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
         if one is None and cells:
             span, looks, inside = cells[-1]
             cells[-1] = (span + wide, looks, inside)
-        elif isinstance(one, pages.IntervalCell):
+        elif isinstance(one, IntervalCell):
             cells += _interval(one)[:wide] if wide > 1 else [(1, "peer", _tight(one))]
         elif not cells and again:
             cells.append((wide, "again", ""))
@@ -159,9 +188,9 @@ def _row(row: pages.Row, wides: Mapping[int, int], *, again: bool) -> str:
     return f"<tr>{drawn}</tr>{below}"
 
 
-def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
-    value = inert.html(value_of(one))
-    word = f' <span class="quiet">{inert.html(one.word)}</span>' if one.word else ""
+def _interval(one: IntervalCell) -> list[tuple[int, str, str]]:
+    value = escape.html(value_of(one))
+    word = f' <span class="quiet">{escape.html(one.word)}</span>' if one.word else ""
     return [
         (1, "n", f"<b>{value}</b>{word}" if one.strong else f"{value}{word}"),
         (1, "n ci", ", ".join([ends(one.low, one.high, percent=one.percent), *_counts(one)])),
@@ -169,51 +198,51 @@ def _interval(one: pages.IntervalCell) -> list[tuple[int, str, str]]:
     ]
 
 
-def _tight(one: pages.IntervalCell) -> str:
+def _tight(one: IntervalCell) -> str:
     """Value, ends and counts in a line, above the drawing; a value that leads is emphasised."""
-    value = inert.html(value_of(one))
+    value = escape.html(value_of(one))
     known = one.low is not None and one.high is not None
-    ends_or_word = ends(one.low, one.high, percent=one.percent) if known else inert.html(one.word)
+    ends_or_word = ends(one.low, one.high, percent=one.percent) if known else escape.html(one.word)
     behind = " ".join(filter(None, [ends_or_word, *_counts(one)]))
     drawn = charts.strip(one, SMALL)
     return f'{f"<b>{value}</b>" if one.leads else value} <span class="ci">{behind}</span>{drawn}'
 
 
-def _counts(one: pages.IntervalCell) -> list[str]:
+def _counts(one: IntervalCell) -> list[str]:
     return [_html_words(said) for said in counts_of(one)]
 
 
-def _html_cell(one: pages.Cell) -> tuple[str, str]:
+def _html_cell(one: Cell) -> tuple[str, str]:
     """The class and the content of a cell."""
-    if isinstance(one, pages.Bar):
+    if isinstance(one, Bar):
         return "draw", charts.bar(one)
-    if isinstance(one, pages.RowName):
-        about = f' title="{inert.html(one.about)}"' if one.about else ""
+    if isinstance(one, RowName):
+        about = f' title="{escape.html(one.about)}"' if one.about else ""
         arrow = f'&nbsp;<span class="quiet">{ARROWS[one.better]}</span>' if one.better else ""
-        text = f"<bdi{about}>{inert.html(one.text)}</bdi>"
+        text = f"<bdi{about}>{escape.html(one.text)}</bdi>"
         return "", f"<b>{text}</b>{arrow}" if one.strong else f"{text}{arrow}"
     inside = _html_words(words_of(one))
-    if isinstance(one, pages.Number) and one.n is not None:
+    if isinstance(one, Number) and one.n is not None:
         inside += f' <span class="quiet">{one.n:,}</span>'
-    short = isinstance(one, pages.Why) and not one.words
+    short = isinstance(one, Why) and not one.words
     return "n" if short or isinstance(one, NUMERIC) else "", inside
 
 
-def _html_details(table: pages.Table) -> Iterator[str]:
+def _html_details(table: Table) -> Iterator[str]:
     """The details of the rows, collapsed except for those of the worst verdict."""
     for row in table.rows:
         if row.detail:
             tone = row.verdict.tone if row.verdict else ""
-            name, *more = (inert.html(one) for one in row.names)
-            title = f"{inert.html(table.details)} {' '.join([f'<b>{name}</b>', *more])}"
+            name, *more = (escape.html(one) for one in row.names)
+            title = f"{escape.html(table.details)} {' '.join([f'<b>{name}</b>', *more])}"
             yield f"<details{' open' if tone == 'bad' else ''}><summary>{title.lstrip()}</summary>"
             yield f"{_outline(row.detail)}</details>"
 
 
-def _html_words(words: pages.Words) -> str:
+def _html_words(words: Words) -> str:
     said = ""
     for one in parts(words):
-        text = inert.html(one.text).replace("\n", "<br>").replace("  ", "&ensp;")
+        text = escape.html(one.text).replace("\n", "<br>").replace("  ", "&ensp;")
         text = f"<b>{text}</b>" if one.strong else text
         said += f'<span class="{one.tone}">{text}</span>' if one.tone else text
     return said
@@ -226,7 +255,7 @@ def _html_tag(name: str, inside: str, looks: str = "", span: int = 1) -> str:
     return f"<{name}{across}{of_class}>{inside}</{name}>"
 
 
-def as_junit(page: pages.Page) -> bytes:
+def as_junit(page: Page) -> bytes:
     """One test suite, in UTF-8.
 
     A requirement that fails is a ``failure``. So is an undecided one: a build must not go on as if
@@ -260,12 +289,12 @@ def as_junit(page: pages.Page) -> bytes:
     return written_out + b"\n"
 
 
-def _tag(row: pages.Row) -> str:
+def _tag(row: Row) -> str:
     tone = row.verdict.tone if row.verdict else ""
     return {"good": "system-out", "missing": "error"}.get(tone, "failure")
 
 
-def _case(suite: Element, page: pages.Page, table: pages.Table, row: pages.Row) -> None:
+def _case(suite: Element, page: Page, table: Table, row: Row) -> None:
     name, *more = row.names
     names = {"classname": ".".join(["ragstone", page.name, *more]), "name": name, "time": "0"}
     case = SubElement(suite, "testcase", {key: xml(value) for key, value in names.items()})
@@ -281,18 +310,18 @@ def _case(suite: Element, page: pages.Page, table: pages.Table, row: pages.Row) 
     outcome.text = xml("\n".join([message, *below, *lines]))
 
 
-def _figures(table: pages.Table, row: pages.Row) -> Iterator[str]:
+def _figures(table: Table, row: Row) -> Iterator[str]:
     """The numbers of the row, each with the heading of its column."""
     for column, cell in zip(table.columns, row.cells, strict=True):
-        if isinstance(cell, pages.RowName | pages.Verdict) or not written(cell).text:
+        if isinstance(cell, RowName | Verdict) or not written(cell).text:
             continue
         figure = written(cell).text
-        if isinstance(cell, pages.IntervalCell) and column.level is not None:
+        if isinstance(cell, IntervalCell) and column.level is not None:
             figure = figure.replace("(", f"({percent(column.level)} interval ", 1)
         yield f"{column.head} {figure}"
 
 
-def _lines(item: pages.OutlineItem, lead: str) -> Iterator[str]:
+def _lines(item: OutlineItem, lead: str) -> Iterator[str]:
     yield f"{lead}{f'{item.lead}  ' if item.lead else ''}{plain(item.words)}"
     for one in item.inner:
         yield from _lines(one, f"{lead}  ")
@@ -302,47 +331,47 @@ def _plain(value: str | float) -> str:
     return value if isinstance(value, str) else f"{value:g}"
 
 
-MARKS: dict[pages.Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
+MARKS: dict[Tone, str] = {"good": "✅", "bad": "❌", "caution": "❔", "missing": "⚠️"}
 """The mark before a verdict, by tone."""
 
 MOST_DETAILS = 10
 """The details of at most this many rows are shown; JSON has them all."""
 
-RIGHT = (pages.IntervalCell, pages.Number, pages.Count, pages.P, pages.Share)
+RIGHT = (IntervalCell, Number, Count, P, Share)
 
 
-def as_markdown(page: pages.Page) -> str:
+def as_markdown(page: Page) -> str:
     """The page below its title or verdict, with details collapsed and small print in small type."""
     page = throughout(page, in_shell)
-    bannered = any(isinstance(block, pages.Banner) for one in page.sections for block in one.blocks)
+    bannered = any(isinstance(block, Banner) for one in page.sections for block in one.blocks)
     lines = [] if bannered else [f"# {markdown(page.title)}", ""]
-    lines += [line for one in page.sections for line in _section(one, page)]
+    lines += [line for one in page.sections for line in _markdown_section(one, page)]
     lines += [f"- {markdown(in_shell(words(note)))}" for note in page.notes]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _section(section: pages.Section, page: pages.Page) -> Iterator[str]:
+def _markdown_section(section: Section, page: Page) -> Iterator[str]:
     if plain(section.title):
-        yield from (f"## {_words(section.title)}", "")
+        yield from (f"## {_markdown_words(section.title)}", "")
     for block in section.blocks:
-        if isinstance(block, pages.Banner):
-            yield from _banner(block, page)
-        elif isinstance(block, pages.Paragraphs):
-            yield from (line for words in block.lines for line in (_words(words), ""))
-        elif isinstance(block, pages.Verbatim):
+        if isinstance(block, Banner):
+            yield from _markdown_banner(block, page)
+        elif isinstance(block, Paragraphs):
+            yield from (line for words in block.lines for line in (_markdown_words(words), ""))
+        elif isinstance(block, Verbatim):
             yield from (*(f"    {visible(line)}" for line in block.lines), "")
-        elif isinstance(block, pages.Facts):
-            yield from _small(block) if block.small else _facts(block)
-        elif isinstance(block, pages.Table):
-            yield from (line for group in block.groups for line in _table(block, group))
-            yield from _details(block)
-        elif isinstance(block, pages.Outline):
+        elif isinstance(block, Facts):
+            yield from _markdown_small(block) if block.small else _markdown_facts(block)
+        elif isinstance(block, Table):
+            yield from (line for group in block.groups for line in _markdown_table(block, group))
+            yield from _markdown_details(block)
+        elif isinstance(block, Outline):
             yield from (markdown(block.title), "") if block.title else ()
-            yield from (line for item in block.items for line in _item(item, 0))
+            yield from (line for item in block.items for line in _markdown_item(item, 0))
             yield ""
 
 
-def _banner(banner: pages.Banner, page: pages.Page) -> Iterator[str]:
+def _markdown_banner(banner: Banner, page: Page) -> Iterator[str]:
     mark = f"{MARKS[banner.tone]} " if banner.tone in MARKS else ""
     yield f"## {mark}{markdown(banner.word)}: {markdown(page.title)}"
     yield ""
@@ -351,47 +380,49 @@ def _banner(banner: pages.Banner, page: pages.Page) -> Iterator[str]:
     yield ""
 
 
-def _facts(facts: pages.Facts) -> Iterator[str]:
+def _markdown_facts(facts: Facts) -> Iterator[str]:
     yield from ("| | |", "|---|---|")
     for one in facts.rows:
-        yield f"| {markdown(one.name)} | {_words(one.words)} |"
+        yield f"| {markdown(one.name)} | {_markdown_words(one.words)} |"
     yield ""
 
 
-def _small(facts: pages.Facts) -> Iterator[str]:
+def _markdown_small(facts: Facts) -> Iterator[str]:
     said = (f"{one.name[:1].upper()}{one.name[1:]}: {plain(one.words)}." for one in facts.rows)
     yield f"<sub>{markdown(' '.join(said))}</sub>"
     yield ""
 
 
-def _table(table: pages.Table, group: pages.Group) -> Iterator[str]:
+def _markdown_table(table: Table, group: Group) -> Iterator[str]:
     """One table for each group, so that its title can be shown above it."""
     shown = [at for at, column in enumerate(table.columns)]
     if group.title:
         yield from (f"**{markdown(group.title)}**", "")
-    yield f"| {' | '.join(_head(table.columns[at]) for at in shown)} |"
+    yield f"| {' | '.join(_markdown_head(table.columns[at]) for at in shown)} |"
     right = (any(isinstance(row.cells[at], RIGHT) for row in group.rows) for at in shown)
     yield f"|{'|'.join('--:' if one else '---' for one in right)}|"
     for row in group.rows:
-        yield f"| {' | '.join(_cell(row.cells[at]) for at in shown)} |"
+        yield f"| {' | '.join(_markdown_cell(row.cells[at]) for at in shown)} |"
     yield ""
     for row in group.rows:
-        yield from (f"- {markdown(' '.join(row.names))}: {_words(words)}" for words in row.below)
+        yield from (
+            f"- {markdown(' '.join(row.names))}: {_markdown_words(words)}" for words in row.below
+        )
     if any(row.below for row in group.rows):
         yield ""
 
 
-def _head(column: pages.Heading) -> str:
+def _markdown_head(column: Heading) -> str:
     level = "" if column.level is None else f" ({percent(column.level)} interval)"
     return markdown(column.head + level)
 
 
-def _cell(cell: pages.Cell) -> str:
-    if isinstance(cell, pages.RowName):
+def _markdown_cell(cell: Cell) -> str:
+    if isinstance(cell, RowName):
         return markdown(f"{cell.text} {ARROWS[cell.better] if cell.better else ''}".rstrip())
-    if isinstance(cell, pages.Verdict):
+    if isinstance(cell, Verdict):
         return f"{MARKS.get(cell.tone, '')} {markdown(cell.word)}".lstrip()
-    if isinstance(cell, pages.IntervalCell) and cell.value is not None:
+    if isinstance(cell, IntervalCell) and cell.value is not None:
         value = value_of(cell).replace("*", "\\*")
         more = written(cell).text.removeprefix(value_of(cell))
         first = f"**{value}**" if cell.strong or cell.leads else value
@@ -399,7 +430,7 @@ def _cell(cell: pages.Cell) -> str:
     return html(written(cell).text) if isinstance(cell, RIGHT) else markdown(written(cell).text)
 
 
-def _details(table: pages.Table) -> Iterator[str]:
+def _markdown_details(table: Table) -> Iterator[str]:
     """The details of the rows, collapsed; those of the worst verdict come first and are open."""
     rows = [row for row in table.rows if row.detail]
     rows.sort(key=lambda row: row.verdict is None or row.verdict.tone != "bad")
@@ -411,20 +442,20 @@ def _details(table: pages.Table) -> Iterator[str]:
         opened = " open" if tone == "bad" else ""
         yield f"<details{opened}><summary>{title}</summary>"
         yield ""
-        yield from (line for item in row.detail for line in _item(item, 0))
+        yield from (line for item in row.detail for line in _markdown_item(item, 0))
         yield from ("", "</details>", "")
     if len(rows) > MOST_DETAILS:
         yield from (f"And of {len(rows) - MOST_DETAILS} more, which `--json` has.", "")
 
 
-def _item(item: pages.OutlineItem, depth: int) -> Iterator[str]:
+def _markdown_item(item: OutlineItem, depth: int) -> Iterator[str]:
     lead = f"{markdown(item.lead)}: " if item.lead.isalnum() else ""
-    yield f"{'  ' * depth}- {lead}{_words(item.words)}"
+    yield f"{'  ' * depth}- {lead}{_markdown_words(item.words)}"
     for one in item.inner:
-        yield from _item(one, depth + 1)
+        yield from _markdown_item(one, depth + 1)
 
 
-def _words(words: pages.Words) -> str:
+def _markdown_words(words: Words) -> str:
     """Words as Markdown, in which only our own emphasis is markup; everything else is escaped."""
     said = []
     for one in parts(words):

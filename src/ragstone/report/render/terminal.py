@@ -1,6 +1,5 @@
 """Terminal: a page as text that fits the width of the console; nothing is ever cut off."""
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,51 +12,69 @@ from rich.text import Text
 
 from ragstone.core.escape import visible
 from ragstone.core.messages import in_shell, throughout
-from ragstone.report import page as pages
 from ragstone.report.number_format import ARROWS, ends, percent, tight
-from ragstone.report.page import Row, Table, parts, plain
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    Block,
+    Cell,
+    Count,
+    Facts,
+    Group,
+    IntervalCell,
+    Note,
+    Number,
+    Outline,
+    P,
+    Page,
+    Paragraphs,
+    Row,
+    RowName,
+    Scale,
+    Share,
+    Table,
+    Verbatim,
+    Why,
+    parts,
+    plain,
+)
 
 from .text_cells import (
+    DIM,
+    FILLS,
+    HEAD,
     OUTCOMES,
     SHORT,
+    TONES,
     Grid,
     GridCell,
     GridColumn,
     axis,
+    banner_lines,
+    broken_name,
     cell,
     coloured,
     counts_of,
+    draw_bar,
+    fact_lines,
     folded,
-    plain_line,
+    indented,
+    outline_lines,
+    spread,
+    stacked,
     strip,
+    styled,
+    styled_name,
     value_of,
     words_of,
+    wrapped,
 )
-
-DIM, HEAD = "bright_black", "bold"
-TONES: dict[pages.Tone, str] = {
-    "": "",
-    "good": "green",
-    "bad": "red",
-    "caution": "yellow",
-    "undefined": "yellow",
-    "missing": "magenta",
-    "equal": "bright_blue",
-    "quiet": DIM,
-    "name": "cyan",
-    "text": "",
-}
-FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
-"""Character and colour of bar parts by level, the best first; the last is neutral."""
 
 WIDEST, WIDE, NARROWEST = 31, 21, 11
 """Widths of a strip: the largest, the one for which names are wrapped, the smallest."""
 
-NAME_WIDTH, HEAD_WIDTH = 30, 12
+NAME_WIDTH = 30
 WIDE_NAME, NARROW_NAME, NARROWEST_NAME, SHORT_HEAD = 72, 20, 12, 7
-TIGHT = 20
-"""The width of a value and its interval in a ``peer`` column."""
-
 MOST_DETAILS = 6
 """The details of at most this many rows are shown; JSON has them all."""
 
@@ -84,16 +101,16 @@ class _Layout:
 class Shown:
     """A page that Rich can print on a console."""
 
-    page: pages.Page
+    page: Page
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "page", throughout(self.page, in_shell))
 
     @property
-    def small(self) -> pages.Facts | None:
+    def small(self) -> Facts | None:
         """The last block of small print; the legend of the drawings follows it."""
         blocks = [block for one in self.page.sections for block in one.blocks]
-        small = [block for block in blocks if isinstance(block, pages.Facts) and block.small]
+        small = [block for block in blocks if isinstance(block, Facts) and block.small]
         return small[-1] if small else None
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
@@ -111,41 +128,41 @@ class Shown:
                     yield Text()
                 first = False
                 if titled:
-                    yield from _wrapped(_text(section.title, HEAD), console, width, hang=2)
+                    yield from wrapped(styled(section.title, HEAD), console, width, hang=2)
                     titled = False
                 yield from lines
 
     def _block(
         self,
-        block: pages.Block,
+        block: Block,
         console: Console,
         width: int,
         layouts: dict[int, _Layout],
         heads: set[str],
     ) -> Iterator[Text | Segment]:
-        if isinstance(block, pages.Banner):
-            yield from _banner(block, console, width)
-        elif isinstance(block, pages.Paragraphs):
+        if isinstance(block, Banner):
+            yield from banner_lines(block, console, width)
+        elif isinstance(block, Paragraphs):
             for words in block.lines:
-                yield from _wrapped(_text(words), console, width)
-        elif isinstance(block, pages.Verbatim):
+                yield from wrapped(styled(words), console, width)
+        elif isinstance(block, Verbatim):
             # As text, tabs would become blanks.
             yield from (Segment(f"    {line}\n") for line in block.lines)
-        elif isinstance(block, pages.Facts):
+        elif isinstance(block, Facts):
             pieces = [fact for fact in block.rows if not fact.needs or fact.needs in heads]
             drawn = [(one, layouts[id(one)]) for one in self.page.tables]
             pieces += _legend(drawn) if block is self.small else []
-            yield from _facts(pieces, console, width, DIM if block.small else "")
+            yield from fact_lines(pieces, console, width, DIM if block.small else "")
         elif isinstance(block, Table):
             yield from _table(block, layouts[id(block)], console, width)
             yield from _details(block, console, width)
-        elif isinstance(block, pages.Outline):
+        elif isinstance(block, Outline):
             yield from [Text(block.title, DIM)] if block.title else []
             for item in block.items:
-                yield from _item(item, console, width, 2)
+                yield from outline_lines(item, console, width, 2)
 
 
-def as_text(page: pages.Page, width: int = 100) -> str:
+def as_text(page: Page, width: int = 100) -> str:
     """The page as plain text, without colours."""
     console = Console(file=StringIO(), width=width, highlight=False, emoji=False, markup=False,
                       color_system=None)  # fmt: skip
@@ -174,8 +191,7 @@ def layout(table: Table, width: int) -> _Layout:
 def _tight(table: Table) -> bool:
     """Whether intervals stand in ``peer`` columns, which follow below where they do not fit."""
     return any(
-        column.peer and table.holds(at, pages.IntervalCell)
-        for at, column in enumerate(table.columns)
+        column.peer and table.holds(at, IntervalCell) for at, column in enumerate(table.columns)
     )
 
 
@@ -184,7 +200,7 @@ def layouts(table: Table, drawn: bool) -> Iterator[tuple[_Layout, int]]:
 
     First strips shrink, then long names wrap, columns are dropped, and names get their own lines.
     """
-    shares = any(isinstance(one, pages.Share) for row in table.rows for one in row.cells)
+    shares = any(isinstance(one, Share) for row in table.rows for one in row.cells)
     cuts = sorted({0, *(one.drop for one in table.columns), *([1] if shares else [])})
     strip, wide, least = (WIDEST, WIDE, NARROWEST) if drawn else (0, 0, 0)
     stackable = _stackable(table)
@@ -209,7 +225,7 @@ def _stackable(table: Table) -> bool:
     if not table.columns[0].key:
         return False
     kept = _kept(table, _Layout(0))
-    return any(table.holds(at, pages.RowName) for at in kept[1:])
+    return any(table.holds(at, RowName) for at in kept[1:])
 
 
 def grid(table: Table, layout: _Layout) -> Grid:
@@ -238,8 +254,8 @@ class _Drawing:
         found = {}
         for at in range(len(self.table.columns)):
             cells = [row.cells[at] for row in self.table.rows]
-            if any(isinstance(one, pages.IntervalCell) for one in cells):
-                words = any(isinstance(one, pages.IntervalCell) and one.word for one in cells)
+            if any(isinstance(one, IntervalCell) for one in cells):
+                words = any(isinstance(one, IntervalCell) and one.word for one in cells)
                 found[at] = (words, bool(self.layout.strip) and self.table.draws(at))
         return found
 
@@ -271,7 +287,7 @@ class _Drawing:
         found = [row.cells[at] for row in self.table.rows]
         if at in self.intervals and self.table.columns[at].peer:
             close = GridColumn(gap=1)
-            counted = any(isinstance(one, pages.IntervalCell) and counts_of(one) for one in found)
+            counted = any(isinstance(one, IntervalCell) and counts_of(one) for one in found)
             strip = [GridColumn()] if self.intervals[at][1] else []
             return [GridColumn(), close, *([close] if counted else []), *strip]
         if at in self.intervals:
@@ -282,22 +298,22 @@ class _Drawing:
                 right,
                 *([GridColumn()] if drawn else []),
             ]
-        if any(isinstance(one, pages.RowName) for one in found):
-            arrows = any(isinstance(one, pages.RowName) and one.better for one in found)
+        if any(isinstance(one, RowName) for one in found):
+            arrows = any(isinstance(one, RowName) and one.better for one in found)
             return [GridColumn(), *([GridColumn(gap=1)] if arrows else [])]
-        if any(isinstance(one, pages.Number) for one in found):
-            counted = any(isinstance(one, pages.Number) and one.n is not None for one in found)
+        if any(isinstance(one, Number) for one in found):
+            counted = any(isinstance(one, Number) and one.n is not None for one in found)
             return [right, *([GridColumn("right", gap=1)] if counted else [])]
-        numeric = (pages.Count, pages.P, pages.Share)
+        numeric = (Count, P, Share)
         return [right] if any(isinstance(one, numeric) for one in found) else [GridColumn()]
 
-    def head(self, group: pages.Group) -> list[GridCell]:
+    def head(self, group: Group) -> list[GridCell]:
         cells: list[GridCell] = []
         for place, at in enumerate(self.kept):
             column, shape = self.table.columns[at], self.shapes[at]
             title = group.title if place == 0 and not self.alone else ""
             words = title or column.head
-            first = Text(_stacked(words) if column.peer else words, HEAD if title else DIM)
+            first = Text(stacked(words) if column.peer else words, HEAD if title else DIM)
             if column.peer and at in self.intervals:
                 cells += self.tight_head(at, group)
                 continue
@@ -306,7 +322,7 @@ class _Drawing:
                 first = Text.assemble((f"{fill} ", style), (folded(words, SHORT_HEAD), DIM))
             more = [cell() for _ in shape[1:]]
             found = [row.cells[at] for row in group.rows]
-            intervals = [one for one in found if isinstance(one, pages.IntervalCell)]
+            intervals = [one for one in found if isinstance(one, IntervalCell)]
             if at in self.intervals:
                 worded, drawn = self.intervals[at]
                 said = "interval" if column.level is None else f"{percent(column.level)} interval"
@@ -317,7 +333,7 @@ class _Drawing:
                 )  # fmt: skip
                 above = [cell(ticks, DIM)] if drawn else []
                 more = [*([cell()] if worded else []), cell(said, DIM), *above]
-            elif any(isinstance(one, pages.Number) for one in found):
+            elif any(isinstance(one, Number) for one in found):
                 more = [cell("n", DIM) for _ in shape[1:]]
             cells += [GridCell(first), *more]
         return cells
@@ -332,10 +348,10 @@ class _Drawing:
                 yield from lines
                 continue
             if self.layout.stacked:
-                yield [GridCell(_named(name), span=width)]
+                yield [GridCell(styled_name(name), span=width)]
                 for line in lines:
                     first = line[0]
-                    yield [GridCell(_indented(first.text), first.span), *line[1:]]
+                    yield [GridCell(indented(first.text), first.span), *line[1:]]
                 continue
             arrow = len(self.shapes[self.kept[0]]) > 1
             names = spread(folded(name.text, self.layout.names).split("\n"), len(lines))
@@ -344,11 +360,11 @@ class _Drawing:
                 style = HEAD if name.strong else ""
                 yield [cell(words, style), *([cell(mark, DIM)] if arrow else []), *line]
 
-    def key(self, row: Row) -> pages.RowName | None:
+    def key(self, row: Row) -> RowName | None:
         """The name that several rows may share, if the first column has such names."""
         first = row.cells[0]
-        keyed = self.table.columns[0].key and isinstance(first, pages.RowName)
-        return first if keyed and isinstance(first, pages.RowName) else None
+        keyed = self.table.columns[0].key and isinstance(first, RowName)
+        return first if keyed and isinstance(first, RowName) else None
 
     def lines(self, row: Row, width: int) -> Iterator[list[GridCell]]:
         """The row's cells without the shared name, then the notes below them."""
@@ -363,44 +379,44 @@ class _Drawing:
             else:
                 cells += self.cells(one, at)
         yield cells
-        names = [at for at in kept if isinstance(row.cells[at], pages.RowName)]
+        names = [at for at in kept if isinstance(row.cells[at], RowName)]
         before = sum(len(self.shapes[at]) for at in names)
         width -= len(self.shapes[0]) if keyed else 0
         before = before if before < width else 0
         tone = row.verdict.tone if row.verdict else ""
         for words in row.below:
             if all(one.tone == "quiet" for one in parts(words)):
-                yield [GridCell(Text.assemble("  ", _text(words)), span=width)]
+                yield [GridCell(Text.assemble("  ", styled(words)), span=width)]
                 continue
-            text = Text.assemble("↳ ", _text(words), style=TONES[tone])
+            text = Text.assemble("↳ ", styled(words), style=TONES[tone])
             yield [*(cell() for _ in range(before)), GridCell(text, span=width - before)]
 
-    def cells(self, one: pages.Cell, at: int) -> list[GridCell]:
+    def cells(self, one: Cell, at: int) -> list[GridCell]:
         """The cell, spread over the grid columns that its table column takes."""
         wide = len(self.shapes[at])
-        if isinstance(one, pages.IntervalCell):
+        if isinstance(one, IntervalCell):
             return self.interval(one, at)
-        if isinstance(one, pages.Why):
+        if isinstance(one, Why):
             style = TONES[OUTCOMES[one.outcome]]
             if one.words:
                 return [cell(one.words, style, span=wide)]
             if self.table.columns[at].peer and at in self.intervals:
                 return [cell(SHORT[one.outcome], style, span=wide)]
             return [cell(SHORT[one.outcome], style), *(cell("0", DIM) for _ in range(wide - 1))]
-        if isinstance(one, pages.RowName):
+        if isinstance(one, RowName):
             words = folded(one.text, self.layout.names)
             arrow = [cell(ARROWS[one.better] if one.better else "", DIM)] if wide > 1 else []
             return [cell(words, HEAD if one.strong else ""), *arrow]
-        if isinstance(one, pages.Number) and wide > 1:
+        if isinstance(one, Number) and wide > 1:
             return [
-                GridCell(_text(words_of(one))),
+                GridCell(styled(words_of(one))),
                 cell("" if one.n is None else f"{one.n:,}", DIM),
             ]
-        if isinstance(one, pages.Bar):
-            return [GridCell(_bar(one, self.layout.strip))]
-        if isinstance(one, pages.Share) and self.layout.cut:
+        if isinstance(one, Bar):
+            return [GridCell(draw_bar(one, self.layout.strip))]
+        if isinstance(one, Share) and self.layout.cut:
             return [cell(f"{one.count:,}")]
-        return [GridCell(self.folded(_text(words_of(one)))), *(cell() for _ in range(wide - 1))]
+        return [GridCell(self.folded(styled(words_of(one)))), *(cell() for _ in range(wide - 1))]
 
     def folded(self, text: Text) -> Text:
         """The text, wrapped if it is longer than two names."""
@@ -410,7 +426,7 @@ class _Drawing:
             folded(text.plain, 2 * self.layout.names), text.spans[0].style if text.spans else ""
         )
 
-    def tight(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
+    def tight(self, one: IntervalCell, at: int) -> list[GridCell]:
         """An interval in a ``peer`` column; a value that leads is marked."""
         mark = "*" if one.leads else ""
         places = self.layout.places
@@ -419,22 +435,25 @@ class _Drawing:
                 for end in (one.low, one.high) if end is not None]  # fmt: skip
         ends_or_word = "–".join(both) or one.word
         found = [cell(f"{value}{mark}", HEAD if one.leads else ""), cell(ends_or_word, DIM)]
-        behind = Text(" ").join(_text(said) for said in counts_of(one))
+        behind = Text(" ").join(styled(said) for said in counts_of(one))
         drawn = [GridCell(self.drawn(one))] if self.intervals[at][1] else []
         counted = len(self.shapes[at]) - len(drawn) > 2
         return [*found, *([GridCell(behind)] if counted else []), *drawn]
 
-    def tight_head(self, at: int, group: pages.Group) -> list[GridCell]:
+    def tight_head(self, at: int, group: Group) -> list[GridCell]:
         """The name above a ``peer`` column of intervals, which breaks where a word of it ends."""
         wide = len(self.shapes[at])
         if not self.intervals[at][1]:
-            return [cell(_broken(self.table.columns[at].head), DIM, span=wide)]
+            return [cell(broken_name(self.table.columns[at].head), DIM, span=wide)]
         found = [row.cells[at] for row in group.rows]
-        scales = [one.scale for one in found if isinstance(one, pages.IntervalCell) and one.scale]
+        scales = [one.scale for one in found if isinstance(one, IntervalCell) and one.scale]
         ticks = axis(scales, self.layout.strip)
-        return [cell(_broken(self.table.columns[at].head), DIM, span=wide - 1), cell(ticks, DIM)]
+        return [
+            cell(broken_name(self.table.columns[at].head), DIM, span=wide - 1),
+            cell(ticks, DIM),
+        ]
 
-    def interval(self, one: pages.IntervalCell, at: int) -> list[GridCell]:
+    def interval(self, one: IntervalCell, at: int) -> list[GridCell]:
         if self.table.columns[at].peer:
             return self.tight(one, at)
         words, drawn = self.intervals[at]
@@ -443,20 +462,10 @@ class _Drawing:
         found.append(cell(ends(one.low, one.high, percent=one.percent)))
         return [*found, GridCell(self.drawn(one))] if drawn else found
 
-    def drawn(self, one: pages.IntervalCell) -> Text:
+    def drawn(self, one: IntervalCell) -> Text:
         tone = TONES[one.tone] or "cyan"
         value = "bold bright_cyan" if not one.tone else f"{HEAD} {tone}"
         return coloured(strip(one, self.layout.strip), tone, value)
-
-
-def spread(lines: list[str], rows: int) -> list[str]:
-    """Lines distributed over rows, one each; the last row takes the rest.
-
-    >>> spread(["a", "b", "c"], 2), spread(["a"], 2)
-    (['a', 'b\\nc'], ['a', ''])
-    """
-    dealt = [*lines[: rows - 1], "\n".join(lines[rows - 1 :])]
-    return dealt + [""] * (rows - len(dealt))
 
 
 def _kept(table: Table, layout: _Layout) -> list[int]:
@@ -466,7 +475,7 @@ def _kept(table: Table, layout: _Layout) -> list[int]:
         if not (one.drop and one.drop <= layout.cut)
         and not (layout.stacked and at == 0 and one.key)
         and table.tells(at)
-        and not (layout.strip == 0 and table.holds(at, pages.Bar))
+        and not (layout.strip == 0 and table.holds(at, Bar))
     ]
 
 
@@ -474,13 +483,13 @@ def _heads(table: Table, layout: _Layout) -> set[str]:
     return {table.columns[at].head for at in _kept(table, layout)}
 
 
-def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
+def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[Note]:
     """Notes on the marks in the strips of the page, if they show more than an interval."""
-    letters, scales = set[str](), set[pages.Scale]()
+    letters, scales = set[str](), set[Scale]()
     for table, one in drawn:
         kept = _kept(table, one) if one.strip else []
         for found in (row.cells[at] for row in table.rows for at in kept):
-            if isinstance(found, pages.IntervalCell) and found.scale and found.scale.marks:
+            if isinstance(found, IntervalCell) and found.scale and found.scale.marks:
                 letters |= set(strip(found, one.strip))
                 scales.add(found.scale)
     marks = {mark.what for scale in scales for mark in scale.marks}
@@ -490,7 +499,7 @@ def _legend(drawn: Sequence[tuple[Table, _Layout]]) -> list[pages.Note]:
     if not pieces:
         return []
     own = ", each line on its own scale" if pieces[0].startswith("┃") else ""
-    return [pages.Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{own}")]
+    return [Note("strip", f"{', '.join(pieces)}, ├─●─┤ interval and value{own}")]
 
 
 def _table(table: Table, layout: _Layout, console: Console, width: int) -> Iterator[Text]:
@@ -513,7 +522,7 @@ def _with(table: Table, peers: Sequence[int]) -> Table:
     if len(kept) == len(table.columns):
         return table
     groups = tuple(
-        pages.Group(
+        Group(
             tuple(Row(tuple(row.cells[at] for at in kept), row.below) for row in group.rows),
             group.title,
         )
@@ -535,110 +544,7 @@ def _details(table: Table, console: Console, width: int) -> Iterator[Text]:
         name, *more = row.names
         yield Text.assemble((f"{table.details}  ", DIM), (name, HEAD), (f"  {' '.join(more)}", DIM))
         for item in row.detail:
-            yield from _item(item, console, width, 2)
+            yield from outline_lines(item, console, width, 2)
     if len(rows) > MOST_DETAILS:
         yield Text()
         yield Text(f"and of {len(rows) - MOST_DETAILS} more: --json has them", DIM)
-
-
-def _banner(banner: pages.Banner, console: Console, width: int) -> Iterator[Text]:
-    """The verdict next to a vertical bar in its colour."""
-    style, word = TONES[banner.tone], banner.word
-    yield Text("█", style)
-    first = True
-    for at, said in enumerate(banner.lines):
-        wrapped = Text(said, HEAD if at == 0 else "").wrap(console, max(width - len(word) - 5, 20))
-        for line in wrapped:
-            line.rstrip()
-            lead = (word if first else "").ljust(len(word) + 2)
-            first = False
-            yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
-    yield Text("█", style)
-
-
-def _facts(facts: Sequence[pages.Note], console: Console, width: int, style: str) -> Iterator[Text]:
-    """Facts with their names in a separate column; a repeated name is shown once."""
-    indent = max((len(fact.name) for fact in facts), default=0) + 2
-    last = ""
-    for fact in facts:
-        lead = "" if fact.name == last else fact.name
-        last = fact.name
-        text = _text(fact.words)
-        text.stylize_before(style)
-        for line in text.wrap(console, max(width - indent, 20)):
-            line.rstrip()
-            yield plain_line(Text.assemble((lead.ljust(indent), DIM), line))
-            lead = ""
-
-
-def _item(item: pages.OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
-    lead = f"{item.lead}  " if item.lead else ""
-    judged = all(one.tone == "text" for one in parts(item.words))
-    hang = len(lead) or (0 if judged else 2)
-    text = Text.assemble(lead, _text(item.words))
-    yield from _wrapped(text, console, width, indent, hang)
-    for one in item.inner:
-        yield from _item(one, console, width, indent + (len(lead) or 2))
-
-
-def _wrapped(
-    text: Text, console: Console, width: int, indent: int = 0, hang: int = 0
-) -> Iterator[Text]:
-    lead = " " * indent
-    for line in text.wrap(console, max(width - indent - hang, 20)):
-        line.rstrip()
-        yield plain_line(Text.assemble(lead, line))
-        lead = " " * (indent + hang)
-
-
-def _text(words: pages.Words, style: str = "") -> Text:
-    found = ((one.text, f"{HEAD if one.strong else ''} {TONES[one.tone]}".strip())
-             for one in parts(words))  # fmt: skip
-    return Text.assemble(*found, style=style)
-
-
-def _named(name: pages.RowName) -> Text:
-    arrow = (f" {ARROWS[name.better]}", DIM) if name.better else ""
-    return Text.assemble((name.text, HEAD if name.strong else ""), arrow)
-
-
-def _indented(text: Text) -> Text:
-    return Text("\n").join(Text.assemble("  ", line) for line in text.split("\n"))
-
-
-def _broken(name: str) -> str:
-    """A system's name on lines no wider than its column; it breaks after a hyphen and the like."""
-    lines = [""]
-    for piece in re.findall(r"[^-_/. ]*[-_/. ]?", name):
-        if len(lines[-1]) + len(piece) > TIGHT and lines[-1]:
-            lines.append("")
-        lines[-1] += piece
-    return "\n".join(lines)
-
-
-def _stacked(value: str) -> str:
-    """A heading wrapped to several short lines, none of them indented."""
-    return "\n".join(line.strip() for line in folded(value, HEAD_WIDTH).split("\n"))
-
-
-def _bar(bar: pages.Bar, width: int) -> Text:
-    """A bar of ``width`` characters, divided by share; the largest remainders are rounded up.
-
-    Every part larger than 0 gets at least one character, if there is room.
-    """
-    drawn = Text()
-    if not bar.whole or not width:
-        return drawn
-    exact = [part.size / bar.whole * width for part in bar.parts]
-    lengths = [int(length) for length in exact]
-    by_remainder = sorted(range(len(exact)), key=lambda at: lengths[at] - exact[at])
-    for at in by_remainder[: round(sum(exact)) - sum(lengths)]:
-        lengths[at] += 1
-    for at, part in enumerate(bar.parts):
-        if part.size > 0 and not lengths[at] and max(lengths) > 1:
-            lengths[lengths.index(max(lengths))] -= 1
-            lengths[at] = 1
-    for length, part in zip(lengths, bar.parts, strict=True):
-        fill, style = FILLS[part.level % len(FILLS)]
-        drawn.append(fill * length, style)
-    return drawn

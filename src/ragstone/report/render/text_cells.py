@@ -1,4 +1,4 @@
-"""Text cells: cells, intervals and tables drawn with characters; nothing is ever cut off."""
+"""Text cells: cells, intervals, grids and lines of text in characters; nothing is cut off."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -9,9 +9,50 @@ from typing import Literal
 from rich.console import Console
 from rich.text import Text
 
-from ragstone.report import page as pages
-from ragstone.report.number_format import ends, number, p_word, percent
-from ragstone.report.page import IntervalCell, Mark, Phrase, Scale
+from ragstone.report.number_format import ARROWS, ends, number, p_word, percent
+from ragstone.report.page import (
+    Banner,
+    Bar,
+    Cell,
+    Count,
+    IntervalCell,
+    Mark,
+    Note,
+    Number,
+    Outcome,
+    OutlineItem,
+    P,
+    Phrase,
+    RowName,
+    Scale,
+    Share,
+    Tone,
+    Verdict,
+    Why,
+    Words,
+    parts,
+    quiet,
+)
+
+DIM, HEAD = "bright_black", "bold"
+TONES: dict[Tone, str] = {
+    "": "",
+    "good": "green",
+    "bad": "red",
+    "caution": "yellow",
+    "undefined": "yellow",
+    "missing": "magenta",
+    "equal": "bright_blue",
+    "quiet": DIM,
+    "name": "cyan",
+    "text": "",
+}
+FILLS = (("█", "green"), ("▓", "cyan"), ("▒", "yellow"), ("░", "red"), ("▁", "magenta"), ("·", DIM))
+"""Character and colour of bar parts by level, the best first; the last is neutral."""
+
+HEAD_WIDTH = 12
+TIGHT = 20
+"""The width of a value and its interval in a ``peer`` column."""
 
 LINES = {"bar": "┃", "zero": "│", "margin": "┊", "chance": "┊"}
 
@@ -109,18 +150,18 @@ def _end(end: float, percent: bool, signed: bool) -> str:
     return f"{value:+g}" if signed and value else f"{value:g}"
 
 
-OUTCOMES: dict[pages.Outcome, pages.Tone] = {
+OUTCOMES: dict[Outcome, Tone] = {
     "undefined": "undefined",
     "missing": "missing",
     "unknown": "caution",
 }
-SHORT: dict[pages.Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
+SHORT: dict[Outcome, str] = {"undefined": "undef.", "missing": "missing", "unknown": "–"}
 
 
-def written(cell: pages.Cell) -> Phrase:
+def written(cell: Cell) -> Phrase:
     """A cell as text.
 
-    >>> written(pages.IntervalCell(0.656, 0.6, 0.72)).text
+    >>> written(IntervalCell(0.656, 0.6, 0.72)).text
     '0.656 (0.600 – 0.720)'
     """
     match cell:
@@ -130,24 +171,24 @@ def written(cell: pages.Cell) -> Phrase:
             return Phrase(cell)
         case Phrase():
             return cell
-        case pages.RowName():
+        case RowName():
             return Phrase(cell.text, strong=cell.strong)
-        case pages.Verdict():
+        case Verdict():
             return Phrase(cell.word, cell.tone, strong=True)
-        case pages.Count():
+        case Count():
             known = "–" if cell.value is None else f"{cell.value:,}"
             text = f"{known} {cell.note}" if cell.note else known
-            tone: pages.Tone = cell.tone if cell.value or not cell.tone else "quiet"
+            tone: Tone = cell.tone if cell.value or not cell.tone else "quiet"
             return Phrase(text, tone, cell.strong)
-        case pages.Share():
+        case Share():
             return Phrase(
                 f"{cell.count:,} {percent(cell.count / cell.total, 0) if cell.total else '–':>5}"
             )
-        case pages.P():
+        case P():
             return Phrase(p_word(cell.value), "quiet")
-        case pages.Number():
+        case Number():
             return Phrase(_number(cell), cell.tone, cell.strong)
-        case pages.IntervalCell():
+        case IntervalCell():
             value = value_of(cell)
             if cell.low is not None and cell.high is not None:
                 value += f" ({ends(cell.low, cell.high, percent=cell.percent)})"
@@ -155,44 +196,44 @@ def written(cell: pages.Cell) -> Phrase:
             return Phrase(
                 f"{value}, {behind}" if behind else value, strong=cell.low is None and cell.strong
             )
-        case pages.Bar():
+        case Bar():
             return Phrase(", ".join(f"{part.word} {part.size:,g}" for part in cell.parts))
-        case pages.Why():
+        case Why():
             return Phrase(cell.words or SHORT[cell.outcome], OUTCOMES[cell.outcome])
 
 
-def words_of(cell: pages.Cell) -> pages.Words:
+def words_of(cell: Cell) -> Words:
     """A cell as text; a verdict is followed by its note."""
-    if isinstance(cell, pages.Verdict) and cell.note:
-        return (written(cell), pages.quiet(f"  {cell.note}"))
+    if isinstance(cell, Verdict) and cell.note:
+        return (written(cell), quiet(f"  {cell.note}"))
     return written(cell)
 
 
-def value_of(cell: pages.IntervalCell) -> str:
+def value_of(cell: IntervalCell) -> str:
     """The value without its interval; one that leads is marked.
 
-    >>> value_of(pages.IntervalCell(0.02, None, None, signed=True))
+    >>> value_of(IntervalCell(0.02, None, None, signed=True))
     '+0.020'
     """
     sign: Literal["", "+"] = "+" if cell.signed else ""
-    figure = _number(pages.Number(cell.value, percent=cell.percent, sign=sign))
+    figure = _number(Number(cell.value, percent=cell.percent, sign=sign))
     return f"{figure}*" if cell.leads else figure
 
 
-def counts_of(cell: pages.IntervalCell) -> list[Phrase]:
+def counts_of(cell: IntervalCell) -> list[Phrase]:
     """What is said of the rows behind a value: how many they are, and how many are missing.
 
-    >>> [one.text for one in counts_of(pages.IntervalCell(0.5, None, None, n=7, missing=1))]
+    >>> [one.text for one in counts_of(IntervalCell(0.5, None, None, n=7, missing=1))]
     ['n=7', '1 missing']
     """
     known = [] if cell.n is None else [Phrase(f"n={cell.n:,}", "quiet")]
     return known + ([Phrase(f"{cell.missing:,} missing", "missing")] if cell.missing else [])
 
 
-def _number(cell: pages.Number) -> str:
+def _number(cell: Number) -> str:
     """A number with its sign and unit; a dash if there is none.
 
-    >>> _number(pages.Number(0.5, sign="±")), _number(pages.Number(1.234, 2, unit=" ×"))
+    >>> _number(Number(0.5, sign="±")), _number(Number(1.234, 2, unit=" ×"))
     ('±0.500', '1.23 ×')
     """
     if cell.value is None:
@@ -333,3 +374,121 @@ def folded(text: str, width: int) -> str:
                 lines.append(f"  {piece}" if lines else piece)
             blank = ""
     return "\n".join(lines)
+
+
+def spread(lines: list[str], rows: int) -> list[str]:
+    """Lines distributed over rows, one each; the last row takes the rest.
+
+    >>> spread(["a", "b", "c"], 2), spread(["a"], 2)
+    (['a', 'b\\nc'], ['a', ''])
+    """
+    dealt = [*lines[: rows - 1], "\n".join(lines[rows - 1 :])]
+    return dealt + [""] * (rows - len(dealt))
+
+
+def styled(words: Words, style: str = "") -> Text:
+    """The words in their tones, with a style under them."""
+    found = ((one.text, f"{HEAD if one.strong else ''} {TONES[one.tone]}".strip())
+             for one in parts(words))  # fmt: skip
+    return Text.assemble(*found, style=style)
+
+
+def styled_name(name: RowName) -> Text:
+    """A row's name, followed by the direction in which it is better."""
+    arrow = (f" {ARROWS[name.better]}", DIM) if name.better else ""
+    return Text.assemble((name.text, HEAD if name.strong else ""), arrow)
+
+
+def indented(text: Text) -> Text:
+    """The text with each line indented by two blanks."""
+    return Text("\n").join(Text.assemble("  ", line) for line in text.split("\n"))
+
+
+def broken_name(name: str) -> str:
+    """A system's name on lines no wider than its column; it breaks after a hyphen and the like."""
+    lines = [""]
+    for piece in re.findall(r"[^-_/. ]*[-_/. ]?", name):
+        if len(lines[-1]) + len(piece) > TIGHT and lines[-1]:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(lines)
+
+
+def stacked(value: str) -> str:
+    """A heading wrapped to several short lines, none of them indented."""
+    return "\n".join(line.strip() for line in folded(value, HEAD_WIDTH).split("\n"))
+
+
+def draw_bar(bar: Bar, width: int) -> Text:
+    """A bar of ``width`` characters, divided by share; the largest remainders are rounded up.
+
+    Every part larger than 0 gets at least one character, if there is room.
+    """
+    drawn = Text()
+    if not bar.whole or not width:
+        return drawn
+    exact = [part.size / bar.whole * width for part in bar.parts]
+    lengths = [int(length) for length in exact]
+    by_remainder = sorted(range(len(exact)), key=lambda at: lengths[at] - exact[at])
+    for at in by_remainder[: round(sum(exact)) - sum(lengths)]:
+        lengths[at] += 1
+    for at, part in enumerate(bar.parts):
+        if part.size > 0 and not lengths[at] and max(lengths) > 1:
+            lengths[lengths.index(max(lengths))] -= 1
+            lengths[at] = 1
+    for length, part in zip(lengths, bar.parts, strict=True):
+        fill, style = FILLS[part.level % len(FILLS)]
+        drawn.append(fill * length, style)
+    return drawn
+
+
+def banner_lines(banner: Banner, console: Console, width: int) -> Iterator[Text]:
+    """The verdict next to a vertical bar in its colour."""
+    style, word = TONES[banner.tone], banner.word
+    yield Text("█", style)
+    first = True
+    for at, said in enumerate(banner.lines):
+        lines = Text(said, HEAD if at == 0 else "").wrap(console, max(width - len(word) - 5, 20))
+        for line in lines:
+            line.rstrip()
+            lead = (word if first else "").ljust(len(word) + 2)
+            first = False
+            yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
+    yield Text("█", style)
+
+
+def fact_lines(facts: Sequence[Note], console: Console, width: int, style: str) -> Iterator[Text]:
+    """Facts with their names in a separate column; a repeated name is shown once."""
+    indent = max((len(fact.name) for fact in facts), default=0) + 2
+    last = ""
+    for fact in facts:
+        lead = "" if fact.name == last else fact.name
+        last = fact.name
+        text = styled(fact.words)
+        text.stylize_before(style)
+        for line in text.wrap(console, max(width - indent, 20)):
+            line.rstrip()
+            yield plain_line(Text.assemble((lead.ljust(indent), DIM), line))
+            lead = ""
+
+
+def outline_lines(item: OutlineItem, console: Console, width: int, indent: int) -> Iterator[Text]:
+    """An item of an outline, and the items inside it indented below."""
+    lead = f"{item.lead}  " if item.lead else ""
+    judged = all(one.tone == "text" for one in parts(item.words))
+    hang = len(lead) or (0 if judged else 2)
+    text = Text.assemble(lead, styled(item.words))
+    yield from wrapped(text, console, width, indent, hang)
+    for one in item.inner:
+        yield from outline_lines(one, console, width, indent + (len(lead) or 2))
+
+
+def wrapped(
+    text: Text, console: Console, width: int, indent: int = 0, hang: int = 0
+) -> Iterator[Text]:
+    """The text on lines that fit the width; ``hang`` indents all but the first."""
+    lead = " " * indent
+    for line in text.wrap(console, max(width - indent - hang, 20)):
+        line.rstrip()
+        yield plain_line(Text.assemble(lead, line))
+        lead = " " * (indent + hang)

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.annotation.queue.form import LABEL
-from ragstone.report.number_format import counted, ends, number, percent, short_name, spoken
-from ragstone.report.number_format import signed as with_sign
+from ragstone.report.number_format import counted, ends, number, percent, short_name, signed, spoken
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
@@ -48,13 +47,13 @@ def people_sentences(columns: Sequence["ColumnAgreement"]) -> Said:
         f"Two or more people labelled {counted(max(one.n_shared for one in columns), 'item')}. "
         "They agree ",
         strong("best" if len(ranked) > 1 else f"by α {_with_ends(best)}"),
-        f" on {_calibration_name(best.name)}",
+        f" on {_spoken_name(best.name)}",
     ]
     if len(ranked) > 1:
         said += [
             f" (α {_with_ends(best)}) and ",
             strong("least"),
-            f" on {_calibration_name(least.name)}",
+            f" on {_spoken_name(least.name)}",
         ]
         said += [f" (α {_with_ends(least)})"]
     return [*said, ", where 0 is chance. What people are divided on, no judge can get right."]
@@ -101,7 +100,7 @@ def _agreement(checks: Sequence["JudgeCheck"]) -> Iterator[str | Phrase]:
     if check.yes is not None and check.yes.sensitivity is not None:
         yield from _yes_or_no(check, check.yes)
         return
-    name = _calibration_name(check.column)
+    name = _spoken_name(check.column)
     yield f"On {counted(check.n, 'labelled answer' if check.kind == 'metric' else 'label')} "
     if check.kappa.value is None:
         yield f"nothing can be told of how far it agrees with people on {name}. "
@@ -119,7 +118,7 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
         judge = yes.counts[0][1] + yes.counts[1][1]
         people = sum(yes.counts[1])
         yield (
-            f"Of {counted(check.n, 'label')} of {_calibration_name(check.column)} the judge says "
+            f"Of {counted(check.n, 'label')} of {_spoken_name(check.column)} the judge says "
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
@@ -169,14 +168,14 @@ def _instead(
     if off:
         yield "Use the "
         yield strong("corrected")
-        yield f" means: {_calibration_name(one.metric)} {corrected}, not {number(one.judge.value)}."
+        yield f" means: {_spoken_name(one.metric)} {corrected}, not {number(one.judge.value)}."
     else:
-        name = _calibration_name(one.metric)
+        name = _spoken_name(one.metric)
         yield f"{name[:1].upper()}{name[1:]} is {number(one.judge.value)} by the judge, "
         yield f"{corrected} corrected."
 
 
-def _calibration_name(metric: str) -> str:
+def _spoken_name(metric: str) -> str:
     return short_name(metric).replace("_", " ")
 
 
@@ -237,8 +236,8 @@ def _settled(one: "Comparison") -> Iterator[str | Phrase]:
         return
     ends = ""
     if one.low is not None and one.high is not None:
-        ends = f" ({signed(one.low)} to {signed(one.high)}, n {one.n_pairs:,})"
-    yield f" {_capital(_name(one))} differs by {signed(one.difference)}{ends}"
+        ends = f" ({_with_sign(one.low)} to {_with_sign(one.high)}, n {one.n_pairs:,})"
+    yield f" {_capital(_spoken_name(one.metric))} differs by {_with_sign(one.difference)}{ends}"
     if one.n_needed is None:
         yield "."
     else:
@@ -278,18 +277,18 @@ def _rest(tested: Sequence["Comparison"], found: Counter[str]) -> Iterator[str |
         )
 
 
-def signed(value: float | None) -> str:
+def _with_sign(value: float | None) -> str:
     """A difference as it stands in a sentence, with the sign of subtraction."""
-    return with_sign(value).replace("-", "−")
+    return signed(value).replace("-", "−")
 
 
 def _named(ones: Sequence["Comparison"]) -> str:
     """The first metric with its difference, the next by name."""
     first, *others = ones
-    said = f"{_name(first)} {signed(first.difference)}"
+    said = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
     if first.low is not None and first.high is not None:
-        said += f" ({signed(first.low)} to {signed(first.high)}, n {first.n_pairs:,})"
-    names = [_name(one) for one in others]
+        said += f" ({_with_sign(first.low)} to {_with_sign(first.high)}, n {first.n_pairs:,})"
+    names = [_spoken_name(one.metric) for one in others]
     if len(names) > NAMED:
         names[NAMED - 1 :] = [f"{len(names) - NAMED + 1} more"]
     return ", ".join([said, *names[:-1]]) + (f" and {names[-1]}" if names else "")
@@ -301,10 +300,6 @@ def _system(name: str) -> str:
     return name if len(name) <= LONGEST else f"{name[:20]}…{name[-24:]}"
 
 
-def _name(one: "Comparison") -> str:
-    return short_name(one.metric).replace("_", " ")
-
-
 def _questions(ones: Sequence["Comparison"]) -> int:
     return max(one.n_pairs + one.n_undefined + one.n_missing for one in ones)
 
@@ -314,7 +309,7 @@ def _margin(ones: Sequence["Comparison"]) -> str:
 
 
 def _all(ones: Sequence["Comparison"]) -> str:
-    return _name(ones[0]) if len(ones) == 1 else f"all {len(ones):,} metrics"
+    return _spoken_name(ones[0].metric) if len(ones) == 1 else f"all {len(ones):,} metrics"
 
 
 def _on_all(ones: Sequence["Comparison"]) -> str:
@@ -322,7 +317,7 @@ def _on_all(ones: Sequence["Comparison"]) -> str:
 
 
 def _any(ones: Sequence["Comparison"]) -> str:
-    return _name(ones[0]) if len(ones) == 1 else f"any of {len(ones):,} metrics"
+    return _spoken_name(ones[0].metric) if len(ones) == 1 else f"any of {len(ones):,} metrics"
 
 
 def _are(count: int) -> str:
