@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 
 from ragstone.data import Context, Example, to_frame
 from ragstone.run import Estimate
-from ragstone.run.folder.finished_run import FinishedJudge, RunTally, manifest
 from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.run_tally import RunTally, manifest
 from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.judging.finished_run import FinishedJudge
 from ragstone.run.judging.sharding import OF_A_SHARD
 from ragstone.run.settings import ModelNames, RunSettings
 

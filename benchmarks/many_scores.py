@@ -22,14 +22,13 @@ import numpy as np
 import polars as pl
 
 from ragstone.metrics import parse_metric
-from ragstone.run.estimates.estimate import by_column
 from ragstone.run.estimates.estimates import estimate_run
+from ragstone.run.estimates.groups import by_column
 from ragstone.run.folder.checksums import File
-from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import Counted, ShardForm
 from ragstone.run.folder.shards import ShardLedger, Shards, write_ledger
-from ragstone.run.request import Requested
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import Requested, RunSpec
 from ragstone.run.settings import NO_MODELS, RunSettings
 
 SHARD = 2_500

@@ -29,9 +29,10 @@ from ragstone.data import Context, Example, cornwall, to_frame
 from ragstone.metrics import parse_metric
 from ragstone.report.reason_words import explain, words
 from ragstone.run import Estimate, Run
-from ragstone.run.folder.finished_run import FinishedJudge, RunTally, manifest
 from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.run_tally import RunTally, manifest
 from ragstone.run.folder.schemas import Counted, ShardForm
+from ragstone.run.judging.finished_run import FinishedJudge
 from ragstone.run.settings import ModelNames, RunSettings
 from ragstone.stats.comparison.differences import (
     benjamini_hochberg,

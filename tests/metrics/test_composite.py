@@ -4,6 +4,7 @@ import pytest
 
 from ragstone.judgements import Ratings, References
 from ragstone.metrics import Missing, Range, Score, Undefined, parse_metric
+from ragstone.metrics.composite import component_metrics
 from ragstone.testing import Rows, rows, score_frame, score_one
 
 A, B = 'rating(criterion=\\"a\\")', 'rating(criterion=\\"b\\")'
@@ -88,3 +89,13 @@ def test_a_composite_of_means_has_no_score_of_its_own() -> None:
 def test_parts_may_be_old_names_and_have_parameters() -> None:
     metric = parse_metric('composite(weights="precision_at_k(k=5):2 ragas_faithfulness:1")')
     assert parse_metric(str(metric)) == metric
+
+
+def test_components_are_those_of_composites_over_means_each_once() -> None:
+    assert component_metrics([parse_metric("exact_match")]) == []
+    found = component_metrics([parse_metric("ragas_harmonic")] * 2)
+    assert [str(metric) for metric in found] == [
+        "faithfulness",
+        "answer_relevance",
+        "context_precision",
+    ]

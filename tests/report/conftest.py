@@ -22,8 +22,7 @@ from ragstone.report.run_contents import (
     PartText,
     asks_about,
 )
-from ragstone.run.estimates.estimate import Estimate
-from ragstone.run.folder.schemas import NO_DATA, JudgeForm, Manifest
+from ragstone.run.folder.schemas import NO_DATA, Estimate, JudgeForm, Manifest
 
 
 @dataclass

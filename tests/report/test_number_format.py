@@ -31,7 +31,7 @@ from ragstone.report.number_format import (
     spoken,
 )
 from ragstone.report.page import Heading, IntervalCell, Note, Row, RowName, Scale, strong, table
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Estimate
 from ragstone.stats import Interval
 from ragstone.stats.distributions import Method
 

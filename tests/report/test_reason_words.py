@@ -22,7 +22,7 @@ from ragstone.report.reason_words import (
     why_no_value,
     words,
 )
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Estimate
 
 Make = Callable[..., Estimate]
 

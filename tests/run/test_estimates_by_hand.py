@@ -8,8 +8,9 @@ import pytest
 
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.metrics import parse_metric
-from ragstone.run.estimates.estimate import Estimate, by_column, groups_of, rows_of
 from ragstone.run.estimates.estimates import Provenance, estimate_metric
+from ragstone.run.estimates.groups import by_column, groups_of, rows_of
+from ragstone.run.folder.schemas import Estimate
 
 Row = tuple[str, int, float | None, str | None]
 """System, cluster, value and reason; ``missing`` in a reason says that a judge owes it."""

@@ -24,7 +24,7 @@ from ragstone.models.chat import ChatReply
 from ragstone.report.reason_words import explain
 from ragstone.report.run_contents import write_table
 from ragstone.run.folder.checksums import File, write_json
-from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import Counted, ShardForm
 from ragstone.run.folder.shards import Shards
 from ragstone.run.judging import sharding as blocks

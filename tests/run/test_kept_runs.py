@@ -13,7 +13,7 @@ from ragstone.cli.app import app
 from ragstone.core.errors import DamagedRun
 from ragstone.run import Run
 from ragstone.run.folder.checksums import CHECKSUM, signed
-from ragstone.run.folder.finished_run import VERSION
+from ragstone.run.folder.run_tally import VERSION
 from ragstone.testing import ScriptedModel
 
 KEPT = Path(__file__).parent / "kept_runs"

@@ -13,10 +13,10 @@ from ragstone.judges import LEDGER
 from ragstone.metrics import EmbeddingHallucination, parse_metric
 from ragstone.run.calls.journal import CallTally, Counts
 from ragstone.run.estimates.cautions import of_clusters, of_models, of_sizes, remarks
-from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.estimates.estimates import Provenance
 from ragstone.run.estimates.sums import WiderClusters
-from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.run_tally import RunTally
+from ragstone.run.folder.schemas import Estimate
 from ragstone.run.settings import ChatSettings, ModelNames
 
 Entry = tuple[str, str, str]

@@ -454,8 +454,8 @@ def _opened(judge: "Named", *, offline: bool) -> tuple[ClaimsJudge | None, int]:
     named = isinstance(judge, str | Sequence) or hasattr(judge, "name") or callable(judge)
     if not named or isinstance(judge, bytes):
         raise InputError(f"judge is {judge!r}; it must be a name, a model or an async function.")
+    from ragstone.run import Instructions
     from ragstone.run.judging.run_models import chat_judges
-    from ragstone.run.request import Instructions
 
     opened = chat_judges([judge], Instructions(), (), "", offline=offline)
     if not opened.judges:

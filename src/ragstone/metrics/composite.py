@@ -1,6 +1,6 @@
 """Composite: a single number from several metrics, with its weights in its name."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -252,6 +252,17 @@ def compose(metric: Composite, scores: Mapping[str, pl.DataFrame]) -> pl.DataFra
         status.alias("status"),
         pl.when(status == VALUE).then(note).otherwise(reason).alias("reason"),
     )
+
+
+def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
+    """The components whose means a composite combines, each once."""
+    names = dict.fromkeys(
+        name
+        for metric in metrics
+        if isinstance(metric, Composite) and metric.over_means
+        for name, _ in metric.terms
+    )
+    return [parse_metric(name) for name in names]
 
 
 def _any(numbers: Mapping[str, str], code: int) -> tuple[pl.Expr, pl.Expr]:

@@ -13,8 +13,7 @@ from ragstone.analysis import compare, failures
 from ragstone.core.errors import MissingDependency
 from ragstone.core.escape import html, single_line, visible
 from ragstone.core.files import write_result
-from ragstone.run import Run
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate, Run
 from ragstone.run.folder.run_list import runs_in
 
 from .charts import chart

@@ -19,7 +19,7 @@ from ragstone.metrics import (
     read_metric,
     suite_named,
 )
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 from ragstone.stats import Interval
 
 from .page import IntervalCell, Mark, Note, Scale, Tone, strong

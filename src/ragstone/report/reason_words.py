@@ -23,7 +23,7 @@ from .sentences.guard_words import GUARD_SENTENCES, REQUEST_SENTENCES
 from .sentences.run_words import RUN_SENTENCES
 
 if TYPE_CHECKING:
-    from ragstone.run.estimates.estimate import Estimate
+    from ragstone.run import Estimate
 
 
 MODEL = argument("judge", "openai:MODEL")

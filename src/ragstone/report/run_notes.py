@@ -10,9 +10,8 @@ import polars as pl
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data.record_labels import RULES
-from ragstone.run import Entry, Run
+from ragstone.run import Entry, Estimate, Run
 from ragstone.run.estimates.cautions import of_sizes
-from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.schemas import Data, Manifest
 
 from .number_format import counted, short_name

@@ -12,7 +12,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import ASKS, KINDS, Lexical, Response, kind_of
 from ragstone.metrics import Composite, Metric, parse_metric, read_metric
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 
 from .judgement_words import against, in_words, says, speaking
 from .number_format import number, scale_of, shortened

@@ -35,7 +35,8 @@ from .judging.sharding import CutData, cut
 from .ray_engine.connection import ray_address
 from .request import Request, with_arguments_of
 from .run import Run
-from .run_plan import Prepared, RunSpec, prepare
+from .run_plan import Prepared, prepare
+from .run_spec import RunSpec
 
 if TYPE_CHECKING:
     from .batches.batch_loop import RunBatches
@@ -380,9 +381,10 @@ def _batches(request: Request, prepared: Prepared, folder: Folder) -> "RunBatche
     if not request.batch and not (folder.path / RunEntry.BATCHES).is_file():
         return None
     from .batches.batch_loop import RunBatches, check_batches
+    from .calls.model_client import CallLimits
 
     rest = check_batches(prepared.chat.models, request.batch_rest, request.batch_wait)
-    attempts = request.limits.of_a_model.attempts
+    attempts = CallLimits.of(request.limits).attempts
     batches = RunBatches(folder.path, prepared.chat.models, rest, attempts)
     if not request.batch:
         try:

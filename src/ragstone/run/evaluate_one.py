@@ -1,4 +1,4 @@
-"""One: the scores of a single example, at once and without a run folder."""
+"""Evaluate one: the scores of a single example, at once and without a run folder."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,7 +24,8 @@ from .evaluate import log_one
 from .folder.schemas import STATUS_NAMES
 from .judging.judge_blocks import JudgedBlock, judge_block
 from .judging.run_models import Models, local_encoder, open_models
-from .request import Requested, requested, several
+from .request import requested, several
+from .run_spec import Requested
 from .settings import CITED, DataFacts, worth_it
 
 EMBEDDING = "embedding"

@@ -32,8 +32,9 @@ from .judging.judge_blocks import judge_further
 from .judging.prefetch import Prefetch
 from .judging.run_models import able_to_ask
 from .judging.sharding import shards_of
-from .request import Limits, Request, with_arguments_of
+from .request import Request, with_arguments_of
 from .run_plan import prepare
+from .settings import Limits
 
 Result = TypeVar("Result")
 

@@ -13,7 +13,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import (
-    TYPE_CHECKING,
     Any,
     Literal,
     ParamSpec,
@@ -33,14 +32,11 @@ from ragstone.metrics import QUICK, Metric, metric_types, parse_metric, register
 from ragstone.models import Encoder
 from ragstone.models.cross_encoder import CrossEncoder
 
-from .folder.folder import Debug
 from .folder.run_list import Report
+from .judging.judge_blocks import Debug
 from .judging.named_models import Named
-from .settings import candidates
-
-if TYPE_CHECKING:
-    from .calls.model_client import CallLimits
-
+from .run_spec import Requested
+from .settings import PLAIN, USUAL, Instructions, Limits
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -158,108 +154,8 @@ def _word(hint: Any) -> str:
     return WORDS.get(hint, f"{'an' if name[0] in 'AEIO' else 'a'} {name}")
 
 
-@dataclass(frozen=True, slots=True)
-class Instructions:
-    """Instructions to chat models.
-
-    Args:
-        plan: ``isolated``: each task in its own call. ``lean``: some tasks share a call.
-        prompts: Folder of custom prompts, which replace the built-in ones.
-        language: Language of the replies; None: the language of the texts.
-        rubrics: TOML file with your own criteria.
-    """
-
-    plan: str = "isolated"
-    prompts: Path | None = None
-    language: str | None = None
-    rubrics: Path | None = None
-
-
-PLAIN = Instructions()
-"""The prompts of the package, each task by itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """Limits on calls to models.
-
-    Args:
-        timeout: Seconds to wait for one reply after sending the request.
-        concurrency: Maximum concurrent calls per model; adapts to the server's limit.
-        rpm: Maximum calls per minute to each model; None: no known limit.
-        tpm: Maximum tokens per minute to each model; None: no known limit.
-        max_calls: Maximum calls in the whole run; what is then not judged is missing.
-        budget: Maximum cost of the whole run in US dollars; needs prices.
-        prices: TOML file with prices; None: the prices in the ``prices`` extra.
-        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``;
-            None: Ragstone's cache folder.
-        cached: Whether to use replies cached by earlier runs and to cache new ones.
-
-    Raises:
-        InputError: A value out of range.
-    """
-
-    timeout: float = 120.0
-    concurrency: int = 64
-    rpm: int | None = None
-    tpm: int | None = None
-    max_calls: int | None = None
-    budget: float | None = None
-    prices: Path | None = None
-    cache: str | Path | None = None
-    cached: bool = True
-
-    def __post_init__(self) -> None:
-        faults = [
-            f"{name} must be above 0, not {value:g}"
-            for name in ("timeout", "concurrency", "rpm", "tpm")
-            if (value := getattr(self, name)) is not None and not value > 0
-        ]
-        faults += [
-            f"{name} must be 0 or more, not {value:g}"
-            for name in ("max_calls", "budget")
-            if (value := getattr(self, name)) is not None and not value >= 0
-        ]
-        if faults:
-            raise InputError(f"{'; '.join(faults)}.")
-
-    @property
-    def of_a_model(self) -> "CallLimits":
-        """The limits for each model."""
-        from .calls.model_client import CallLimits
-
-        return CallLimits(
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            requests_a_minute=self.rpm,
-            tokens_a_minute=self.tpm,
-        )
-
-
-USUAL = Limits()
-"""No minute and no money is counted."""
-
-
 CALLS_PYTHON = "python_udf("
 """What Polars writes for a Python function in an expression, whatever the function."""
-
-
-@dataclass(frozen=True, slots=True)
-class Requested:
-    """The requested metrics, each once, and the suites' names.
-
-    ``quick`` among the suites adds what the data and the judges allow, which is
-    not known yet.
-    """
-
-    metrics: tuple[Metric, ...]
-    suites: tuple[str, ...]
-
-    @property
-    def scored(self) -> list[Metric]:
-        """All metrics to score, including everything that ``quick`` may choose."""
-        quick = candidates() if QUICK in self.suites else ()
-        return list({str(metric): metric for metric in [*self.metrics, *quick]}.values())
 
 
 def several(given: str | Sequence[str]) -> Sequence[str]:

@@ -23,19 +23,20 @@ from ragstone.models.cross_encoder import CrossEncoder
 
 from .evaluate import log_run
 from .folder.checksums import collect
-from .folder.finished_run import UNANSWERED, RunTally, finished_judges, stored_shards
 from .folder.folder import Folder
 from .folder.locks import ESTIMATES
 from .folder.remote_folder import refuse_copy
 from .folder.run_list import Progress, Report
+from .folder.run_tally import UNANSWERED, RunTally
 from .folder.schemas import ShardForm
 from .judging.evaluation import Evaluation
+from .judging.finished_run import finished_judges, stored_shards
 from .judging.judge_blocks import judge_further
 from .judging.run_models import Models, needs_encoder, open_models
 from .judging.scoring import block_tables, check_fields
-from .request import Requested, checked, requested, several
+from .request import checked, requested, several
 from .run import Run
-from .run_plan import RunSpec, grouped_by
+from .run_spec import Requested, RunSpec, grouped_by
 from .settings import BERTSCORE_ASKS, ModelNames
 
 SCORED = ("scores", "facets", "origins")

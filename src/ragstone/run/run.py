@@ -17,13 +17,12 @@ from ragstone.judgements import KINDS, Tables
 
 from .calls.journal_reader import Entry
 from .corrections.correction import NOTHING, Store
-from .estimates.estimate import Estimate
 from .folder.checksums import collect
-from .folder.finished_run import finished_judges, stored_shards
 from .folder.folder import Excerpt, Folder, StoredRows, of_examples, of_no_example
 from .folder.locks import MANIFEST, READY
 from .folder.remote_folder import mirrored, named, refuse_copy
-from .folder.schemas import Manifest
+from .folder.schemas import Estimate, Manifest
+from .judging.finished_run import finished_judges, stored_shards
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -1,4 +1,4 @@
-"""Spec: what a run is going to do, determined before anything is judged or written.
+"""Run plan: looks up and opens all that a run needs, before anything is judged or written.
 
 ``evaluate``, ``forecast`` and a resumed run prepare it from a request, ``rescore`` from a finished
 run. The settings that ``run.json`` keeps are made here and nowhere else.
@@ -6,122 +6,33 @@ run. The settings that ``run.json`` keeps are made here and nowhere else.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
 from ragstone.data import Example, Examples, fingerprint_files, read
-from ragstone.judgements import Similarity
-from ragstone.judges import Judge
 from ragstone.judges.judge_names import Panel, parse_judges
 from ragstone.judges.local.local_judge import LocalJudge
 from ragstone.judges.nli_judge import NliJudge
 from ragstone.judges.similarity import BertscoreOptions
 from ragstone.metrics import (
-    QUICK,
-    Metric,
     needed_asks,
-    read_metric,
-    suite_named,
     wanted_topics,
 )
 from ragstone.models import Encoder
 
 from .estimates.sums import LOOKED_AT, default_cluster
-from .folder.finished_run import VERSION
 from .folder.input_survey import KnownFile, Survey, known_file, known_input, look_through
-from .folder.schemas import Manifest
+from .folder.run_tally import VERSION
 from .judging.judge_blocks import LabelFiles
 from .judging.run_models import ChatJudges, Models, chat_judges, local_encoder, open_models
-from .request import Request, Requested, own_definitions, requested, several
+from .request import Request, own_definitions, requested, several
+from .run_spec import Requested, RunSpec, grouped_by
 from .settings import ModelNames, RunSettings
 
 CLOSED = Models()
 """Nothing that compares texts is open."""
-
-
-@dataclass(frozen=True)
-class RunSpec:
-    """What a run is going to do.
-
-    Args:
-        settings: As stored in the manifest; those of a finished run do not change.
-        requested: Metrics and suites.
-        judges: In the order they are asked.
-        by: Requested fields to group by, in addition to the system.
-        models: The models of these judges.
-        added: Metrics added to the run later, each once.
-    """
-
-    settings: RunSettings
-    requested: Requested
-    judges: tuple[Judge, ...]
-    by: tuple[str, ...]
-    models: ModelNames
-    added: tuple[Metric, ...] = ()
-
-    @cached_property
-    def metrics(self) -> tuple[Metric, ...]:
-        """All that is scored, in the order of the report."""
-        every = {str(metric): metric for metric in [*self.requested.scored, *self.added]}
-        return tuple(every.values())
-
-    @cached_property
-    def asks(self) -> list[str]:
-        """The asks to judge; metrics added later use existing judgements."""
-        return needed_asks(self.requested.scored)
-
-    @property
-    def cluster(self) -> str:
-        """The field whose equal values mark rows that are not independent."""
-        return self.settings.cluster
-
-    @cached_property
-    def fields(self) -> list[str]:
-        """Fields to group by, with those of the suites, which not all data have."""
-        suites = [name for name in self.requested.suites if name != QUICK]
-        of_suites = [suite_named(name).by for name in suites]
-        return list(dict.fromkeys([*self.by, *(name for by in of_suites for name in by)]))
-
-    @property
-    def chat_judges(self) -> list[str]:
-        """The judges that are chat models."""
-        return [] if self.settings.llm is None else list(self.settings.llm.judges)
-
-    def also_scoring(self, held: Manifest) -> tuple["RunSpec", list[str]]:
-        """The same with metrics that were added to the run later.
-
-        Args:
-            held: The manifest of the run so far.
-
-        Returns:
-            Also the metrics that cannot be scored here: of the user's own, or of similarities that
-            are not computed.
-        """
-        added: list[Metric] = []
-        left_out: list[str] = []
-        mine = {str(metric) for metric in self.metrics}
-        for name in (name for name in held.metrics if name not in mine):
-            try:
-                metric = read_metric(name)
-            except UnknownName:
-                left_out.append(name)
-                continue
-            compared = {ask for ask in metric.asks if ask.startswith(f"{Similarity.name}/")}
-            if compared <= set(self.asks):
-                added.append(metric)
-            else:
-                left_out.append(name)
-        suites = [name for name in held.suites if name != QUICK]
-        together = dict.fromkeys([*self.requested.suites, *suites])
-        return replace(
-            self,
-            requested=replace(self.requested, suites=tuple(together)),
-            by=grouped_by(*self.by, *held.by),
-            added=tuple(added),
-        ), left_out
 
 
 @dataclass(frozen=True)
@@ -214,11 +125,6 @@ def reopened(request: Request, settings: RunSettings) -> RunSpec:
             "models on all nodes."
         )
     return RunSpec(settings, wanted, panel.judges, grouped_by(*several(request.by)), opened)
-
-
-def grouped_by(*fields: str) -> tuple[str, ...]:
-    """The fields to group by, each once, without the system, which is always included."""
-    return tuple(name for name in dict.fromkeys(fields) if name != "system")
 
 
 def _asked_for(request: Request, *, to_ask: bool) -> tuple[Requested, ChatJudges]:

@@ -1,4 +1,4 @@
-"""Settings: a run's settings and models as in ``run.json``, and the metrics of its quick suite.
+"""Settings: a run's settings as in ``run.json``, limits on model calls, and the quick suite.
 
 The quick suite is settled when all examples are scored. A metric is left out if no example has a
 value, if over a tenth of the examples that could have a value lack a judgement that no judge of
@@ -9,15 +9,19 @@ at it, because failures are reported, not hidden.
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, FailFast
 
+from ragstone.core.errors import InputError
 from ragstone.judgements import ASKS, BERTSCORES, MISSING, VALUE, Similarity
 from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
-from .folder.checksums import Several
+T = TypeVar("T")
+Several = Annotated[list[T], FailFast()]
+"""A list in which only the first fault is reported: with millions, each would take a kilobyte."""
 
 MOST_UNJUDGED = 0.1
 
@@ -199,3 +203,73 @@ class RunSettings(BaseModel):
     def to_dict(self) -> dict[str, Any]:
         """As stored in ``run.json``."""
         return self.model_dump(exclude_unset=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Instructions:
+    """Instructions to chat models.
+
+    Args:
+        plan: ``isolated``: each task in its own call. ``lean``: some tasks share a call.
+        prompts: Folder of custom prompts, which replace the built-in ones.
+        language: Language of the replies; None: the language of the texts.
+        rubrics: TOML file with your own criteria.
+    """
+
+    plan: str = "isolated"
+    prompts: Path | None = None
+    language: str | None = None
+    rubrics: Path | None = None
+
+
+PLAIN = Instructions()
+"""The prompts of the package, each task by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on calls to models.
+
+    Args:
+        timeout: Seconds to wait for one reply after sending the request.
+        concurrency: Maximum concurrent calls per model; adapts to the server's limit.
+        rpm: Maximum calls per minute to each model; None: no known limit.
+        tpm: Maximum tokens per minute to each model; None: no known limit.
+        max_calls: Maximum calls in the whole run; what is then not judged is missing.
+        budget: Maximum cost of the whole run in US dollars; needs prices.
+        prices: TOML file with prices; None: the prices in the ``prices`` extra.
+        cache: Folder that caches replies across runs, or its URL, such as ``s3://bucket/cache``;
+            None: Ragstone's cache folder.
+        cached: Whether to use replies cached by earlier runs and to cache new ones.
+
+    Raises:
+        InputError: A value out of range.
+    """
+
+    timeout: float = 120.0
+    concurrency: int = 64
+    rpm: int | None = None
+    tpm: int | None = None
+    max_calls: int | None = None
+    budget: float | None = None
+    prices: Path | None = None
+    cache: str | Path | None = None
+    cached: bool = True
+
+    def __post_init__(self) -> None:
+        faults = [
+            f"{name} must be above 0, not {value:g}"
+            for name in ("timeout", "concurrency", "rpm", "tpm")
+            if (value := getattr(self, name)) is not None and not value > 0
+        ]
+        faults += [
+            f"{name} must be 0 or more, not {value:g}"
+            for name in ("max_calls", "budget")
+            if (value := getattr(self, name)) is not None and not value >= 0
+        ]
+        if faults:
+            raise InputError(f"{'; '.join(faults)}.")
+
+
+USUAL = Limits()
+"""No minute and no money is counted."""

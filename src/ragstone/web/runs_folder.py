@@ -34,10 +34,9 @@ from ragstone.core.errors import DamagedRun, Fault, InputError, RagstoneError, U
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import FILE as MONITOR
 from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.run import Run
+from ragstone.run import Estimate, Run
 from ragstone.run.corrections.correction import FILE as CORRECTIONS
 from ragstone.run.corrections.correction import Store
-from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.locks import MANIFEST
 from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import FoundRun, found_run, newest_first

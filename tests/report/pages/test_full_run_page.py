@@ -34,7 +34,7 @@ from ragstone.report.page import (
 from ragstone.report.pages import catalogue_page as catalogue
 from ragstone.report.pages.full_run_page import distributions, estimate_table, slices
 from ragstone.run.calls.journal_reader import Totals
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Estimate
 
 Make = Callable[..., Estimate]
 Print = Callable[..., str]

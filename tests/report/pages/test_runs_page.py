@@ -16,7 +16,7 @@ from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run import Run
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Estimate
 from ragstone.run.forecast import Forecast, TaskForecast
 
 Make = Callable[..., Estimate]

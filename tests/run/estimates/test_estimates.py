@@ -20,7 +20,6 @@ from ragstone.core.errors import DamagedRun
 from ragstone.judgements import MISSING, UNDEFINED, VALUE
 from ragstone.metrics import parse_metric
 from ragstone.run.estimates import sums as buckets
-from ragstone.run.estimates.estimate import Estimate, by_column
 from ragstone.run.estimates.estimates import (
     BUCKETS,
     Estimated,
@@ -28,11 +27,11 @@ from ragstone.run.estimates.estimates import (
     estimate_run,
     provenance,
 )
-from ragstone.run.folder.finished_run import RunTally
-from ragstone.run.folder.schemas import STATUS_CODES, Counted, ShardForm
+from ragstone.run.estimates.groups import by_column
+from ragstone.run.folder.run_tally import RunTally
+from ragstone.run.folder.schemas import STATUS_CODES, Counted, Estimate, ShardForm
 from ragstone.run.folder.shards import Shards
-from ragstone.run.request import Requested
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import Requested, RunSpec
 from ragstone.run.settings import NO_MODELS, RunSettings
 from ragstone.stats import t_quantile, wilson
 from ragstone.stats.distributions import wilson_ends

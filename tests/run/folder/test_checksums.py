@@ -14,11 +14,12 @@ from ragstone import evaluate, rescore
 from ragstone.core.errors import DamagedRun
 from ragstone.data import cornwall
 from ragstone.run import Run
-from ragstone.run.folder.checksums import Several, described, read_json, signed
+from ragstone.run.folder.checksums import described, read_json, signed
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.locks import READY, place
 from ragstone.run.folder.schemas import ShardForm
 from ragstone.run.folder.shards import ShardLedger, write_ledger
+from ragstone.run.settings import Several
 
 METRICS = ["faithfulness", "token_f1"]
 SCORES = "scores/000000.parquet"

@@ -17,7 +17,8 @@ from ragstone.run.judging import prefetch as streaming
 from ragstone.run.judging import sharding as blocks
 from ragstone.run.judging.scoring import parted
 from ragstone.run.request import Request
-from ragstone.run.run_plan import RunSpec, prepare
+from ragstone.run.run_plan import prepare
+from ragstone.run.run_spec import RunSpec
 
 MISSING = ("missing", "no_reference")
 

@@ -7,11 +7,11 @@ import pytest
 
 from ragstone.core.errors import InputError
 from ragstone.data import Example, read
-from ragstone.metrics import parse_metric
 from ragstone.run.judging.judge_blocks import judge_block
-from ragstone.run.judging.scoring import block_tables, check_fields, component_metrics, shard_tables
+from ragstone.run.judging.scoring import block_tables, check_fields, shard_tables
 from ragstone.run.request import Request
-from ragstone.run.run_plan import RunSpec, prepare
+from ragstone.run.run_plan import prepare
+from ragstone.run.run_spec import RunSpec
 
 ROWS: list[dict[str, Any]] = [
     {"id": f"e{n}", "system": "a", "question": f"q{n}?", "answer": answer, "reference": "Harvey",
@@ -68,16 +68,6 @@ def test_a_field_of_too_many_values_is_refused() -> None:
     block = [Example(str(n), f"q{n}", f"s{n}") for n in range(201)]
     with pytest.raises(InputError, match="system: 201 values in the first 201 examples"):
         check_fields(spec_of(cluster="id"), block)
-
-
-def test_components_are_those_of_composites_over_means_each_once() -> None:
-    assert component_metrics(spec_of().metrics) == []
-    found = component_metrics([parse_metric("ragas_harmonic")] * 2)
-    assert [str(metric) for metric in found] == [
-        "faithfulness",
-        "answer_relevance",
-        "context_precision",
-    ]
 
 
 def kept_of(*found: tuple[str, str]) -> pl.DataFrame:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.data import Example
-from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.judging.sharding import DataShard
 from ragstone.run.ray_engine import engine
 from ragstone.run.ray_engine.engine import CrashCandidates

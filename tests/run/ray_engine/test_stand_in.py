@@ -12,7 +12,7 @@ from ragstone.models.embedding_api import openai_server
 from ragstone.run.judging.named_models import Named
 from ragstone.run.judging.run_models import ChatJudges, chat_judges
 from ragstone.run.ray_engine.model_relay import ModelProxy, stand_ins
-from ragstone.run.request import PLAIN
+from ragstone.run.settings import PLAIN
 
 KEY = "sk-of-the-run"
 

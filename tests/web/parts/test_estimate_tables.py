@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ragstone.metrics import parse_metric
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.folder.schemas import Estimate
 from ragstone.web.parts.estimate_tables import MetricEstimates, ShownEstimates, shown_estimates
 
 

@@ -23,8 +23,9 @@ from ragstone.judgements import KINDS, Preference
 from ragstone.judges import fingerprint
 from ragstone.judges.judge import HumanJudge
 from ragstone.run import Run
-from ragstone.run.folder.checksums import Several, read_json
+from ragstone.run.folder.checksums import read_json
 from ragstone.run.folder.remote_folder import refuse_copy
+from ragstone.run.settings import Several
 from ragstone.stats import ends_of, mean_interval
 
 from .people_scores import KEYS, judged_units

@@ -20,7 +20,7 @@ from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Displayable, reason
 from ragstone.run import Run
-from ragstone.run.estimates.estimate import groups_of, rows_of
+from ragstone.run.estimates.groups import groups_of, rows_of
 from ragstone.stats import mean_interval
 
 HALF = 0.5

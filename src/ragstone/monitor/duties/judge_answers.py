@@ -53,7 +53,7 @@ from ragstone.monitor.store.scores import NewScore
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
 from ragstone.run.evaluate import Cancellation, evaluated
-from ragstone.run.folder.finished_run import UNANSWERED
+from ragstone.run.folder.run_tally import UNANSWERED
 from ragstone.run.judging.named_models import Named
 from ragstone.run.request import Request
 

@@ -19,8 +19,7 @@ from ragstone.metrics import Composite, Limit, read_metric
 from ragstone.metrics.composite import weight_coverage
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import as_bytes
-from ragstone.run import Run
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate, Run
 from ragstone.stats.cluster_means import mean_of_clusters
 
 LINES = pl.Schema({"example_id": pl.String, "reason": pl.String, "line": pl.String})

@@ -57,7 +57,7 @@ from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
 from ragstone.report.run_notes import Reported
 from ragstone.report.sentences.run_words import summary_sentences
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 from ragstone.run.folder.remote_folder import named
 
 from .conversations_page import conversation_sections

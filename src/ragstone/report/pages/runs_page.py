@@ -46,9 +46,9 @@ from ragstone.report.page import (
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost
 from ragstone.report.run_notes import Reported
+from ragstone.run import Estimate
 from ragstone.run.batches.batch_follower import ListedBatches
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
-from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
 from ragstone.run.forecast import Forecast, TaskForecast

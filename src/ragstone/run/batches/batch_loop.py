@@ -1,4 +1,4 @@
-"""Passes: collects questions, sends them in batches and waits, until nothing is left to ask."""
+"""Batch loop: collects questions, sends them in batches and waits, until nothing is left to ask."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""Entries: reads a run's journal: questions, replies, totals."""
+"""Journal reader: reads a run's journal: questions, replies, totals."""
 
 import json
 import sqlite3

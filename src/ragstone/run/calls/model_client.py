@@ -13,6 +13,7 @@ from ragstone.core.messages import Reason, reason
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel, ChatRequest, Usage
 from ragstone.models.chat.chat_names import assumed_reasoning
+from ragstone.run.settings import Limits
 
 from .attempt import (
     AttemptResult,
@@ -298,6 +299,16 @@ class CallLimits:
     patience: float = 900.0
     requests_a_minute: float | None = None
     tokens_a_minute: float | None = None
+
+    @classmethod
+    def of(cls, limits: Limits) -> "CallLimits":
+        """Those of a run's limits that hold for each model."""
+        return cls(
+            concurrency=limits.concurrency,
+            timeout=limits.timeout,
+            requests_a_minute=limits.rpm,
+            tokens_a_minute=limits.tpm,
+        )
 
 
 @dataclass(slots=True)

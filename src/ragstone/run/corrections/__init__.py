@@ -1,8 +1,8 @@
-"""Corrections: what people corrected in a finished run, kept beside it and laid over it.
+"""Corrections: people's word over the judgements of a finished run, kept beside it.
 
-correction         a person's word over a judgement, the units it can be about, and its store
-correction_checks  what a person says, against what the kind declares
-apply              the judgements and estimates of a run after people's corrections
-corrected_run      a run as its judges left it, as people's word leaves it, and at one moment
-correct            correcting, and taking it back, which is what ``Run`` calls
+correct            makes and undoes corrections, and asks judges about new wordings
+corrected_run      a run with its corrections applied: judgements, scores, estimates
+correction_checks  what a person says, against what the kind of judgement declares
+apply              judgements after their corrections, and the estimates that change
+correction         one correction, the units it can be about, and its store
 """

@@ -12,15 +12,16 @@ from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Column, Kind, Table
 from ragstone.judges import LEDGER, Block, Judge
 from ragstone.judges.rules import RulesJudge
 from ragstone.metrics import Metric, score
-from ragstone.run.estimates.estimate import Estimate, by_column
+from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
+from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import QUESTION, question_hash, repeated_questions
-from ragstone.run.folder.finished_run import RunTally, finished_judges, stored_shards
 from ragstone.run.folder.folder import Folder, StoredRows
 from ragstone.run.folder.run_files import looked_up
-from ragstone.run.folder.schemas import STATUS_CODES, Manifest
+from ragstone.run.folder.run_tally import RunTally
+from ragstone.run.folder.schemas import STATUS_CODES, Estimate, Manifest
+from ragstone.run.judging.finished_run import finished_judges, stored_shards
 from ragstone.run.judging.judge_blocks import resolve
-from ragstone.run.judging.scoring import NO_VALUE, component_metrics
 
 from .correction import DROPPED, TEXT, Correction, Row, key_columns
 

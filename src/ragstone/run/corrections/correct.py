@@ -23,8 +23,7 @@ from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.schemas import Manifest
 from ragstone.run.judging.judge_blocks import judge_further
 from ragstone.run.judging.run_models import able_to_ask, chat_judges, local_encoder
-from ragstone.run.request import USUAL, Instructions
-from ragstone.run.settings import ChatSettings
+from ragstone.run.settings import USUAL, ChatSettings, Instructions
 
 from .apply import JudgedRun, dependents, is_about, sharing
 from .corrected_run import Overlay, Snapshot, values_of_unit

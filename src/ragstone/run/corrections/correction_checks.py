@@ -1,4 +1,4 @@
-"""Check: what a person says, against what the kind declares; one error lists every fault."""
+"""Correction checks: what a person says, against the kind; one error lists every fault."""
 
 import json
 from collections.abc import Mapping, Sequence

@@ -13,13 +13,13 @@ from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination
 from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
 from ragstone.run.folder.checksums import collect
-from ragstone.run.folder.finished_run import RunTally
+from ragstone.run.folder.run_tally import RunTally
+from ragstone.run.folder.schemas import Estimate
 from ragstone.run.folder.shards import Shards
-from ragstone.run.judging.scoring import NO_VALUE
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import ModelNames
 
-from .estimate import Estimate, EstimateGroups, by_column
+from .groups import NO_VALUE, EstimateGroups, by_column
 from .sums import QUESTION, Distinct, RepeatedQuestions, WiderClusters, repeated_questions
 
 if TYPE_CHECKING:

@@ -13,14 +13,13 @@ from ragstone.core.messages import argument
 from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import ASKS, KINDS, VALUE, Relevance
 from ragstone.metrics import QUICK, Composite, Metric, parse_metric
-from ragstone.metrics.composite import weight_coverage
+from ragstone.metrics.composite import component_metrics, weight_coverage
 from ragstone.run.folder.checksums import collect
 from ragstone.run.folder.consistency import check_scores, looked_at
-from ragstone.run.folder.finished_run import VERSION, RunTally
-from ragstone.run.folder.schemas import STATUS_CODES, AlikeScores
+from ragstone.run.folder.run_tally import VERSION, RunTally
+from ragstone.run.folder.schemas import STATUS_CODES, AlikeScores, Estimate
 from ragstone.run.folder.shards import Shards
-from ragstone.run.judging.scoring import component_metrics
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import (
     CITED,
     NO_MODELS,
@@ -35,7 +34,7 @@ from ragstone.stats.bootstrap import ClusterTotals
 from ragstone.stats.cluster_means import mean_of_clusters
 
 from .cautions import RunGrouping, grouping, of_clusters, of_coverage
-from .estimate import ALL, Estimate, EstimateGroups, GroupCounts, groups_of
+from .groups import ALL, EstimateGroups, GroupCounts, groups_of
 from .sums import SCORE, ScorePiece, Summed, summed, widest_clusters
 
 SEED = 20_240_601

@@ -25,7 +25,7 @@ from ragstone.stats.bootstrap import ClusterTotals, Keys, part_of, totals_of
 from ragstone.stats.cluster_means import Clusters, clusters_by
 from ragstone.stats.cluster_moments import NO_CLUSTERS, ClusterMoments
 
-from .estimate import NO_SCORES, CountedScores, EstimateGroups, GroupCounts, Ints, counts_by_group
+from .groups import NO_SCORES, CountedScores, EstimateGroups, GroupCounts, Ints, counts_by_group
 
 AT_ONCE = 500_000
 """Rows that are kept twice at the least, before it is looked which of them are."""

@@ -1,4 +1,4 @@
-"""Written: records size and checksum of every file in a run's folder, and verifies them on reading.
+"""Checksums: records size and checksum of each file in a run folder; verifies them on reading.
 
 A run's folder is untrusted input like any other: it is copied, synced and mailed, and disks fail.
 ``run.json`` and the lines of ``shards.jsonl`` have the size, number of rows and checksum of every
@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import polars as pl
-from pydantic import BaseModel, FailFast, Field, TypeAdapter, ValidationError
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
 from ragstone.core.errors import DamagedRun, Fault
 from ragstone.core.messages import noticed
@@ -22,8 +22,6 @@ from ragstone.core.parquet import scan_parquet
 
 T = TypeVar("T")
 Count = Annotated[int, Field(ge=0, lt=2**63)]
-Several = Annotated[list[T], FailFast()]
-"""A list in which only the first fault is reported: with millions, each would take a kilobyte."""
 
 CHECKSUM = "checksum"
 DIGITS = 16

@@ -1,4 +1,4 @@
-"""Fitting: checks that the rows of a table are consistent with its run, apart from checksums.
+"""Consistency: checks that the rows of a table are consistent with its run, apart from checksums.
 
 A checksum can be recomputed for a table that was duplicated, truncated or emptied. So each table is
 checked against ``run.json`` and the examples, once, before it is joined with others: the number of
@@ -19,10 +19,9 @@ from ragstone.core.errors import DamagedRun, Fault
 from ragstone.core.parquet import scan_parquet
 from ragstone.judgements import ASKS, KINDS, VALUE
 from ragstone.judges.judge import LedgerStatus
-from ragstone.run.estimates.estimate import Estimate
 
 from .checksums import reading
-from .schemas import STATUS_NAMES, Manifest
+from .schemas import STATUS_NAMES, Estimate, Manifest
 
 OF_JUDGEMENT = ("shard", "ask", "judge", "subject")
 KEYS: Mapping[str, Sequence[str]] = {

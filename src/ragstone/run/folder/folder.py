@@ -26,32 +26,25 @@ Examples lie in small groups, because their texts are long.
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from ragstone.core.errors import InputError, RunConflict
 from ragstone.core.files import RunEntry
-from ragstone.judgements import ASKS, KINDS
-from ragstone.run.calls.journal_reader import FILE, Entry, entries
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
-from ragstone.run.estimates.estimate import Estimate
-from ragstone.run.judging.judge_blocks import JudgedBlock
+from ragstone.judgements import KINDS
+from ragstone.run.calls.journal_reader import Entry, entries
 from ragstone.run.settings import RunSettings
 
 from .checksums import described, signed, write_json
 from .locks import ESTIMATES, LEDGER, MANIFEST, OUT, PARTS, READY, locked, place
 from .run_files import RunFiles
-from .run_list import FILE as HEARTBEAT
-from .schemas import Manifest, ShardForm, all_tables
+from .schemas import Estimate, Manifest, ShardForm, all_tables
 from .shards import CHOSEN, Shards, in_order
-
-if TYPE_CHECKING:
-    from ragstone.run.corrections.corrected_run import Overlay
 
 
 class Folder(RunFiles):
@@ -190,9 +183,9 @@ class Folder(RunFiles):
         if not keep_folder:
             shutil.rmtree(self.path, ignore_errors=True)
             return
-        for name in (MANIFEST, HEARTBEAT):
+        for name in (MANIFEST, RunEntry.HEARTBEAT):
             (self.path / name).unlink(missing_ok=True)
-        for name in (JOURNAL, RunEntry.BATCHES):
+        for name in (RunEntry.JOURNAL, RunEntry.BATCHES):
             for entry in self.path.glob(f"{name}*"):
                 entry.unlink()
         shutil.rmtree(self.path / RunEntry.BATCH_FILES, ignore_errors=True)
@@ -262,6 +255,18 @@ class StoredRows:
         return self.folder.shards_of(self.ids)
 
 
+class CorrectedRows(Protocol):
+    """The rows of a run with people's corrections over those of its judges."""
+
+    def scores(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """The scores, with those that the corrections change."""
+        ...
+
+    def judgements(self, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a kind, with people's in the place of those that counted."""
+        ...
+
+
 class Excerpt:
     """The tables of a finished run, reduced to some examples.
 
@@ -270,7 +275,7 @@ class Excerpt:
         overlay: What people corrected; None where their word is not to be seen.
     """
 
-    def __init__(self, rows: StoredRows, overlay: "Overlay | None") -> None:
+    def __init__(self, rows: StoredRows, overlay: CorrectedRows | None) -> None:
         self._rows = rows
         self._overlay = overlay
 
@@ -302,7 +307,7 @@ class Excerpt:
 
     def calls(self, example: str) -> list[Entry]:
         """The model calls about an example: prompt, replies, tokens and cost."""
-        journal = self._rows.folder.path / JOURNAL
+        journal = self._rows.folder.path / RunEntry.JOURNAL
         if not journal.is_file():
             return []
         asked = self._rows.ledger.filter(pl.col("example_id") == example)
@@ -327,63 +332,3 @@ def of_no_example(kind: str) -> pl.DataFrame:
     """The same of a kind that the run has not judged."""
     texts = dict.fromkeys(("example_id", "ask", "status"), pl.String())
     return pl.DataFrame(schema={**texts, **KINDS[kind].schema()})
-
-
-class Live:
-    """The examples of a judged block, with the interface of a finished run.
-
-    Args:
-        folder: Of the run.
-        judged: The block.
-        scores: As the run keeps them.
-    """
-
-    def __init__(self, folder: Folder, judged: JudgedBlock, scores: pl.DataFrame) -> None:
-        self._folder, self._judged, self._scores = folder, judged, scores
-        self._ids = judged.tables.examples.select(
-            pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"), example_id="id"
-        )
-
-    def excerpt(self, examples: Collection[str]) -> "Live":  # noqa: ARG002
-        """The block as it is, for it is in memory."""
-        return self
-
-    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """The examples, or only some columns."""
-        found = self._judged.tables.examples
-        return found if columns is None else found.select(columns)
-
-    def scores(self) -> pl.DataFrame:
-        """One row per example and metric."""
-        return self._scores
-
-    def judgements(self, kind: str) -> pl.DataFrame:
-        """The rows of a kind, each with its example's id."""
-        columns = ["example_id", *KINDS[kind].schema()]
-        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
-            self._ids, on="row"
-        )
-        parts = [
-            ledger.filter(pl.col("ask") == ask)
-            .select("example_id", "judge", "subject")
-            .join(rows, on=["judge", "subject"], maintain_order="left")
-            .select(columns)
-            for ask, rows in self._judged.rows.items()
-            if ASKS[ask].kind == kind
-        ]
-        return pl.concat([of_no_example(kind).select(columns), *parts])
-
-    def calls(self, example: str) -> list[Entry]:
-        """The model calls about an example."""
-        rows = self._ids.filter(pl.col("example_id") == example).select("row")
-        keys = (
-            self._judged.ledger.join(rows, on="row", how="semi")
-            .select(pl.col("requests").explode())
-            .drop_nulls()
-            .unique(maintain_order=True)["requests"]
-        )
-        return entries(self._folder.path / FILE, keys.to_list()) if len(keys) else []
-
-
-Debug = Callable[[Live, str], None]
-"""Called with a judged block and the id of one of its examples."""

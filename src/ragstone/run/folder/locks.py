@@ -18,8 +18,6 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument
 from ragstone.core.remote_files import Remote
 from ragstone.judgements import KINDS
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
-from ragstone.run.corrections.correction import FILE as CORRECTIONS
 
 from .checksums import UNFINISHED
 
@@ -104,7 +102,7 @@ def _before_a_run(entry: Path) -> bool:
     """
     if entry.name == PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
-    kept = entry.name.startswith((JOURNAL, CORRECTIONS, RunEntry.BATCHES))
+    kept = entry.name.startswith((RunEntry.JOURNAL, RunEntry.CORRECTIONS, RunEntry.BATCHES))
     return kept or entry.name in (RunEntry.LOCK, MANIFEST + UNFINISHED)
 
 

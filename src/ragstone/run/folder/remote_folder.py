@@ -36,12 +36,11 @@ from ragstone.core.files import RunEntry, cache_folder, private_folder
 from ragstone.core.messages import argument, call
 from ragstone.core.remote_files import Remote, shown_url
 from ragstone.core.sqlite import copy_database
-from ragstone.run.estimates.estimate import Estimate
 
 from .checksums import UNFINISHED, fault_of
 from .folder import Folder
 from .locks import LEDGER, MANIFEST, PARTS, READY, locked_at, place
-from .schemas import ShardForm
+from .schemas import Estimate, ShardForm
 from .shards import ShardLedger, Shards, write_ledger
 
 OPEN = "unfinished"

@@ -15,17 +15,15 @@ from typing import Any, TypeVar
 import polars as pl
 
 from ragstone.core.errors import DamagedRun, Fault, InputError
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, call
 from ragstone.core.parquet import scan_parquet
 from ragstone.data import Example
 from ragstone.judgements import KINDS
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
-from ragstone.run.corrections.correction import FILE as CORRECTIONS
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run.settings import Several
 
 from .checksums import (
     File,
-    Several,
     check_file,
     check_size,
     check_table,
@@ -37,7 +35,7 @@ from .checksums import (
 )
 from .consistency import check_estimates, check_lists, check_rows, counted, looked_at
 from .locks import ESTIMATES, LEDGER, MANIFEST, place
-from .schemas import Manifest, ShardForm, columns_of, tables
+from .schemas import Estimate, Manifest, ShardForm, columns_of, tables
 from .shards import Shards
 
 PLACES = ("slices", "meta", "labels")
@@ -371,8 +369,8 @@ class RunFiles:
     @property
     def _keep_the_journal(self) -> str:
         return (
-            f"Move all but {JOURNAL} and {CORRECTIONS} out of {self.path}; the evaluate command "
-            "that made the run then makes it anew, and pays for no reply twice."
+            f"Move all but {RunEntry.JOURNAL} and {RunEntry.CORRECTIONS} out of {self.path}; the "
+            "evaluate command that made the run then makes it anew, and pays for no reply twice."
         )
 
     def _forget(self) -> None:

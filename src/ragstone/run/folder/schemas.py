@@ -1,11 +1,12 @@
-"""Forms: the schema of ``run.json`` and of the shard ledger, and the columns of each table.
+"""Schemas: ``run.json``, ``estimates.json``, the shard ledger, and the columns of each table.
 
 A form lists what Ragstone reads; other content, from a later version or added by hand, is left
 alone.
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, Self
 
 import polars as pl
 from pydantic import AfterValidator, BaseModel, ConfigDict, model_validator
@@ -17,9 +18,9 @@ from ragstone.data.write import SCHEMA
 from ragstone.judgements import ASKS, KINDS, MISSING, UNDEFINED, VALUE
 from ragstone.judges import LEDGER
 from ragstone.run.calls.journal_reader import Totals
-from ragstone.run.settings import ModelNames, RunSettings
+from ragstone.run.settings import ModelNames, RunSettings, Several
 
-from .checksums import Count, File, Several
+from .checksums import Count, File
 
 
 def _loaded(ask: str) -> str:
@@ -191,7 +192,69 @@ class ShardForm(BaseModel):
     counted: Counted
     piece: PieceForm | None = None
     alike: Several[AlikeScores] = []
-    """Scores that are not in the table; see ``alike_scores``."""
+    """Scores that are not in the table; see ``ragstone.run.judging.scoring``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Mean of a metric over a group of examples, with its interval.
+
+    ``value`` is None if no example has a value. ``low`` and ``high`` are None if no
+    interval can be computed, for instance from a single question. ``worst`` and
+    ``best`` bound what the mean could be if the missing scores were known; they are
+    None if the metric has no bounds. ``labels`` counts the words given with scores
+    (outcomes, grades), ``flags`` the remarks on values, and ``reasons`` why scores
+    are undefined or missing.
+    """
+
+    metric: str
+    family: str
+    group: Mapping[str, str]
+    value: float | None
+    low: float | None
+    high: float | None
+    level: float
+    method: str | None
+    n: int
+    n_undefined: int
+    n_missing: int
+    worst: float | None
+    best: float | None
+    better: Literal["+", "-", "0"]
+    clusters: int
+    labels: Mapping[str, int]
+    flags: Mapping[str, int]
+    reasons: Mapping[str, int]
+    signature: str
+
+    @property
+    def total(self) -> int:
+        """Number of examples in the group, including undefined and missing ones."""
+        return self.n + self.n_undefined + self.n_missing
+
+    def to_dict(self) -> dict[str, Any]:
+        """The entry in ``estimates.json``; absent values are null."""
+        return {
+            "metric": self.metric,
+            "group": dict(self.group),
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "level": self.level,
+            "method": self.method,
+            "n": self.n,
+            "n_undefined": self.n_undefined,
+            "n_missing": self.n_missing,
+            "worst": self.worst,
+            "best": self.best,
+            "better": self.better,
+            "family": self.family,
+            "clusters": self.clusters,
+            "labels": dict(self.labels),
+            "flags": dict(self.flags),
+            "reasons": dict(self.reasons),
+            "signature": self.signature,
+        }
 
 
 STATUS_NAMES = {VALUE: "value", UNDEFINED: "undefined", MISSING: "missing"}

@@ -1,6 +1,6 @@
 """Evaluation: an unfinished run, from its first shard to its manifest.
 
-``streaming`` judges block by block, ``scoring`` makes the tables of a shard, ``estimating`` the
+``prefetch`` judges block by block, ``scoring`` makes the tables of a shard, ``estimates`` the
 reported numbers.
 """
 
@@ -23,14 +23,14 @@ from ragstone.metrics import Metric
 from ragstone.run.estimates.cautions import of_models, of_set_aside, remarks
 from ragstone.run.estimates.estimates import LEVEL, estimate_run
 from ragstone.run.folder.checksums import File
-from ragstone.run.folder.finished_run import RunTally, calls_of, manifest
-from ragstone.run.folder.folder import Debug, Folder, Live
+from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import Heartbeat, Progress, Report
+from ragstone.run.folder.run_tally import RunTally, calls_of, manifest
 from ragstone.run.folder.schemas import Counted, PieceForm, ShardForm
 from ragstone.run.folder.shards import CHOSEN, Shards
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import RunSpec
 
-from .judge_blocks import judge_block
+from .judge_blocks import Debug, Live, judge_block
 from .prefetch import judged_blocks, prefetched_blocks
 from .scoring import CheckedFields, block_scores, block_tables, parted, put_back, shard_tables
 from .sharding import CutData

@@ -1,7 +1,7 @@
 """Block judging: asks judges in turn, selects a judgement for each unit, and joins label files."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
@@ -12,9 +12,21 @@ import polars as pl
 from ragstone.annotation.label_table import LabelTable, is_joined
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import DataError, Fault
+from ragstone.core.files import RunEntry
 from ragstone.data import Example, to_frame
-from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Tables, kind_of
+from ragstone.judgements import (
+    ASKS,
+    KINDS,
+    MISSING,
+    REQUIREMENTS,
+    UNDEFINED,
+    VALUE,
+    Tables,
+    kind_of,
+)
 from ragstone.judges import LEDGER, Block, Filled, Judge
+from ragstone.run.calls.journal_reader import Entry, entries
+from ragstone.run.folder.folder import Folder, of_no_example
 
 NO_ENTRIES = pl.DataFrame(schema=LEDGER)
 
@@ -30,6 +42,66 @@ class JudgedBlock:
     ledger: pl.DataFrame
     rows: Mapping[str, pl.DataFrame]
     """For each ask the rows of every judge, each subject once."""
+
+
+class Live:
+    """The examples of a judged block, with the interface of a finished run.
+
+    Args:
+        folder: Of the run.
+        judged: The block.
+        scores: As the run keeps them.
+    """
+
+    def __init__(self, folder: Folder, judged: JudgedBlock, scores: pl.DataFrame) -> None:
+        self._folder, self._judged, self._scores = folder, judged, scores
+        self._ids = judged.tables.examples.select(
+            pl.int_range(pl.len(), dtype=pl.UInt32).alias("row"), example_id="id"
+        )
+
+    def excerpt(self, examples: Collection[str]) -> "Live":  # noqa: ARG002
+        """The block as it is, for it is in memory."""
+        return self
+
+    def examples(self, columns: Sequence[str] | None = None) -> pl.DataFrame:
+        """The examples, or only some columns."""
+        found = self._judged.tables.examples
+        return found if columns is None else found.select(columns)
+
+    def scores(self) -> pl.DataFrame:
+        """One row per example and metric."""
+        return self._scores
+
+    def judgements(self, kind: str) -> pl.DataFrame:
+        """The rows of a kind, each with its example's id."""
+        columns = ["example_id", *KINDS[kind].schema()]
+        ledger = self._judged.ledger.filter(pl.col("status").is_in(["ok", "vote"])).join(
+            self._ids, on="row"
+        )
+        parts = [
+            ledger.filter(pl.col("ask") == ask)
+            .select("example_id", "judge", "subject")
+            .join(rows, on=["judge", "subject"], maintain_order="left")
+            .select(columns)
+            for ask, rows in self._judged.rows.items()
+            if ASKS[ask].kind == kind
+        ]
+        return pl.concat([of_no_example(kind).select(columns), *parts])
+
+    def calls(self, example: str) -> list[Entry]:
+        """The model calls about an example."""
+        rows = self._ids.filter(pl.col("example_id") == example).select("row")
+        keys = (
+            self._judged.ledger.join(rows, on="row", how="semi")
+            .select(pl.col("requests").explode())
+            .drop_nulls()
+            .unique(maintain_order=True)["requests"]
+        )
+        return entries(self._folder.path / RunEntry.JOURNAL, keys.to_list()) if len(keys) else []
+
+
+Debug = Callable[[Live, str], None]
+"""Called with a judged block and the id of one of its examples."""
 
 
 def judge_block(

@@ -15,7 +15,7 @@ import polars as pl
 from ragstone.data import Example, to_frame
 from ragstone.judgements import Tables
 from ragstone.judges import Block, Judge
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import RunSpec
 
 from .chat_judge import ChatJudge, prefetchable
 from .judge_blocks import JudgedBlock, judge_block, judge_further, still_open

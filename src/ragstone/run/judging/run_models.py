@@ -23,8 +23,15 @@ from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.chat import ChatModel
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.model_store import find
-from ragstone.run.request import PLAIN, USUAL, Instructions, Limits
-from ragstone.run.settings import BERTSCORE_ASKS, ChatSettings, ModelNames
+from ragstone.run.settings import (
+    BERTSCORE_ASKS,
+    PLAIN,
+    USUAL,
+    ChatSettings,
+    Instructions,
+    Limits,
+    ModelNames,
+)
 
 from .named_models import Named, open_named
 
@@ -218,6 +225,7 @@ class ChatJudges:
         from ragstone.run.calls.budget import Budget, load_prices
         from ragstone.run.calls.journal import Journal
         from ragstone.run.calls.journal_reader import FILE
+        from ragstone.run.calls.model_client import CallLimits
         from ragstone.run.calls.reply_cache import open_replies
 
         prices = load_prices(limits.prices)
@@ -233,7 +241,7 @@ class ChatJudges:
         )
         asking = Asking(
             journal,
-            limits=limits.of_a_model,
+            limits=CallLimits.of(limits),
             prices=prices,
             budget=budget,
             cache=cache,

@@ -13,11 +13,12 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example, to_frame
 from ragstone.judgements import ASKS, KINDS, MISSING, VALUE
 from ragstone.judges import LEDGER
-from ragstone.metrics import QUICK, Composite, Metric, parse_metric, score
-from ragstone.run.estimates.estimate import by_column
+from ragstone.metrics import QUICK, score
+from ragstone.metrics.composite import component_metrics
+from ragstone.run.estimates.groups import NO_VALUE, by_column
 from ragstone.run.estimates.sums import FINE, origins, question_hash
 from ragstone.run.folder.schemas import STATUS_NAMES, AlikeScores, columns_of
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import CITED
 
 from .judge_blocks import JudgedBlock
@@ -78,7 +79,6 @@ def put_back(
 
 
 ROW = pl.int_range(pl.len(), dtype=pl.UInt32).alias("row")
-NO_VALUE = "(none)"
 MOST_GROUPS = 200
 
 
@@ -180,17 +180,6 @@ def shard_tables(blocks: Sequence[Mapping[str, pl.DataFrame]]) -> dict[str, pl.D
         table = table.drop("at")
         found[name] = table.unique(maintain_order=True) if name == "origins" else table
     return found
-
-
-def component_metrics(metrics: Sequence[Metric]) -> list[Metric]:
-    """The components whose means a composite combines, each once."""
-    names = dict.fromkeys(
-        name
-        for metric in metrics
-        if isinstance(metric, Composite) and metric.over_means
-        for name, _ in metric.terms
-    )
-    return [parse_metric(name) for name in names]
 
 
 class UnfitFields(InputError):

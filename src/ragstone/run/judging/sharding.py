@@ -25,7 +25,7 @@ from ragstone.data.line_ranges import START, LinePlace, Lines, PieceSize
 from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
 from ragstone.data.records import DEFAULT_SYSTEM
 from ragstone.run.folder.checksums import as_line, collect
-from ragstone.run.folder.finished_run import Violations
+from ragstone.run.folder.run_tally import Violations
 from ragstone.run.folder.schemas import PieceForm, ShardForm
 from ragstone.run.folder.shards import Shards
 

@@ -27,8 +27,9 @@ from ragstone.run.judging.evaluation import Evaluation
 from ragstone.run.judging.run_models import ChatJudges
 from ragstone.run.judging.scoring import UnfitFields
 from ragstone.run.judging.sharding import CutData, PiecewiseData
-from ragstone.run.request import USUAL, Request
-from ragstone.run.run_plan import RunSpec
+from ragstone.run.request import Request
+from ragstone.run.run_spec import RunSpec
+from ragstone.run.settings import USUAL
 
 from .connection import SharedFile, connected, own_files
 from .model_relay import PLACES as ATTEMPT_PLACES

@@ -28,7 +28,7 @@ from ragstone.data.read_facts import IdBlock, ReadFacts, SeenIds
 from ragstone.judgements import Similarity, Support
 from ragstone.judges.llm.questions import Question
 from ragstone.run.folder.checksums import File
-from ragstone.run.folder.finished_run import RunTally, Violations
+from ragstone.run.folder.run_tally import RunTally, Violations
 from ragstone.run.folder.schemas import AlikeScores, Manifest
 from ragstone.run.folder.shards import write_frame
 from ragstone.run.judging.prefetch import StreamedBlock, Worker, judged_blocks, prefetched_blocks
@@ -43,7 +43,8 @@ from ragstone.run.judging.scoring import (
 )
 from ragstone.run.judging.sharding import OF_A_SHARD, DataShard
 from ragstone.run.request import Request
-from ragstone.run.run_plan import RunSpec, reopened
+from ragstone.run.run_plan import reopened
+from ragstone.run.run_spec import RunSpec
 from ragstone.run.settings import RunSettings
 
 from .connection import OwnFile, SharedFile

@@ -24,9 +24,9 @@ from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.run_words import summary_sentences
+from ragstone.run import Estimate
 from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import CallTimes, call_times
-from ragstone.run.estimates.estimate import Estimate
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import goes_on, last_beat
 from ragstone.run.run import Run

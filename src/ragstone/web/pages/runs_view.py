@@ -26,7 +26,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
 from ragstone.report.reason_words import why_no_value
 from ragstone.report.run_contents import lasted
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
 from ragstone.run.folder.schemas import Manifest
 from ragstone.web.example_rows import PREFERRED, Marks, name_of

@@ -23,7 +23,7 @@ from ragstone.report.layouts.named_reports import FAMILIES
 from ragstone.report.number_format import Groups, bands_of, spoken
 from ragstone.report.page import Bar, BarPart
 from ragstone.report.reason_words import words
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 from ragstone.run.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage, run_path
 from ragstone.web.parts.choices_and_tabs import choice

@@ -17,8 +17,7 @@ from ragstone.report.pages.full_run_page import distributions
 from ragstone.report.reason_words import short_words
 from ragstone.report.run_contents import Dossier, JudgedPart, asks_about
 from ragstone.report.worst_examples import RankedExample, shortfalls
-from ragstone.run import Run
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate, Run
 from ragstone.web.example_rows import PREFERRED
 from ragstone.web.templating import drawn
 

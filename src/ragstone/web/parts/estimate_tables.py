@@ -32,7 +32,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.pages.full_run_page import slice_values
 from ragstone.report.reason_words import short_words
-from ragstone.run.estimates.estimate import Estimate
+from ragstone.run import Estimate
 from ragstone.web.templating import cut_alike, drawn, minus
 
 MOST_VALUES = 6

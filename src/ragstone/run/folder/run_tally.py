@@ -1,4 +1,4 @@
-"""Finished run: its ``run.json``, its shards and judges, and labels that break a hard rule."""
+"""Run tally: counts over a run's shards, its ``run.json``, and labels that break a hard rule."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -10,111 +10,17 @@ from typing import Any
 
 import polars as pl
 
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
-from ragstone.data import Example, from_frame, violations
-from ragstone.judgements import ASKS, KINDS, Similarity, Tables
-from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder, fingerprint
+from ragstone.data import Example, violations
+from ragstone.judgements import ASKS, Similarity
+from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import served, totals
-from ragstone.run.judging.judge_blocks import resolve
 from ragstone.run.settings import ModelNames, RunSettings
 
 from .checksums import as_line
-from .folder import Folder
-from .schemas import Counted, Manifest
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedJudge:
-    """A judge of the finished run, which is not asked any more."""
-
-    name: str
-    about: str
-    asks: frozenset[str]
-
-    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """Nothing."""
-        return RowBuilder(ask, self.name).filled()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredJudge:
-    """A judge that repeats what the finished run holds of a shard, except failures."""
-
-    filled: Mapping[str, Filled]
-    name: str = "known"
-    about: str = "the judgements of the run"
-
-    @property
-    def asks(self) -> frozenset[str]:
-        """What has been judged."""
-        return frozenset(self.filled)
-
-    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
-        """The same rows as before, under the name of the judge that made them."""
-        return self.filled[ask]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredShard:
-    """A shard of a finished run.
-
-    Args:
-        examples: Its examples.
-        tables: What was judged of it, one judge's word for each unit.
-        judge: Says again what was said of asks that are put once more.
-    """
-
-    examples: list[Example]
-    tables: Tables
-    judge: StoredJudge
-
-
-def finished_judges(manifest: Manifest) -> list[Judge]:
-    """The judges of a finished run, in the order they were asked."""
-    return [
-        FinishedJudge(
-            one.name,
-            one.about,
-            frozenset(name for name, ask in ASKS.items() if ask.kind in one.kinds),
-        )
-        for one in manifest.judges
-    ]
-
-
-def stored_shards(
-    folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
-) -> Iterator[StoredShard]:
-    """The shards, in order.
-
-    Args:
-        folder: Of the finished run.
-        judges: In the order they were asked.
-        again: Asks that are put once more, and so are not in the tables.
-    """
-    for form in folder.shards.ledger:
-        here = [form.shard]
-        frame = folder.read("examples", shards=here).drop("shard")
-        ids = frame.select(example_id="id").with_row_index("row")
-        ledger = folder.read("ledger", shards=here).join(ids, on="example_id").select(*LEDGER)
-        tables = Tables(frame)
-        stays: dict[str, Filled] = {}
-        for ask in (name for name in ASKS if name in set(ledger["ask"])):
-            entries = ledger.filter(pl.col("ask") == ask)
-            rows = _rows(folder, ask, here)
-            if ask in again:
-                stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
-            else:
-                tables = resolve(tables, ask, entries, rows, judges)
-        yield StoredShard(from_frame(frame), tables, StoredJudge(stays))
-
-
-def _rows(folder: Folder, ask: str, here: list[int]) -> pl.DataFrame:
-    kind = ASKS[ask].kind
-    if not folder.has(kind):
-        return KINDS[kind].empty()
-    return folder.read(kind, pl.col("ask") == ask, shards=here).select(*KINDS[kind].schema())
+from .schemas import Counted
 
 
 class Violations:
@@ -248,7 +154,7 @@ class RunTally:
 
     def count_served(self, folder: Path) -> None:
         """Count the replies in the journal, if there is one."""
-        if (journal := folder / JOURNAL).is_file():
+        if (journal := folder / RunEntry.JOURNAL).is_file():
             self.served = served(journal)
 
     @property
@@ -315,7 +221,7 @@ def manifest(
 
 def calls_of(folder: Path) -> dict[str, Any] | None:
     """Totals of the model calls; None if there were none."""
-    journal = folder / JOURNAL
+    journal = folder / RunEntry.JOURNAL
     return asdict(totals(journal)) if journal.is_file() else None
 
 
