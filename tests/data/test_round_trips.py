@@ -20,7 +20,7 @@ TEXT = st.text(st.characters(codec="utf-8"), max_size=12)
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 SCALAR = st.none() | st.booleans() | st.integers(-(2**60), 2**60) | FINITE | TEXT
-# What a session is called elsewhere comes back as the session: tests/examples/test_sessions.py.
+# What a session is called elsewhere comes back as the session: tests/data/test_sessions.py.
 OWN_NAME = NAME.filter(lambda name: not names_session(name))
 JSON = st.recursive(
     SCALAR,

@@ -90,7 +90,7 @@ REPRODUCED = {
 
 LEFT_OUT = {
     "anchor.": (14, "wants a judge with a model: tests/judges/llm/test_judge_targets.py"),
-    "compare.": (2, "in tests/decisions/test_comparison.py"),
+    "compare.": (2, "in tests/analysis/test_comparison.py"),
     "gate.": (14, "the gate at run time comes with a later version"),
     "likert.normalise.": (5, "points of a scale are read from a model's reply"),
     "parse.": (17, "replies of a model are read with the judges that have one"),

@@ -1,6 +1,4 @@
-"""Data.
-
-Examples: the records that are evaluated, and readers for every supported source.
+"""Data: the records that are evaluated, readers for every supported source, and demo data.
 
 ====================  =====================================================
 Example               one question answered once by one system

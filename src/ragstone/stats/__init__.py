@@ -21,18 +21,17 @@ ends_of             low and high of an interval as plain data
 
 Further in, imported file by file:
 
-agreement/   κ, α and AC1 with intervals over items
-comparing/   paired differences, permutation and exact tests, families of p-values, Bradley-Terry
-judging/     a judge against people: confusion, κ, AUROC, ranks, calibration, threshold, bias
-correcting/  a judge's mean corrected by labels: post-stratification, PPI++, Rogan-Gladen
-planning/    sample sizes, power, labels needed, random sampling
-promising/   thresholds with a guarantee, risk and coverage, two samples of scores
-watching/    a stream of scores looked at after each one: when its mean fell, how soon that shows
-sessions     worst turn, mean of turns and share resolved of conversations
-simplex      weights that are not negative and sum to 1
+agreement/      κ, α and AC1 with intervals over items
+comparison/     paired differences, permutation and exact tests, families of p-values, Bradley-Terry
+judge_quality/  a judge against people: confusion, AUROC, ranks, calibration, threshold, bias
+correction/     a judge's mean corrected by labels: post-stratification, PPI++, Rogan-Gladen
+planning/       sample sizes, power, labels needed, random sampling
+monitoring/     a stream of scores looked at after each one: when its mean fell, how soon it shows
+risk_control    thresholds with a guarantee, risk and coverage, two samples of scores
+sessions        worst turn, mean of turns and share resolved of conversations
 
-Shared by several of them: clusters, cluster_moments, join_clusters, codes, bins, mean_ranks, kish,
-heavy_rows, smallest, every_look.
+Shared by several of them: distributions, rate_bounds, cluster_means, cluster_moments, bootstrap,
+weights_and_groups.
 """
 
 from .agreement.alpha_and_ac1 import krippendorff_alpha

@@ -1,1 +1,1 @@
-"""LLM judges: the questions to models, one file per task, and the reading of their replies."""
+"""LLM judges: the questions to models, by what they are about, and the reading of their replies."""

@@ -7,7 +7,7 @@ left out if the answer names no other day.
 
 For a short statement, such as a name or a date, a logistic curve turns the counts into the
 probability that the answer says it in full; from .5 it does. If strings leave it open and an
-encoder is available, words are matched by their vectors too (``likeness.py``). A sentence is said
+encoder is available, words are matched by their vectors too (``aligner.py``). A sentence is said
 in full if two thirds of its words are, and all its numbers.
 """
 

@@ -1,12 +1,8 @@
-"""Judging: a judge compared with people on the same rows. Imported file by file.
+"""Judge quality: a judge compared with people on the same rows. Imported file by file.
 
-Chance-corrected agreement is ``kappa_with_interval`` in ``agreement.cohen``.
+Chance-corrected agreement is ``kappa_with_interval`` in ``agreement.coefficients``.
 
-confusion          confusion matrix; sensitivity, specificity, precision
-auroc_interval     AUROC with an interval
-ranks              rank correlations: Spearman, Kendall
-calibration_error  expected calibration error
-threshold          the best threshold on a score, cross-validated
-bias               mean difference from people, by group and along a covariate
-cells              bootstrap over the cells of a contingency table
+confusion             confusion matrix, its bootstrap; the best threshold, cross-validated
+rank_measures         AUROC with an interval; rank correlations: Spearman, Kendall
+bias_and_calibration  mean difference from people, by group; expected calibration error
 """
