@@ -390,3 +390,25 @@ def _broken(part: ItemPart, said: Mapping[str, str]) -> Iterator[AnswerFault]:
     field = FIELDS.get(part.unit)
     for one in violations({part.unit: truths} if field is None else {field: [truths]}):
         yield AnswerFault((part.unit, part.name), "", reason(one.rule), one.severity)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedItem:
+    """What a person said of an item, and when; as an adjudicator, or as an annotator."""
+
+    item: int
+    id: str
+    person: str
+    role: Role
+    at: str
+    answers: ItemAnswers
+
+
+@dataclass(frozen=True, slots=True)
+class QueueEvent:
+    """A change of a queue: when, by whom, what."""
+
+    at: str
+    person: str
+    what: str
+    about: str

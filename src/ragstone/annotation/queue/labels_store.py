@@ -5,12 +5,15 @@ a time, so that no item is assigned twice. Tokens are stored as hashes, so that 
 store cannot use them.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from os import PathLike, fspath
 from pathlib import Path
 from secrets import token_urlsafe
+from typing import Any
 
 from ragstone.annotation.adjudication import is_adjudicator
 from ragstone.core.database import (
@@ -25,7 +28,7 @@ from ragstone.core.database import (
 )
 from ragstone.core.errors import InputError, UnknownName
 
-from .form import Role
+from .form import PlacedItem, QueueItem, Role
 
 FILE = "labels.sqlite"
 
@@ -271,3 +274,39 @@ def forget_items(run: Sql, examples: Sequence[str]) -> int:
                 run(f"DELETE FROM {table} WHERE queue = ? AND item = ?", queue, item)
             n += 1
     return n
+
+
+def add_items(
+    run: Sql, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]
+) -> int:
+    """Add items to a queue; how many they were."""
+    count = 0
+    for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
+        run(
+            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
+            queue, item.item, item.id, hashed(item.question) if item.question else "",
+            as_json(dict(item.shown)), as_json(dict(item.hidden)),
+            as_json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
+            people if is_in else 0,
+        )  # fmt: skip
+        count += 1
+    return count
+
+
+def note_event(run: Sql, queue: str, at: str, person: str, what: str, about: str) -> None:
+    """Write down a change of a queue."""
+    run(
+        "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
+        queue, at, person, what, about,
+    )  # fmt: skip
+
+
+def as_json(data: Any) -> str:
+    """JSON text that every database takes."""
+    # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
+    return json.dumps(data)
+
+
+def timestamp(seconds: float) -> str:
+    """A time as text, in UTC, to the millisecond."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

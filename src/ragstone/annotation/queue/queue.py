@@ -7,8 +7,7 @@ only grows: the last word of a person on an item counts.
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from dataclasses import replace
 from typing import Any
 
 from ragstone.core.database import Sql
@@ -16,17 +15,31 @@ from ragstone.core.errors import InputError, LabelConflict, UnknownName
 from ragstone.core.messages import argument
 
 from .assignment import Leases, Route, inclusion_probabilities, limit, reroute
-from .form import AskedLabel, ItemAnswers, ItemPart, PlacedItem, QueueForm, QueueItem, Role
+from .form import (
+    AskedLabel,
+    ItemAnswers,
+    ItemPart,
+    PlacedItem,
+    QueueEvent,
+    QueueForm,
+    QueueItem,
+    Role,
+    SavedItem,
+)
 from .labels_store import (
     LabelDatabase,
     QueuePerson,
+    add_items,
     admit,
+    as_json,
     check_person,
     end_token,
     give_token,
     hashed,
+    note_event,
     people_in,
     take_in,
+    timestamp,
 )
 
 MOST_QUEUE = 120
@@ -34,28 +47,6 @@ MOST_QUEUE = 120
 
 NOT_A_QUEUE = ("new",)
 """Where another page stands, where that of a queue of this name would be."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedItem:
-    """What a person said of an item, and when; as an adjudicator, or as an annotator."""
-
-    item: int
-    id: str
-    person: str
-    role: Role
-    at: str
-    answers: ItemAnswers
-
-
-@dataclass(frozen=True, slots=True)
-class QueueEvent:
-    """A change of a queue: when, by whom, what."""
-
-    at: str
-    person: str
-    what: str
-    about: str
 
 
 def queues(database: LabelDatabase) -> list[QueueForm]:
@@ -116,10 +107,10 @@ class Queue:
                     f"{database.name} has a queue {form.name!r}. Choose another name, or go on "
                     f"with it: `ragstone annotate {form.name}`."
                 )
-            at = _stamp(now())
-            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, _json(form.to_dict()))
-            count = _add(run, form.name, items)
-            _note(run, form.name, at, "", "made", f"{count} items")
+            at = timestamp(now())
+            run("INSERT INTO queues VALUES (?, ?, ?)", form.name, at, as_json(form.to_dict()))
+            count = add_items(run, form.name, items)
+            note_event(run, form.name, at, "", "made", f"{count} items")
         return cls(database, form.name, now)
 
     def extend(
@@ -137,11 +128,11 @@ class Queue:
             more = [
                 one for one in (PlacedItem(*each) for each in items) if one.item.id not in known
             ]
-            count = _add(run, self.name, (
+            count = add_items(run, self.name, (
                 one._replace(item=replace(one.item, item=last + 1 + at))
                 for at, one in enumerate(more)
             ))  # fmt: skip
-            _note(run, self.name, self._at, by, "extended", f"{count} items")
+            note_event(run, self.name, self._at, by, "extended", f"{count} items")
         return count
 
     def drawn_again(self, probabilities: Mapping[str, float]) -> None:
@@ -168,7 +159,9 @@ class Queue:
         with self._database.transaction() as run:
             limit(run, self.name, most)
             self._change(run, most=most)
-            _note(run, self.name, self._at, by, "limited", "all" if most is None else str(most))
+            note_event(
+                run, self.name, self._at, by, "limited", "all" if most is None else str(most)
+            )
 
     def route(self, route: Route, by: str = "") -> None:
         """Give out the examples that are left by another rule; those labelled keep their chances.
@@ -195,7 +188,7 @@ class Queue:
             self._change(run, route=route)
             reroute(run, self.name, route, self.form.seed + 1 + phases)
             limit(run, self.name, self.form.most)
-            _note(run, self.name, self._at, by, "routed", route)
+            note_event(run, self.name, self._at, by, "routed", route)
 
     def ask(self, label: AskedLabel, by: str = "") -> None:
         """Ask for another label from now on; what was said stays as it is.
@@ -211,14 +204,14 @@ class Queue:
             if any((one.label, one.unit) == (label.label, label.unit) for one in asked):
                 raise InputError(f"The queue {self.name!r} asks for {label.label} already.")
             self._change(run, asked=(*asked, label))
-            _note(run, self.name, self._at, by, "asked", label.label)
+            note_event(run, self.name, self._at, by, "asked", label.label)
 
     def open(self, by: str = "") -> None:
         """Let the owner see who said what from now on, which cannot be taken back."""
         if not self.form.opened:
             with self._database.transaction() as run:
                 self._change(run, opened=True)
-                _note(run, self.name, self._at, by, "opened", "")
+                note_event(run, self.name, self._at, by, "opened", "")
 
     def inclusion(self) -> dict[int, float] | None:
         """How likely each item was to be labelled, from 0 to 1.
@@ -247,7 +240,7 @@ class Queue:
         check_person(person)
         with self._database.transaction() as run:
             token = give_token(run, self.name, person, role, self._at)
-            _note(run, self.name, self._at, by, "invited", f"{person} as {role}")
+            note_event(run, self.name, self._at, by, "invited", f"{person} as {role}")
         return token
 
     def revoke(self, person: str, by: str = "") -> None:
@@ -259,7 +252,7 @@ class Queue:
         with self._database.transaction() as run:
             end_token(run, self.name, person, self._at)
             self._turns(run).free("person = ?", person)
-            _note(run, self.name, self._at, by, "revoked", person)
+            note_event(run, self.name, self._at, by, "revoked", person)
 
     def people(self) -> list[QueuePerson]:
         """Everybody who was invited."""
@@ -316,7 +309,7 @@ class Queue:
         They are in the queue then, without a link until they are invited. What they said here of
         the item stays.
         """
-        once = f"{person}\n{number}\n{_json(answers.to_dict())}"
+        once = f"{person}\n{number}\n{as_json(answers.to_dict())}"
         with self._database.transaction() as run:
             take_in(run, self.name, person, self._at)
             turns = self._turns(run)
@@ -329,9 +322,10 @@ class Queue:
             run(
                 "INSERT INTO said (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING",
-                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+                self.name, person, number, self._at, _once(number, once),
+                as_json(answers.to_dict()),
             )  # fmt: skip
-            _note(run, self.name, self._at, by, "taken over", f"{person}: {number}")
+            note_event(run, self.name, self._at, by, "taken over", f"{person}: {number}")
         return True
 
     def save(
@@ -376,7 +370,7 @@ class Queue:
             if turns.state(person, number) == "given":
                 turns.set(person, number, "skipped")
                 turns.count(number, -1)
-                _note(run, self.name, self._at, person, "skipped", str(number))
+                note_event(run, self.name, self._at, person, "skipped", str(number))
             return self._next(run, person)
 
     def hold(self, person: str, number: int) -> None:
@@ -403,7 +397,7 @@ class Queue:
                 return None
             ((number, answers),) = last
             self._turns(run).set(person, number, "given")
-            _note(run, self.name, self._at, person, "undone", str(number))
+            note_event(run, self.name, self._at, person, "undone", str(number))
             return self._item(run, number), ItemAnswers.from_dict(json.loads(answers))
 
     def decide(self, person: str, number: int, answers: ItemAnswers, once: str) -> None:
@@ -426,10 +420,11 @@ class Queue:
                 "INSERT INTO decided (queue, person, item, at, once, answers) "
                 "VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (queue, person, once) DO NOTHING "
                 "RETURNING number",
-                self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+                self.name, person, number, self._at, _once(number, once),
+                as_json(answers.to_dict()),
             ):  # fmt: skip
                 what = "undecided" if answers.is_empty else "decided"
-                _note(run, self.name, self._at, person, what, str(number))
+                note_event(run, self.name, self._at, person, what, str(number))
 
     def said(self) -> list[SavedItem]:
         """The last word of each person on each item, unless it was taken back.
@@ -474,7 +469,7 @@ class Queue:
 
     def record(self, run: Sql, person: str, what: str, about: str) -> None:
         """Add a change to the events, in a transaction of the store."""
-        _note(run, self.name, self._at, person, what, about)
+        note_event(run, self.name, self._at, person, what, about)
 
     def events(self) -> list[QueueEvent]:
         """Every change, the oldest first; what was said is in ``said``."""
@@ -492,11 +487,11 @@ class Queue:
 
     def _change(self, run: Sql, **changed: Any) -> None:
         self.form = replace(self._form(run), **changed)
-        run("UPDATE queues SET form = ? WHERE queue = ?", _json(self.form.to_dict()), self.name)
+        run("UPDATE queues SET form = ? WHERE queue = ?", as_json(self.form.to_dict()), self.name)
 
     @property
     def _at(self) -> str:
-        return _stamp(self._now())
+        return timestamp(self._now())
 
     def _turns(self, run: Sql) -> Leases:
         return Leases(run, self.name, self._now())
@@ -521,7 +516,8 @@ class Queue:
         if not run(
             "INSERT INTO said (queue, person, item, at, once, answers) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (queue, person, once) DO NOTHING RETURNING number",
-            self.name, person, number, self._at, _once(number, once), _json(answers.to_dict()),
+            self.name, person, number, self._at, _once(number, once),
+                as_json(answers.to_dict()),
         ):  # fmt: skip
             return
         turns.set(person, number, "said")
@@ -574,33 +570,3 @@ def _check_name(name: str) -> None:
 def _once(number: int, once: str) -> str:
     """A client's word for a save of an item, of one length."""
     return hashed(f"{number}\n{once}")
-
-
-def _add(run: Sql, queue: str, items: Iterable[PlacedItem | tuple[QueueItem, float, int]]) -> int:
-    count = 0
-    for item, place, people, weight, doubt, is_in in (PlacedItem(*one) for one in items):
-        run(
-            "INSERT INTO items VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, ?, 0)",
-            queue, item.item, item.id, hashed(item.question) if item.question else "",
-            _json(dict(item.shown)), _json(dict(item.hidden)),
-            _json(list(map(asdict, item.parts))), item.probability, people, doubt, place, weight,
-            people if is_in else 0,
-        )  # fmt: skip
-        count += 1
-    return count
-
-
-def _note(run: Sql, queue: str, at: str, person: str, what: str, about: str) -> None:
-    run(
-        "INSERT INTO events (queue, at, person, what, about) VALUES (?, ?, ?, ?, ?)",
-        queue, at, person, what, about,
-    )  # fmt: skip
-
-
-def _json(data: Any) -> str:
-    # Escaped, for PostgreSQL takes no NUL and no half of a pair in a text.
-    return json.dumps(data)
-
-
-def _stamp(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

@@ -49,12 +49,13 @@ from .form import (
     ItemAnswers,
     QueueForm,
     QueueItem,
+    SavedItem,
     answer_faults,
     preferred,
     shown_as,
 )
 from .labels_store import LAYOUT, LabelDatabase, StoreAddress
-from .queue import Queue, SavedItem, queues
+from .queue import Queue, queues
 
 Part = tuple[str, str]
 """Unit and name."""

@@ -12,8 +12,7 @@ from ragstone.analysis.label_sampling.queue_items import LabelSheet, guideline_f
 from ragstone.annotation import LabelTable
 from ragstone.annotation.adjudication import BrokenRule
 from ragstone.annotation.label_table import Completeness
-from ragstone.annotation.queue.form import QueueForm
-from ragstone.annotation.queue.queue import QueueEvent
+from ragstone.annotation.queue.form import QueueEvent, QueueForm
 from ragstone.annotation.queue.work_progress import QueueWork
 from ragstone.report.console import command
 from ragstone.report.number_format import counted, percent

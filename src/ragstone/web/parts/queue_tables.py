@@ -9,8 +9,8 @@ from ragstone.analysis.sample_sizes.label_sizes import known_of_run, label_size
 from ragstone.analysis.sample_sizes.question_sizes import labels_left
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation.label_table import LabelTable
-from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, texts_of
-from ragstone.annotation.queue.queue import Queue, SavedItem
+from ragstone.annotation.queue.form import ItemAnswers, QueueForm, QueueItem, SavedItem, texts_of
+from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.queue_results import DisputedItem
 from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.read_labels import labels_in_queue
