@@ -44,10 +44,10 @@ IMPORTED = """
 import sys, time
 start = time.perf_counter()
 import numpy, safetensors, tokenizers
-from ragstone.models import bert
+from ragstone.models import numpy_bert
 imported = time.perf_counter() - start
 from pathlib import Path
-encoder = bert.load(Path(sys.argv[1]), "numpy")
+encoder = numpy_bert.load(Path(sys.argv[1]), "numpy")
 loaded = time.perf_counter() - start - imported
 encoder.embed([" ".join(["harbour"] * (number % 300)) for number in range(600)])
 status = Path("/proc/self/status").read_text().splitlines()

@@ -240,17 +240,17 @@ DEATHS: Mapping[str, Callable[[RayNodes, random.Random], None]] = {
 GOES_ON = """
 import time
 began = time.perf_counter()
-from ragstone.run import streaming
-judge = streaming.judge_block
+from ragstone.run.judging import prefetch
+judge = prefetch.judge_block
 
 def first(*given):
-    streaming.judge_block = judge
+    prefetch.judge_block = judge
     held = open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]
     with open("{file}", "w") as file:
         file.write(f"{{time.perf_counter() - began:.1f}} {{int(held) // 1024}}")
     return judge(*given)
 
-streaming.judge_block = first
+prefetch.judge_block = first
 from ragstone.cli.app import main
 main()
 """

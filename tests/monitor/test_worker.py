@@ -22,7 +22,7 @@ from tests.monitor.duties.clock import Clock
 if TYPE_CHECKING:
     from postgres import PostgresServer
 
-KILLED = Path(__file__).parent / "following" / "killed.py"
+KILLED = Path(__file__).parent / "duties" / "killed.py"
 ALL = (
     "SELECT e.example, e.settled, a.ok, d.probability, "
     "(SELECT count(*) FROM scores s WHERE s.example = e.example AND s.source = 'guard') "

@@ -26,8 +26,8 @@ from ragstone.run.judging import sharding as blocks
 PROGRAM = """
 import sys, time
 from ragstone import evaluate
-from ragstone.run import blocks
-blocks.OF_A_SHARD = 50
+from ragstone.run.judging import sharding
+sharding.OF_A_SHARD = 50
 evaluate(sys.argv[1], out=sys.argv[2], progress=lambda told: time.sleep(told.examples // 150 * 900))
 """
 
@@ -144,9 +144,9 @@ def test_killed_while_its_tables_are_put_in_place_it_still_finishes(
 
 
 def stopped_at(moment: str, data: Path, out: Path) -> None:
-    """A run that is killed when this of ``run.folder`` is called."""
+    """A run that is killed when this of ``run.folder.folder`` is called."""
     program = PROGRAM.replace("sys, time", "sys, time, os").replace(
-        "evaluate(sys", "from ragstone.run import folder\n"
+        "evaluate(sys", "from ragstone.run.folder import folder\n"
         f"folder.{moment} = lambda *_, **__: os._exit(9)\nevaluate(sys"
     )  # fmt: skip
     ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)

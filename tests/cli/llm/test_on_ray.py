@@ -21,9 +21,9 @@ nodes_of = script("ray_nodes")
 
 PROGRAM = """
 import sys
-from ragstone.run import blocks
+from ragstone.run.judging import sharding
 from ragstone.run.evaluate import evaluate
-blocks.OF_A_SHARD = 50
+sharding.OF_A_SHARD = 50
 from ragstone.cli.app import main
 sys.argv[0] = "ragstone"
 main()
