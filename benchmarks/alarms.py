@@ -23,7 +23,7 @@ import numpy as np
 from mapie.exchangeability_testing import RiskMonitoring
 from numpy.typing import NDArray
 
-from ragstone.monitor.alarms.slice_rules import LEVEL
+from ragstone.monitor.series.baselines import BAR_LEVEL
 from ragstone.stats.distributions import FIRST_LOOK, look_quantile, upper_quantile, wilson
 from ragstone.stats.monitoring.detection_delay import Traffic
 from ragstone.stats.monitoring.detector import Detector, promised_limit
@@ -217,7 +217,7 @@ def by_baseline(draws: int, size: int) -> None:
     healthy, fallen = of(Traffic.of(0.85)), of(Traffic.of(0.75))
     for count in np.unique(right):
         mine = np.flatnonzero(right == count)
-        interval = wilson(int(count), size, level=LEVEL)
+        interval = wilson(int(count), size, level=BAR_LEVEL)
         assert interval is not None
         detector = Detector(interval.low, promised_limit(ALPHA, LOOKS))
         rng = np.random.default_rng([4, int(count)])

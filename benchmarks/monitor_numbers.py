@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.series.compare_windows import side_by_side
+from ragstone.monitor.series.baselines import side_by_side
 from ragstone.monitor.series.metric_over_time import Facet, Window, over_time
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import MonitorSettings

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ragstone.monitor.duties.worker_status import HEARTBEAT
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.rows import last_lines, remembered
+from ragstone.monitor.store.rows import HEARTBEAT, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.worker import MonitorWorker, worker_command
 from tests.monitor.duties.arriving import FALSE, receive_answers, rows

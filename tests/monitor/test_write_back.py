@@ -8,14 +8,8 @@ from typing import Any
 import pytest
 
 from ragstone.core.messages import reason
-from ragstone.monitor.export import (
-    NotTaken,
-    WindowMean,
-    WriteBack,
-    begin_write_back,
-    post,
-    write_back,
-)
+from ragstone.monitor.export import NotTaken, WindowMean, begin_write_back, post, write_back
+from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore
 from tests.availability import import_or_skip
 

@@ -177,7 +177,8 @@ def rules(
 
 
 def _rule(settings: "MonitorSettings", rule: "AlarmRule") -> dict[str, Any]:
-    from ragstone.monitor.alarms.slice_rules import bar_beforehand, shares_of
+    from ragstone.monitor.alarms.slice_rules import shares_of
+    from ragstone.monitor.series.baselines import bar_beforehand
     from ragstone.report.number_format import number
     from ragstone.web.monitor_pages.rules_page import in_words, judged_of, rule_delay, usual_fall
 

@@ -8,7 +8,7 @@ conventions do not name begin with ``ragstone.``.
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http.client import HTTPException
@@ -19,6 +19,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.files import result_lines
 from ragstone.core.messages import worded
 
+from .settings.sections import WriteBack
 from .settings.settings_table import LAST
 from .store.incoming import StoredExample, stored_between
 from .store.rows import keep, remembered
@@ -94,22 +95,6 @@ class WindowMean:
     high: float | None
     n: int
     hours: float
-
-
-@dataclass(frozen=True, slots=True)
-class WriteBack:
-    """Where scores are written back to.
-
-    Args:
-        url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
-        headers: Sent with each request; a value may be a secret.
-    """
-
-    url: str
-    headers: Mapping[str, str]
-
-    def __repr__(self) -> str:
-        return f"WriteBack({self.url!r}, {sorted(self.headers)})"
 
 
 class NotTaken(RagstoneError):

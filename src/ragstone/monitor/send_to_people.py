@@ -31,9 +31,8 @@ from ragstone.data.record_labels import FIELDS, PROPOSITIONS
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric, parse_metric
 
-from .duties.draw_answers import lot
-from .duties.fold_traces import kept_example
-from .store.stored_examples import ListedExample
+from .store.draws import lot
+from .store.stored_examples import ListedExample, stored_example
 
 DRAWN, PICKED = "production", "production-chosen"
 
@@ -198,7 +197,7 @@ def _items(
     judgements: Mapping[str, Any],
     probabilities: Mapping[str, float] | None,
 ) -> list[QueueItem]:
-    examples = [kept_example(json.dumps(one.record)) for one in texts]
+    examples = [stored_example(json.dumps(one.record)) for one in texts]
     items = data_items(examples, asked, probabilities, _propositions(judgements))
     return [one for one in items if one.parts]
 

@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from time import time as worker_time
 
 from ragstone.core.database import POSTGRES, connect
 from ragstone.models.model_store import locked
@@ -30,19 +29,10 @@ from .duties.fold_traces import Folding
 from .duties.human_scores import People
 from .duties.judge_answers import Anchoring, Judging
 from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack
-from .duties.worker_status import HEARTBEAT
 from .settings import DEFAULTS, MonitorSettings, read_settings
-from .store.rows import keep, log
+from .store.rows import HEARTBEAT, keep, log
 from .store.store import LAYOUT, MonitorStore, open_store
 from .traces import Corpus
-
-__all__ = [
-    "HEARTBEAT",
-    "MonitorWorker",
-    "main",
-    "worker_command",
-]
-
 
 LOCK = "worker.lock"
 LOOK = 0.5
@@ -175,7 +165,7 @@ class MonitorWorker:
         store: MonitorStore,
         settings: MonitorSettings = DEFAULTS,
         *,
-        now: Callable[[], float] = worker_time,
+        now: Callable[[], float] = time.time,
         is_sole: Callable[[], bool] = lambda: True,
     ) -> None:
         self._store, self._settings, self._now = store, settings, now
@@ -299,7 +289,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def _say(store: MonitorStore, text: str) -> None:
     with store.database.transaction() as run:
-        log(run, worker_time(), "info", text)
+        log(run, time.time(), "info", text)
 
 
 def _settings(rules: str | None, judges: Sequence[str], rate: float | None) -> MonitorSettings:

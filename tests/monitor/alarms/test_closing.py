@@ -11,9 +11,10 @@ from ragstone.cli.monitor_doctor import standing
 from ragstone.core.database import Sql
 from ragstone.monitor.alarms import watch as closing
 from ragstone.monitor.alarms.detectors import Fall, detect
-from ragstone.monitor.alarms.slice_rules import AlarmBar, WatchedSlice
+from ragstone.monitor.alarms.slice_rules import WatchedSlice
 from ragstone.monitor.alarms.watch import AGAIN, SILENCE, close_sessions, watch
 from ragstone.monitor.duties.worker_status import monitor_status
+from ragstone.monitor.series.baselines import AlarmBar
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,

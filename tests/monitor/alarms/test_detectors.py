@@ -12,7 +12,8 @@ import pytest
 from ragstone.core.database import Sql
 from ragstone.monitor.alarms import detectors as detecting
 from ragstone.monitor.alarms.detectors import BegunAnew, Detection, Fall, Recovery, detect
-from ragstone.monitor.alarms.slice_rules import AlarmBar, WatchedSlice
+from ragstone.monitor.alarms.slice_rules import WatchedSlice
+from ragstone.monitor.series.baselines import AlarmBar
 from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.store.watched_scores import kept_detectors

@@ -12,16 +12,13 @@ from ragstone.data import cornwall
 from ragstone.monitor.alarms.lifecycle import slices_at_work
 from ragstone.monitor.alarms.slice_rules import (
     MOST_SLICES,
-    AlarmBar,
     WatchedSlice,
-    bar_beforehand,
-    bar_of_first,
-    bar_of_run,
     limit_for,
     share_of,
     shares_of,
     watched,
 )
+from ragstone.monitor.series.baselines import AlarmBar, bar_beforehand, bar_of_first, bar_of_run
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,

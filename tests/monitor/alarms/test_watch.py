@@ -11,18 +11,16 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.monitor.alarms import watch as watching
 from ragstone.monitor.alarms.lifecycle import (
-    NO_DATA,
-    WORSE,
     alarm_sentence,
     end,
     fire,
     over_sentence,
     resolve_alarm,
-    settled_bar,
 )
 from ragstone.monitor.alarms.notifications import wait_until_told
 from ragstone.monitor.alarms.watch import HOUR, check_alive, watch
-from ragstone.monitor.duties.worker_status import DEAD, HEARTBEAT, monitor_status
+from ragstone.monitor.duties.worker_status import monitor_status
+from ragstone.monitor.series.baselines import settled_bar
 from ragstone.monitor.settings import (
     AlarmPromise,
     AlarmRule,
@@ -32,9 +30,16 @@ from ragstone.monitor.settings import (
     NoDataSettings,
     SamplingSettings,
 )
-from ragstone.monitor.store.rows import keep
+from ragstone.monitor.store.rows import DEAD, HEARTBEAT, keep
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_alarms import RaisedAlarm, queued, raised_alarms, silence
+from ragstone.monitor.store.stored_alarms import (
+    NO_DATA,
+    WORSE,
+    RaisedAlarm,
+    queued,
+    raised_alarms,
+    silence,
+)
 from tests.monitor.alarms.scores import START, give
 
 RULE = AlarmRule("faith", "faithfulness", bar=0.8)

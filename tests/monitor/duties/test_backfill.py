@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from ragstone.core.errors import InputError
-from ragstone.monitor.duties.draw_answers import (
-    Sampling,
-    begin_backfill,
-    is_drawn,
-    lot,
-    plan_backfill,
-)
+from ragstone.monitor.duties.draw_answers import Sampling, begin_backfill, is_drawn, plan_backfill
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking
@@ -22,6 +16,7 @@ from ragstone.monitor.store.draws import (
     PassedOver,
     draw_between,
     draws_between,
+    lot,
     probability_of_all,
 )
 from ragstone.monitor.store.store import MonitorStore

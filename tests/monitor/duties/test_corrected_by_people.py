@@ -19,8 +19,7 @@ from ragstone.monitor.duties.human_scores import EVERY, People
 from ragstone.monitor.duties.judge_answers import Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking, Summing
 from ragstone.monitor.send_to_people import DRAWN, drawn_before, drawn_for_people, send_to_people
-from ragstone.monitor.series.compare_windows import CorrectedNow
-from ragstone.monitor.series.overview import monitored
+from ragstone.monitor.series.overview import CorrectedNow, monitored
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.rows import keep

@@ -16,10 +16,9 @@ from ragstone.monitor.duties.erasure import Forgotten, forget
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import ANCHORS, Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking
-from ragstone.monitor.duties.worker_status import HEARTBEAT
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.batches import current_batch
-from ragstone.monitor.store.rows import keep, remembered
+from ragstone.monitor.store.rows import HEARTBEAT, keep, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.redaction import hashed_id
 from ragstone.testing import ScriptedModel

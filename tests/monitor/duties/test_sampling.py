@@ -6,17 +6,11 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from ragstone.monitor.duties.draw_answers import (
-    Sampling,
-    SamplingLoad,
-    affordable,
-    lot,
-    probability,
-)
+from ragstone.monitor.duties.draw_answers import Sampling, SamplingLoad, affordable, probability
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import GuardChecking
 from ragstone.monitor.settings.sections import GuardStep, JudgingSettings, SamplingSettings
-from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
+from ragstone.monitor.store.draws import DrawnTurn, lot, probability_of_all
 from ragstone.monitor.store.rows import keep
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.duties.arriving import (

@@ -6,9 +6,9 @@ from ragstone.monitor.duties.draw_answers import Sampling
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking
-from ragstone.monitor.duties.worker_status import HEARTBEAT, monitor_status
+from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
-from ragstone.monitor.store.rows import count, keep
+from ragstone.monitor.store.rows import HEARTBEAT, count, keep
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.duties.arriving import receive_answers
 from tests.monitor.duties.clock import Clock

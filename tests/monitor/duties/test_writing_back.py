@@ -6,8 +6,9 @@ import pytest
 
 from ragstone.monitor import export as writing
 from ragstone.monitor.duties.periodic_steps import WritingBack
-from ragstone.monitor.export import NotTaken, WriteBack
+from ragstone.monitor.export import NotTaken
 from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
+from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
 from tests.availability import import_or_skip

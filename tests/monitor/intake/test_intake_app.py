@@ -9,13 +9,12 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse
 from opentelemetry.proto.logs.v1.logs_pb2 import LogsData
 
-from ragstone.monitor.duties.worker_status import DEAD, HEARTBEAT, SILENT
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import TooLarge, unpacked
 from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.intake.otlp_http import IntakeFigures, exposition
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
-from ragstone.monitor.store.rows import ASSESS, count, counted, keep, to_do
+from ragstone.monitor.store.rows import ASSESS, DEAD, HEARTBEAT, SILENT, count, counted, keep, to_do
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import fold
 from ragstone.monitor.traces.spans import SpanLimits, TracePart

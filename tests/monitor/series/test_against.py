@@ -7,7 +7,7 @@ import pytest
 
 from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.analysis.scored_run import ValueRange
-from ragstone.monitor.series.compare_windows import side_by_side
+from ragstone.monitor.series.baselines import side_by_side
 from ragstone.monitor.series.metric_over_time import Window
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval, wilson

@@ -2,8 +2,8 @@
 
 import pytest
 
-from ragstone.monitor.series.compare_windows import CorrectedNow, corrected_now
 from ragstone.monitor.series.metric_over_time import Facet, read_stretch
+from ragstone.monitor.series.overview import CorrectedNow, corrected_now
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.correction.corrected import two_phase_mean
 from ragstone.stats.monitoring.windows import WeightedSums, window_sequences

@@ -3,7 +3,7 @@
 import pytest
 
 from ragstone.core.errors import UnknownName
-from ragstone.monitor.series.compare_windows import across_deploy
+from ragstone.monitor.series.baselines import across_deploy
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.series.scores import put

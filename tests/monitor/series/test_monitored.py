@@ -6,9 +6,8 @@ from pathlib import Path
 import pytest
 
 from ragstone.monitor.alarms.lifecycle import slices_at_work
-from ragstone.monitor.series.compare_windows import MetricNow, MonitorPageFacts
 from ragstone.monitor.series.metric_over_time import Facet
-from ragstone.monitor.series.overview import monitored
+from ragstone.monitor.series.overview import MetricNow, MonitorPageFacts, monitored
 from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
 from ragstone.monitor.store.scores import sum_up
 from ragstone.monitor.store.store import MonitorStore

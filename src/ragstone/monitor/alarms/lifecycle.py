@@ -16,12 +16,24 @@ from ragstone.core.database import Sql
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.escape import single_line
 from ragstone.core.messages import reason, worded
+from ragstone.monitor.series.baselines import (
+    AlarmBar,
+    bar_of_first,
+    bar_of_run,
+    learnt_bar,
+    learnt_name,
+    learnt_of,
+    unit_of,
+)
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
 from ragstone.monitor.store.incoming import deploys_before
 from ragstone.monitor.store.rows import forget, keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import (
+    JUDGING_STOPPED,
+    NO_DATA,
+    WORSE,
     RaisedAlarm,
     add_alarm,
     any_alarm_of,
@@ -34,16 +46,7 @@ from ragstone.monitor.store.stored_alarms import (
 from ragstone.monitor.store.watched_scores import last_watched, new_values, watched_scores
 
 from .detectors import Detection, Fall, OutdatedBar
-from .slice_rules import (
-    MOST_SLICES,
-    AlarmBar,
-    WatchedSlice,
-    bar_of_first,
-    bar_of_run,
-    facet_of,
-    unit_of,
-    watched,
-)
+from .slice_rules import MOST_SLICES, WatchedSlice, facet_of, watched
 
 RULES = "rules"
 
@@ -99,28 +102,6 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     return SlicesAtWork(tuple(found), tuple(learning), tuple(overfull), tuple(broken))
 
 
-def settled_bar(
-    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
-) -> AlarmBar | None:
-    """The bar of a rule in a slice; None where its first answers have not all come yet.
-
-    Args:
-        run: Within a transaction or a reading.
-        settings: With the rule.
-        rule: Any.
-        slice: ``facet=value``, or nothing.
-
-    Raises:
-        InputError: The baseline run cannot be read, or lacks the metric or the system.
-    """
-    if rule.bar is not None:
-        return AlarmBar(rule.bar)
-    if settings.baseline.run is not None:
-        return bar_of_run(rule, settings.baseline, slice)
-    learnt = _learnt(run, rule, slice, settings.baseline.answers)
-    return None if learnt is None else learnt[0]
-
-
 def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
     """Count bars of first answers anew, of the answers that the present judge judged.
 
@@ -129,7 +110,7 @@ def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
         outdated: The bars that another judge's scores made.
     """
     for one in outdated:
-        keep(run, _learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
+        keep(run, learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
 
 
 def _forget_others(run: Sql, names: list[str]) -> None:
@@ -191,45 +172,20 @@ def _first_answers(
     run: Sql, rule: AlarmRule, slice: str, wanted: int
 ) -> tuple[AlarmBar, int, str] | LearningSlice:
     """The bar by the first answers of a slice, the number of the last of these, and its judge."""
-    learnt = _learnt(run, rule, slice, wanted)
+    learnt = learnt_bar(run, rule, slice, wanted)
     if learnt is not None:
         return learnt
-    after = (remembered(run, _learnt_name(rule, slice)) or {}).get("after", 0)
+    after = (remembered(run, learnt_name(rule, slice)) or {}).get("after", 0)
     scores = watched_scores(run, rule.metric, facet_of(slice), after, wanted, rule.of)
     if len(scores) < wanted:
         return LearningSlice(rule, slice, len(scores), wanted)
     bar = bar_of_first(rule, scores)
-    of = _learnt_of(rule, wanted)
+    of = learnt_of(rule, wanted)
     kept = {"of": of, "bar": asdict(bar), "last": scores[-1].number, "after": after,
             "judge": scores[-1].judge}  # fmt: skip
-    keep(run, _learnt_name(rule, slice), kept)
+    keep(run, learnt_name(rule, slice), kept)
     return bar, scores[-1].number, scores[-1].judge
 
-
-def _learnt(run: Sql, rule: AlarmRule, slice: str, wanted: int) -> tuple[AlarmBar, int, str] | None:
-    """The bar that was counted from first answers, the number of their last one, its judge."""
-    kept = remembered(run, _learnt_name(rule, slice))
-    if kept is None or kept.get("of") != _learnt_of(rule, wanted):
-        return None
-    return AlarmBar(**kept["bar"]), kept["last"], kept["judge"]
-
-
-def _learnt_name(rule: AlarmRule, slice: str) -> str:
-    return f"bar {rule.name} {slice}"
-
-
-def _learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
-    """For what a bar was counted: with another metric, margin or number it is counted anew."""
-    return {
-        "metric": rule.metric,
-        "better": rule.better,
-        "margin": rule.margin,
-        "answers": wanted,
-        **unit_of(rule),
-    }
-
-
-WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
 
 SLACK = 900.0
 """Seconds for which a deploy may come after the estimated beginning of a fall and be its cause."""

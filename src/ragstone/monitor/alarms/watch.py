@@ -16,16 +16,15 @@ from typing import Any
 from ragstone.core.database import Sql
 from ragstone.core.errors import RagstoneError
 from ragstone.core.messages import worded
-from ragstone.monitor.duties.worker_status import DEAD, last_sign
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD, JUDGING, TRAFFIC
 from ragstone.monitor.settings.sections import LEAST_RATE
 from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
 from ragstone.monitor.store.incoming import arrivals, last_judged_at, missing_since, oldest_due
-from ragstone.monitor.store.rows import keep, log, remembered
+from ragstone.monitor.store.rows import DEAD, keep, last_heartbeat, log, remembered
 from ragstone.monitor.store.scores import last_score
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_alarms import firing_alarms
+from ragstone.monitor.store.stored_alarms import JUDGING_STOPPED, NO_DATA, WORSE, firing_alarms
 from ragstone.monitor.store.stored_examples import (
     answers_a_session,
     answers_together_at,
@@ -47,9 +46,6 @@ from ragstone.monitor.store.watched_scores import (
 
 from .detectors import Detection, detect
 from .lifecycle import (
-    JUDGING_STOPPED,
-    NO_DATA,
-    WORSE,
     SlicesAtWork,
     end,
     end_what_nobody_watches,
@@ -353,7 +349,7 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
 
 def _no_life(run: Sql, awake: float, now: float) -> tuple[float, dict[str, Any]] | None:
     """Since when the worker gives no sign of life, and what is known; None if it does."""
-    last = last_sign(run)
+    last = last_heartbeat(run)
     since = awake if last is None else max(last, awake)
     if now - since < DEAD:
         return None

@@ -9,7 +9,6 @@ least of their probabilities.
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import blake2b
 from math import exp
 from secrets import token_hex
 from time import time
@@ -34,6 +33,7 @@ from ragstone.monitor.store.draws import (
     draws_between,
     due_before,
     due_of_sessions,
+    lot,
     next_to_draw,
     some_records,
     write_draws,
@@ -167,12 +167,6 @@ def probability(wanted: float, share: float) -> float:
         share: Of all that is wanted, as much as the budget allows.
     """
     return 0.0 if wanted <= 0 else min(1.0, max(LEAST_RATE, wanted * share))
-
-
-def lot(seed: str, session: str) -> float:
-    """A number from 0 to 1 that a session draws, or an answer without one: always the same."""
-    drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
-    return int.from_bytes(drawn) / 2**64
 
 
 def sampling_seed(run: Sql) -> str:

@@ -24,13 +24,12 @@ from ragstone.monitor.store.incoming import (
     trim_before,
     unlink_alarms,
 )
-from ragstone.monitor.store.rows import keep, remembered
+from ragstone.monitor.store.rows import keep, last_heartbeat, remembered, worker_state
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces.redaction import hashed_id
 
 from .fold_traces import Folding
 from .judge_answers import ANCHORS, FOLDER, REPLIES
-from .worker_status import last_sign, worker_state
 
 DAY = 86_400.0
 GIGABYTE = 1_000_000_000
@@ -152,7 +151,7 @@ def forget(
         unlink_alarms(run, examples)
         erased(run)
         batch = current_batch(run)
-        at_work = worker_state(last_sign(run), now()) == "alive"
+        at_work = worker_state(last_heartbeat(run), now()) == "alive"
         held = batch is not None and not batch.examples.keys().isdisjoint(examples)
         if held and not at_work:
             keep_batch(run, None)

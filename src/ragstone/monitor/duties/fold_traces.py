@@ -7,10 +7,7 @@ from hashlib import blake2b
 from time import monotonic, time
 from typing import Any, Literal, cast
 
-from ragstone.core.errors import InputError
 from ragstone.data import Example, as_record
-from ragstone.data.json_text import Problem
-from ragstone.data.records import RecordReader
 from ragstone.monitor.store.incoming import (
     FoldedExample,
     PendingPart,
@@ -27,20 +24,6 @@ from ragstone.monitor.store.incoming import (
 from ragstone.monitor.store.rows import count, log
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import Corpus, FoldedTrace, TracedExample, TracePart, fold
-
-
-def kept_example(record: str) -> Example:
-    """The example of a record in the store.
-
-    Raises:
-        InputError: It is no record of ours.
-    """
-    problems: list[Problem] = []
-    found = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
-    if found is None:
-        raise InputError(f"The example cannot be read: {problems[0]}.")
-    return found
-
 
 PAGE = 200
 """Traces that are written in one transaction: whoever else writes waits for no more than that."""

@@ -24,9 +24,7 @@ from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.rows import keep, remembered
 from ragstone.monitor.store.scores import NewScore, ScoredExample, scored_metrics, write_scores
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import ExampleToScore, examples_to_score
-
-from .fold_traces import kept_example
+from ragstone.monitor.store.stored_examples import ExampleToScore, examples_to_score, stored_example
 
 EVERY = 60.0
 TAKEN = "labels_taken"
@@ -139,7 +137,7 @@ def scores_by_people(
         metrics: Their text forms.
     """
     # Labels that came with an answer were the judge's to read, and are no draw of ours.
-    there = [replace(kept_example(one.record), labels={}) for one in examples]
+    there = [replace(stored_example(one.record), labels={}) for one in examples]
     found = people_scores(
         there, labelled.table, [known_metric(one) or one for one in metrics], labelled.units
     )

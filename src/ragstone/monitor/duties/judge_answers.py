@@ -48,6 +48,7 @@ from ragstone.monitor.store.batches import (
     write_judged,
     write_round,
 )
+from ragstone.monitor.store.draws import lot
 from ragstone.monitor.store.rows import Level, keep, log, remembered
 from ragstone.monitor.store.scores import NewScore
 from ragstone.monitor.store.store import MonitorStore
@@ -57,7 +58,7 @@ from ragstone.run.folder.run_tally import UNANSWERED
 from ragstone.run.judging.named_models import Named
 from ragstone.run.request import Request
 
-from .draw_answers import COST, lot, sampling_seed
+from .draw_answers import COST, sampling_seed
 from .periodic_steps import told
 
 OF_THE_BATCH = ("data:", "cluster:")

@@ -26,10 +26,9 @@ from ragstone.monitor.store.stored_examples import (
     NewAssessment,
     ToAssess,
     next_to_assess,
+    stored_example,
     write_assessed,
 )
-
-from .fold_traces import kept_example
 
 FIRST, LONGEST = 1.0, 60.0
 """Seconds until a step that failed is tried again: at first, and at most."""
@@ -207,7 +206,7 @@ class GuardChecking:
 
     def _assessed(self, one: ToAssess) -> NewAssessment:
         try:
-            example = kept_example(one.record)
+            example = stored_example(one.record)
         except InputError:
             found = unjudged(reason("example_not_readable"), one.example)
         else:

@@ -2,11 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from typing import Any
 
 from ragstone.core.database import Sql
 from ragstone.monitor.store.incoming import unfolded
-from ragstone.monitor.store.rows import ASSESS, counted, remembered, waiting_for
+from ragstone.monitor.store.rows import (
+    ASSESS,
+    WorkerState,
+    counted,
+    last_heartbeat,
+    waiting_for,
+    worker_state,
+)
 from ragstone.monitor.store.stored_examples import (
     alarms_firing,
     answers_together,
@@ -14,41 +21,6 @@ from ragstone.monitor.store.stored_examples import (
     trace_times,
     waiting_to_be_judged,
 )
-
-HEARTBEAT = "worker_alive"
-
-SILENT = 60.0
-"""Seconds without a sign of life after which the worker is silent; it gives one every few, but a
-machine that is busy may hold it up."""
-
-DEAD = 300.0
-"""Seconds without one after which it is dead, which is an alarm."""
-
-WorkerState = Literal["not_begun", "alive", "silent", "dead"]
-
-
-def last_sign(run: Sql) -> float | None:
-    """When the worker gave its last sign of life, in seconds since the epoch; None: never."""
-    beat = remembered(run, HEARTBEAT)
-    return None if beat is None else float(beat["at"])
-
-
-def worker_state(last: float | None, now: float) -> WorkerState:
-    """How the worker is.
-
-    >>> worker_state(None, 0), worker_state(0, 59), worker_state(0, 60), worker_state(0, 300)
-    ('not_begun', 'alive', 'silent', 'dead')
-
-    Args:
-        last: When it gave its last sign of life.
-        now: Seconds since the epoch.
-    """
-    if last is None:
-        return "not_begun"
-    if now - last >= DEAD:
-        return "dead"
-    return "silent" if now - last >= SILENT else "alive"
-
 
 HOUR, DAY = 3_600, 86_400
 
@@ -138,7 +110,7 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
     assess = waiting_for(run, ASSESS)
     waiting = [at for at in (first_part, assess.since) if at is not None]
     times = trace_times(run)
-    sign = last_sign(run)
+    sign = last_heartbeat(run)
     content = _shares({one: day.get(f"content_{one}", 0) for one in CONTENTS})
     return MonitorStatus(
         **{

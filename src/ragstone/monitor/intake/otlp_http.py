@@ -21,9 +21,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from ragstone.core.database import Database, Sql
 from ragstone.core.errors import StoreAway
 from ragstone.core.messages import worded
-from ragstone.monitor.duties.worker_status import DEAD, SILENT, last_sign
 from ragstone.monitor.store.incoming import unfolded
-from ragstone.monitor.store.rows import ASSESS, counted, waiting_for
+from ragstone.monitor.store.rows import ASSESS, DEAD, SILENT, counted, last_heartbeat, waiting_for
 from ragstone.monitor.store.stored_alarms import raised_alarms
 from ragstone.monitor.traces.otlp import inside, read_logs, read_traces
 from ragstone.monitor.traces.posted_examples import read_examples
@@ -289,7 +288,7 @@ def _judging(run: Sql, now: float) -> Iterator[str]:
     yield from _head("last_hour", "gauge", "How much came, was due and was done in an hour.")
     for what, n in sorted({"judged": 0, "due": 0, **counted(run, now - HOUR)}.items()):
         yield _line("last_hour", n, what=what)
-    sign = last_sign(run)
+    sign = last_heartbeat(run)
     if sign is not None:
         words = (
             "Since the worker's last sign of life: "

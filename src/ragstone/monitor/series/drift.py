@@ -9,10 +9,13 @@ import numpy as np
 from ragstone.core.database import Sql
 from ragstone.data import Example
 from ragstone.data.write import from_frame
-from ragstone.monitor.duties.fold_traces import kept_example
 from ragstone.monitor.store.batches import anchor_pairs
 from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_examples import first_example_at, sampled_examples
+from ragstone.monitor.store.stored_examples import (
+    first_example_at,
+    sampled_examples,
+    stored_example,
+)
 from ragstone.run import Run
 from ragstone.stats.comparison.differences import holm
 from ragstone.stats.comparison.paired import paired_difference
@@ -168,7 +171,7 @@ def compared(old: Values, new: Values, looks: int) -> tuple[FeatureDrift, ...]:
 
 def _of_store(run: Sql, since: float, until: float) -> Values:
     rows = sampled_examples(run, since, until, MOST)
-    values = _values(kept_example(row.record) for row in rows)
+    values = _values(stored_example(row.record) for row in rows)
     confidences = [row.confidence for row in rows if row.confidence is not None]
     return {**values, CONFIDENCE: confidences} if confidences else values
 

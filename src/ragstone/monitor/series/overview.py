@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Literal
 
 import numpy as np
 
@@ -10,27 +11,24 @@ from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.database import Sql
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
-from ragstone.monitor.alarms.lifecycle import WORSE, settled_bar
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD
 from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
 from ragstone.monitor.store.incoming import deployed
-from ragstone.monitor.store.scores import facet_values, scored_metrics
+from ragstone.monitor.store.scores import facet_values, labelled_scores, scored_metrics
 from ragstone.monitor.store.store import WIDTH, MonitorStore
-from ragstone.monitor.store.stored_alarms import RaisedAlarm, alarms_firing_after
+from ragstone.monitor.store.stored_alarms import WORSE, RaisedAlarm, alarms_firing_after
 from ragstone.monitor.store.stored_examples import ScoredTurn, session_turns
+from ragstone.stats.correction.corrected import two_phase_mean
+from ragstone.stats.monitoring.windows import WeightedSums
 from ragstone.stats.sessions import Better, SessionEstimate, Sessions, SessionValues, TurnScores
 
-from .compare_windows import (
-    DeployMarker,
-    MetricNow,
-    MetricState,
-    MonitorPageFacts,
+from .baselines import (
+    MeanWithInterval,
     SettledMean,
     SideBySide,
-    SliceValues,
     baseline_mean,
-    corrected_now,
+    settled_bar,
     side_by_side,
 )
 from .metric_over_time import (
@@ -52,6 +50,102 @@ MOST_VALUES = 50
 
 MARGIN = 0.05
 """Of the range, up to which a difference does not matter where no rule on the metric says more."""
+
+
+MetricState = Literal[
+    "below_bar", "above_bar", "as_before", "better", "worse", "cannot_tell", "no_data"
+]
+"""``below_bar``: an alarm of a rule on this metric is firing; or its confidence sequence lies
+beyond the bar, on the bad side. ``above_bar``: it lies on the good side. Without a bar, or where
+that leaves it open, the verdict beside what was before: ``as_before`` is *equivalent*."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeployMarker:
+    """When answers of a version were first seen."""
+
+    version: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedNow:
+    """The mean by the judge and the same corrected by people's labels, of all that is shown.
+
+    Attributes:
+        raw: By the judge alone.
+        corrected: By people's labels of some of these answers; its interval is for one look, so
+            settle when to look before labels come.
+        labels: The mean of people's labels alone, with an interval that holds at every look while
+            labels come in, exactly; None where the metric has no bounds.
+        why: Why there is no corrected mean, as a reason.
+    """
+
+    raw: MeanWithInterval
+    corrected: MeanWithInterval
+    labels: MeanWithInterval
+    why: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MetricNow:
+    """A metric on the first screen.
+
+    Attributes:
+        metric: Its text form.
+        state: What can be said of it.
+        window: The last full or filling window in which answers were judged; None: there is none.
+        judged_last_hour: Answers with a score that were given within the last hour.
+        bar: Of the first rule on it; None without one.
+        series: At most 240 windows with their bands.
+        before: Beside the baseline run, or, without one that has the metric, beside the stretch of
+            the same length before.
+        corrected: None where nobody labelled any of these answers.
+        alarms: Of the rules on this metric, the latest last.
+    """
+
+    metric: str
+    state: MetricState
+    window: MeanInWindow | None
+    judged_last_hour: int
+    bar: float | None
+    series: MetricOverTime
+    before: SideBySide
+    corrected: CorrectedNow | None
+    alarms: tuple[RaisedAlarm, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceValues:
+    """A name that traffic can be sliced by, with its most frequent values."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MonitorPageFacts:
+    """The first screen.
+
+    Attributes:
+        now: When it was made, in seconds since the epoch.
+        since: What is shown begins here and ends ``now``.
+        slice: Of which traffic; None: of all.
+        baseline: The name of the baseline run's folder; None without one.
+        metrics: Those with a rule first, then the others by name.
+        deploys: Versions first seen since then.
+        alarms: That were firing at any time since then, the latest last.
+        slices: What can be sliced by.
+    """
+
+    now: float
+    since: float
+    slice: Facet | None
+    baseline: str | None
+    metrics: tuple[MetricNow, ...]
+    deploys: tuple[DeployMarker, ...]
+    alarms: tuple[RaisedAlarm, ...]
+    slices: tuple[SliceValues, ...]
 
 
 def monitored(
@@ -213,6 +307,50 @@ def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricSt
     if window.band_low > bar:
         return "below_bar" if less_is_better else "above_bar"
     return None
+
+
+def corrected_now(
+    run: Sql, metric: str, since: float, until: float, slice: Facet | None, judged: Window
+) -> CorrectedNow | None:
+    """The mean of a stretch of time by the judge, corrected by labels, and by labels alone.
+
+    Labels are those of answers that were drawn by chance from the judged ones; each counts with one
+    over the probability that it was judged and labelled.
+
+    Args:
+        run: A reading of the store.
+        metric: Its text form.
+        since: In seconds since the epoch.
+        until: The same.
+        slice: Of which traffic; None: of all.
+        judged: All judged answers of this stretch.
+
+    Returns:
+        None if none of them is labelled.
+    """
+    rows = labelled_scores(run, metric, since, until, slice)
+    if not rows:
+        return None
+    weights = [1 / row.label_probability for row in rows]
+    found = two_phase_mean(
+        judged.sums,
+        [row.score for row in rows],
+        [1 / row.probability for row in rows],
+        [row.label for row in rows],
+        weights,
+        low=judged.scale.low,
+        high=judged.scale.high,
+        design_effect=judged.effect,
+    )
+    people = Window(
+        judged.scale, WeightedSums.of([row.label for row in rows], weights), judged.effect
+    )
+    return CorrectedNow(
+        raw=MeanWithInterval.of(judged.value, judged.once(), judged.n),
+        corrected=MeanWithInterval.of(found.value, found.interval, found.n_labels),
+        labels=MeanWithInterval.of(people.value, people.always(), people.n),
+        why=found.reason,
+    )
 
 
 ABSTENTION = "abstention"

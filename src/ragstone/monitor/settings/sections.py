@@ -17,7 +17,6 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
 from ragstone.judges.judge_names import check_name
 from ragstone.metrics import parse_metric
-from ragstone.monitor.export import WriteBack
 from ragstone.monitor.traces.redaction import Redaction
 
 from .settings_table import SettingsTable
@@ -199,6 +198,22 @@ class RetentionSettings:
 
     days: float = 30.0
     gigabytes: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBack:
+    """Where scores are written back to.
+
+    Args:
+        url: Of the receiver of logs, such as ``http://localhost:4318/v1/logs``.
+        headers: Sent with each request; a value may be a secret.
+    """
+
+    url: str
+    headers: Mapping[str, str]
+
+    def __repr__(self) -> str:
+        return f"WriteBack({self.url!r}, {sorted(self.headers)})"
 
 
 @dataclass(frozen=True, slots=True)

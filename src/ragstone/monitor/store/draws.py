@@ -5,6 +5,7 @@ after several tries) and ``shed`` (waited too long for its turn).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -36,6 +37,12 @@ def probability_of_all(turns: Iterable[DrawnTurn]) -> float:
         of = one.example if one.lot is None else one.lot
         least[of] = min(one.probability, least.get(of, 1.0))
     return prod(least.values())
+
+
+def lot(seed: str, session: str) -> float:
+    """A number from 0 to 1 that a session draws, or an answer without one: always the same."""
+    drawn = blake2b(f"{seed}\0{session}".encode("utf-8", "replace"), digest_size=8).digest()
+    return int.from_bytes(drawn) / 2**64
 
 
 DrawState = Literal["out", "due", "judged", "failed", "shed"]

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
 
+WORSE, NO_DATA, JUDGING_STOPPED = "worse", "no_data", "judging_stopped"
+
 COLUMNS = "number, rule, slice, kind, state, since, fired_at, resolved_at, facts"
 
 

@@ -6,10 +6,27 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ragstone.core.database import Sql
+from ragstone.core.errors import InputError
+from ragstone.data import Example
+from ragstone.data.json_text import Problem
+from ragstone.data.records import RecordReader
 
 from .rows import ASSESS, DRAW, count, done, in_pages, keep, marks, remembered, to_do
 from .scores import NewScore, ScoredExample, last_session_scores, write_scores
 from .watched_scores import Facet
+
+
+def stored_example(record: str) -> Example:
+    """Read the example of a stored record.
+
+    Raises:
+        InputError: The record is not one of ours.
+    """
+    problems: list[Problem] = []
+    example = RecordReader({}, layout="ragstone").read(json.loads(record), 1, problems)
+    if example is None:
+        raise InputError(f"The example cannot be read: {problems[0]}.")
+    return example
 
 
 class ToAssess(NamedTuple):

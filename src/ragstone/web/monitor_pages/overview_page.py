@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ragstone.monitor.duties.worker_status import MonitorStatus, monitor_status
-from ragstone.monitor.series.compare_windows import MetricNow, MonitorPageFacts
 from ragstone.monitor.series.metric_over_time import Facet
-from ragstone.monitor.series.overview import monitored
+from ragstone.monitor.series.overview import MetricNow, MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, raised_alarms, told_of

@@ -7,8 +7,8 @@ from math import isfinite
 
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.escape import single_line
-from ragstone.monitor.alarms.lifecycle import settled_bar
-from ragstone.monitor.alarms.slice_rules import AlarmBar, bar_of_run, limit_for, share_of, shares_of
+from ragstone.monitor.alarms.slice_rules import limit_for, share_of, shares_of
+from ragstone.monitor.series.baselines import AlarmBar, bar_of_run, settled_bar
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES, metric_range
 from ragstone.monitor.store.stored_alarms import raised_alarms, silence, silenced_until

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from ragstone.analysis.summaries.session_figures import ConversationFigure, ConversationFigures
-from ragstone.monitor.series.compare_windows import DeployMarker
 from ragstone.monitor.series.metric_over_time import (
     Facet,
     MeanInWindow,
     MetricOverTime,
     value_range,
 )
-from ragstone.monitor.series.overview import SessionWindow, turns_in_time
+from ragstone.monitor.series.overview import DeployMarker, SessionWindow, turns_in_time
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.report.number_format import counted, ends, in_percent, number, short_name
 from ragstone.report.pages.conversations_page import sentence

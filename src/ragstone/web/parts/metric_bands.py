@@ -7,8 +7,9 @@ from math import floor, isfinite, log10
 
 from markupsafe import Markup
 
-from ragstone.monitor.series.compare_windows import DeployMarker, MeanWithInterval, MetricNow
+from ragstone.monitor.series.baselines import MeanWithInterval
 from ragstone.monitor.series.metric_over_time import MeanInWindow, MetricOverTime
+from ragstone.monitor.series.overview import DeployMarker, MetricNow
 from ragstone.monitor.store.stored_alarms import RaisedAlarm
 from ragstone.report import charts
 from ragstone.report.number_format import counted, ends, number, percent, short_name, spoken

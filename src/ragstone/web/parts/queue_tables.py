@@ -17,7 +17,8 @@ from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
 from ragstone.core.errors import InputError
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
-from ragstone.monitor.series.compare_windows import CorrectedNow, MeanWithInterval, MetricNow
+from ragstone.monitor.series.baselines import MeanWithInterval
+from ragstone.monitor.series.overview import CorrectedNow, MetricNow
 from ragstone.report.number_format import counted, ends, number, short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words

@@ -1,0 +1,535 @@
+"""Baselines: a metric beside an earlier window, a run or a deploy; and the bars of alarms.
+
+A margin is counted from a finished run or from the first answers of the slice. The bar is the
+confidence limit of that baseline less the margin, so that uncertainty about the baseline raises
+no alarm.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, Literal, Protocol, Self
+
+import numpy as np
+import polars as pl
+
+from ragstone.analysis.comparison.comparison_result import Verdict
+from ragstone.analysis.scored_run import (
+    NO_VALUE,
+    Scored,
+    ValueRange,
+    known_metric,
+    known_system,
+    mean_of,
+)
+from ragstone.analysis.summaries.session_figures import has_sessions
+from ragstone.core.database import Sql
+from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.messages import reason
+from ragstone.data.example import SESSION
+from ragstone.monitor.settings import AlarmRule, BaselineSettings, MonitorSettings
+from ragstone.monitor.store.incoming import deployed, first_seen
+from ragstone.monitor.store.rows import remembered
+from ragstone.monitor.store.store import WIDTH, MonitorStore
+from ragstone.monitor.store.watched_scores import WatchedScore
+from ragstone.run import Run
+from ragstone.stats.comparison.differences import unpaired_difference
+from ragstone.stats.distributions import Interval
+from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
+
+from .metric_over_time import Facet, Window, read_stretch
+
+
+@dataclass(frozen=True, slots=True)
+class MeanWithInterval:
+    """A mean with its interval at 95 %, which is for one look; None where there is none."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    @classmethod
+    def of(cls, value: float | None, interval: Interval | None, n: int) -> Self:
+        """A mean with its interval, or with None for both ends."""
+        low, high = (None, None) if interval is None else (interval.low, interval.high)
+        return cls(value, low, high, n)
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """A metric now beside what it was before.
+
+    Attributes:
+        of: What it was before in: the name of a run's folder; None: in earlier answers.
+        before: The mean before.
+        now: The mean now, of all that is shown.
+        difference: ``now`` less ``before``; None where one of them is.
+        low: Low end of its interval at 95 %, which holds at every look; None where there is none.
+        high: Its high end.
+        margin: Within which both are equivalent; None: not asked.
+        verdict: The conclusion, for all metrics that are shown together.
+        why: Why there is no interval, as a reason; None if there is one.
+    """
+
+    of: str | None
+    before: MeanWithInterval
+    now: MeanWithInterval
+    difference: float | None
+    low: float | None
+    high: float | None
+    margin: float | None
+    verdict: Verdict
+    why: str | None
+
+
+ALPHA = 0.05
+
+
+class SettledMean(Protocol):
+    """A mean that does not change any more while it is looked at."""
+
+    @property
+    def value(self) -> float | None: ...
+
+    @property
+    def n(self) -> int: ...
+
+    def once(self, level: float) -> Interval | None:
+        """Its interval."""
+
+
+def side_by_side(
+    now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
+) -> SideBySide:
+    """A stretch that may still be filling, beside what was before.
+
+    The difference has the interval of two means of different rows, in which that of the stretch is
+    the one that holds at every look: the page may be looked at again and again. Of a family of m
+    comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first, where the
+    interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then *better* or
+    *worse* where that of level 1 - 5 % / m leaves out 0.
+
+    Args:
+        now: The stretch.
+        before: What it is compared with.
+        of: What that is: the name of a run; None: earlier answers.
+        margin: Up to which a difference does not matter, in the metric's unit; None: not asked.
+        family: How many comparisons are looked at together.
+
+    Source: Newcombe (1998) and Zou & Donner (2008) for the interval; Schuirmann (1987) for
+    equivalence; ``benchmarks/monitor_numbers.py`` measures how often it holds at all looks,
+    which is a little less than it says where what was before has 50 answers or fewer.
+    """
+    interval = _difference(now, before, 1 - ALPHA / family)
+    shown = _difference(now, before, 1 - ALPHA)
+    difference = None
+    if now.value is not None and before.value is not None:
+        difference = now.value - before.value
+    ends = (None, None) if shown is None else (shown.low, shown.high)
+    within = None if margin is None else _difference(now, before, 1 - 2 * ALPHA / family)
+    return SideBySide(
+        of=of,
+        before=_as_data(before),
+        now=_as_data(now),
+        difference=difference,
+        low=ends[0],
+        high=ends[1],
+        margin=margin,
+        verdict=_verdict(interval, within, margin, now.scale),
+        why=None if interval is not None else _why(now, before),
+    )
+
+
+def _difference(now: Window, before: SettledMean, level: float) -> Interval | None:
+    one, other = now.always(level), before.once(level)
+    if one is None or other is None or now.value is None or before.value is None:
+        return None
+    return unpaired_difference(now.value, one, before.value, other, level=level)
+
+
+def _verdict(
+    interval: Interval | None, within: Interval | None, margin: float | None, scale: ValueRange
+) -> Verdict:
+    if margin is not None and within is not None and -margin < within.low <= within.high < margin:
+        return "equivalent"
+    if interval is None or interval.low <= 0 <= interval.high or scale.better == "0":
+        return "cannot_tell"
+    return "better" if (interval.low > 0) == (scale.better == "+") else "worse"
+
+
+def _why(now: Window, before: SettledMean) -> str:
+    if now.scale.low is None or now.scale.high is None:
+        return reason("no_bounds")
+    return reason("too_few_to_compare", now=now.n, before=before.n)
+
+
+def _as_data(side: SettledMean) -> MeanWithInterval:
+    return MeanWithInterval.of(side.value, side.once(1 - ALPHA), side.n)
+
+
+@dataclass(frozen=True)
+class BaselineMean:
+    """The mean of a metric in a run.
+
+    Attributes:
+        scored: The run.
+        metric: Its text form there.
+        system: Of the run; None: all.
+    """
+
+    scored: Scored
+    metric: str
+    system: str | None
+
+    @cached_property
+    def value(self) -> float | None:
+        """The mean; None if no answer has a score."""
+        return mean_of(self._scores, self.scored.scale(self.metric)).value
+
+    @cached_property
+    def n(self) -> int:
+        """Answers with a score."""
+        return int((self._scores["status"] == "value").sum())
+
+    def once(self, level: float) -> Interval | None:
+        """Its interval, by the clusters of the run."""
+        return mean_of(self._scores, self.scored.scale(self.metric), level=level).interval
+
+    @cached_property
+    def _scores(self) -> pl.DataFrame:
+        scores = self.scored.of(self.metric)
+        return scores if self.system is None else scores.filter(pl.col("system") == self.system)
+
+
+@lru_cache(maxsize=256)
+def baseline_mean(path: Path, system: str | None, metric: str) -> BaselineMean | None:
+    """A metric of a finished run, which is read once; None if it was not measured there.
+
+    Args:
+        path: The run's folder.
+        system: Of the run; None: all.
+        metric: Any form of its name.
+
+    Raises:
+        InputError: It is no finished run, or lacks the system.
+    """
+    scored = _scored(path, ())
+    try:
+        form = known_metric(scored, metric)
+    except UnknownName:
+        return None
+    return BaselineMean(scored, form, None if system is None else known_system(scored, system))
+
+
+DAY = 86_400.0
+EVER = 1e12
+
+
+@dataclass(frozen=True, slots=True)
+class AcrossDeploy:
+    """A metric before and after a deploy.
+
+    Attributes:
+        version: That was deployed.
+        at: When answers of it were first seen, in seconds since the epoch.
+        since: Where the stretch before begins.
+        until: Where the stretch after ends.
+        found: Both, with their difference.
+    """
+
+    version: str
+    at: float
+    since: float
+    until: float
+    found: SideBySide
+
+
+def across_deploy(
+    store: MonitorStore,
+    metric: str,
+    version: str,
+    *,
+    now: float,
+    span: float = DAY,
+    slice: Facet | None = None,
+    margin: float | None = None,
+) -> AcrossDeploy:
+    """A metric in the time before a version was first seen, and in the time after.
+
+    Neither reaches over another deploy. The two minutes in which it happened count for neither. The
+    answers are those of the time, whichever version gave them; for those of a version alone, take
+    its slice.
+
+    Args:
+        store: What is monitored.
+        metric: Its text form.
+        version: Of answers that were seen.
+        now: In seconds since the epoch.
+        span: How far it looks before and after, in seconds.
+        slice: Of which traffic; None: of all.
+        margin: Up to which a difference does not matter; None: not asked.
+
+    Raises:
+        UnknownName: No answer of this version was seen.
+    """
+    with store.database.reading() as run:
+        return across_deploy_in(
+            run, metric, version, now=now, span=span, slice=slice, margin=margin
+        )
+
+
+def across_deploy_in(
+    run: Sql,
+    metric: str,
+    version: str,
+    *,
+    now: float,
+    span: float,
+    slice: Facet | None,
+    margin: float | None,
+) -> AcrossDeploy:
+    """As ``across_deploy``, within a reading of the store."""
+    at = first_seen(run, version)
+    if at is None:
+        there = [name for name, _ in deployed(run, 0, EVER)]
+        raise UnknownName("version of these answers", version, there)
+    others = [seen for name, seen in deployed(run, at - span, at + span) if name != version]
+    earlier = [seen for seen in others if seen <= at]
+    since = max(earlier, default=at - span)
+    until = min([at + span, now, *(seen for seen in others if seen > at)])
+    slot = at // WIDTH * WIDTH
+    # What an earlier deploy happened in counts for neither.
+    begin = since + WIDTH if earlier else since
+    before = read_stretch(run, metric, begin, slot, slice)
+    end = until + WIDTH if until == now else until
+    after = read_stretch(run, metric, slot + WIDTH, end, slice)
+    found = side_by_side(after, before, of=None, margin=margin)
+    return AcrossDeploy(version, at, since, until, found)
+
+
+BarSource = Literal["rule", "run", "slice_of_run", "first_answers"]
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmBar:
+    """The mean that is still right.
+
+    Attributes:
+        value: On the metric's own scale.
+        source: Where it comes from: the rule, the baseline run, the slice's own part of that run,
+            or the first judged answers of the slice.
+        limit: The baseline's confidence limit, of which the margin was taken; None for a bar of
+            the rule.
+        mean: The baseline's mean; None for a bar of the rule.
+        n: Its answers.
+    """
+
+    value: float
+    source: BarSource = "rule"
+    limit: float | None = None
+    mean: float | None = None
+    n: int | None = None
+
+
+def unit_of(rule: AlarmRule) -> dict[str, str]:
+    """What is kept of a rule that looks at sessions, so that it begins anew when that changes."""
+    return {} if rule.of == "answers" else {"of": rule.of}
+
+
+BAR_LEVEL = 0.9
+"""Of the interval, of which one end counts: that end holds with 95 %."""
+
+USUAL_MEAN = 0.85
+"""Of the first answers, as a share of the best, where a rule's delay is told before any came."""
+
+FEWEST = 30
+"""Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""
+
+
+def bar_of_run(rule: AlarmRule, baseline: BaselineSettings, slice: str) -> AlarmBar:
+    """The bar of a rule with a margin to a run.
+
+    A slice is compared with the same slice of the run where that has enough answers, else with the
+    whole run.
+
+    Args:
+        rule: With a margin.
+        baseline: With a run.
+        slice: ``facet=value``, or nothing.
+
+    Raises:
+        InputError: The run cannot be read, or lacks the metric or the system.
+    """
+    if baseline.run is None:
+        raise InputError(f"{rule.name}: there is no baseline run to count its margin from.")
+    return _bar_of_run(rule, baseline.run, baseline.system, slice)
+
+
+def bar_beforehand(rule: AlarmRule, baseline: BaselineSettings) -> AlarmBar:
+    """The bar that a rule has, or would have after ``USUAL_MEAN`` in its first answers.
+
+    Args:
+        rule: Any.
+        baseline: What margins are counted from.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks the metric or the system.
+    """
+    if rule.bar is not None:
+        return AlarmBar(rule.bar)
+    if baseline.run is not None:
+        return bar_of_run(rule, baseline, rule.slice if rule.value is not None else "")
+    low, high = rule.range.low, rule.range.high
+    good = round(baseline.answers * USUAL_MEAN)
+    best, worst = (high, low) if rule.better == "+" else (low, high)
+    scores = [WatchedScore(0, "", 0, 0, best, 1.0, None, "")] * good
+    return bar_of_first(
+        rule, [*scores, *[scores[0]._replace(value=worst)] * (baseline.answers - good)]
+    )
+
+
+def bar_of_first(rule: AlarmRule, scores: Sequence[WatchedScore]) -> AlarmBar:
+    """The bar of a rule with a margin to these scores, each weighted by one over its probability.
+
+    Args:
+        rule: With a margin.
+        scores: At least two.
+
+    Source: Horvitz & Thompson (1952); the interval as in ``stats.heavy_rows``.
+    """
+    low, high = rule.range.low, rule.range.high
+    values = np.clip([one.value for one in scores], low, high)
+    weights = 1 / np.array([one.probability for one in scores])
+    total = float(weights.sum())
+    mean = min(max(float((weights * values).sum()) / total, low), high)
+    variance = float((np.square(weights) * np.square(values - mean)).sum()) / total**2
+    ends = heavy_wilson_ends(
+        mean,
+        variance,
+        rows=heaviest_size(weights),
+        df=variance_df(weights),
+        level=BAR_LEVEL,
+        low=low,
+        high=high,
+    )
+    return _bar(rule, "first_answers", mean, Interval(*ends, BAR_LEVEL, "wilson"), len(scores))
+
+
+@lru_cache(maxsize=4096)
+def _bar_of_run(rule: AlarmRule, path: Path, system: str | None, slice: str) -> AlarmBar:
+    facet, _, value = slice.partition("=")
+    whole = _scores(path, system, rule, "")
+    part = _part(path, system, rule, facet, value) if facet else None
+    scores, source = (whole, "run") if part is None else (part, "slice_of_run")
+    scale = _scored(path, ()).scale(known_metric(_scored(path, ()), rule.metric))
+    scale = replace(scale, rate=False) if rule.of == "sessions" else scale
+    found = mean_of(scores, scale, level=BAR_LEVEL)
+    if found.value is None or found.interval is None:
+        raise InputError(
+            f"{rule.name}: {path} has too few scores of {rule.metric} to count a margin from. "
+            "Name another run in [baseline], or write bar in place of margin."
+        )
+    return _bar(rule, source, found.value, found.interval, found.n)  # type: ignore[arg-type]
+
+
+def _bar(rule: AlarmRule, source: BarSource, mean: float, interval: Interval, n: int) -> AlarmBar:
+    limit = interval.low if rule.better == "+" else interval.high
+    margin = rule.margin or 0.0
+    value = limit - margin if rule.better == "+" else limit + margin
+    return AlarmBar(value, source, limit, mean, n)
+
+
+def _part(
+    path: Path, system: str | None, rule: AlarmRule, facet: str, value: str
+) -> pl.DataFrame | None:
+    """The scores of a slice of the run; None where it has none or few."""
+    try:
+        scores = _scores(path, system, rule, facet)
+    except InputError:
+        return None
+    column = "system" if facet == "system" else f"by {facet}"
+    found = scores.filter(pl.col(column) == value)
+    return found if (found["status"] == "value").sum() >= FEWEST else None
+
+
+@lru_cache(maxsize=8)
+def _scored(path: Path, fields: tuple[str, ...]) -> Scored:
+    return Scored(Run.open(path), by=fields)
+
+
+def _scores(path: Path, system: str | None, rule: AlarmRule, facet: str) -> pl.DataFrame:
+    by = (facet,) if facet else ()
+    in_sessions = rule.of == "sessions" and has_sessions(_scored(path, by).run)
+    scored = _scored(path, (*by, SESSION) if in_sessions else by)
+    scores = scored.of(known_metric(scored, rule.metric))
+    if system is not None:
+        scores = scores.filter(pl.col("system") == known_system(scored, system))
+    return _of_sessions(scores) if in_sessions else scores
+
+
+def _of_sessions(scores: pl.DataFrame) -> pl.DataFrame:
+    """One row a session, with the mean of its turns and the facets of its last turn.
+
+    Where a turn is missing, so is its session; undefined turns do not count.
+    """
+    field = f"by {SESSION}"
+    session = pl.when(pl.col(field) == NO_VALUE).then(pl.col("example_id")).otherwise(pl.col(field))
+    found = scores.group_by("system", session.alias("own session"), maintain_order=True).agg(
+        pl.exclude("value", "status").last(),
+        pl.col("value").mean(),
+        status=pl.when((pl.col("status") == "missing").any())
+        .then(pl.lit("missing"))
+        .when((pl.col("status") == "value").any())
+        .then(pl.lit("value"))
+        .otherwise(pl.lit("undefined")),
+    )
+    return found.with_columns(value=pl.when(pl.col("status") == "value").then("value"))
+
+
+def settled_bar(
+    run: Sql, settings: MonitorSettings, rule: AlarmRule, slice: str
+) -> AlarmBar | None:
+    """The bar of a rule in a slice; None where its first answers have not all come yet.
+
+    Args:
+        run: Within a transaction or a reading.
+        settings: With the rule.
+        rule: Any.
+        slice: ``facet=value``, or nothing.
+
+    Raises:
+        InputError: The baseline run cannot be read, or lacks the metric or the system.
+    """
+    if rule.bar is not None:
+        return AlarmBar(rule.bar)
+    if settings.baseline.run is not None:
+        return bar_of_run(rule, settings.baseline, slice)
+    learnt = learnt_bar(run, rule, slice, settings.baseline.answers)
+    return None if learnt is None else learnt[0]
+
+
+def learnt_bar(
+    run: Sql, rule: AlarmRule, slice: str, wanted: int
+) -> tuple[AlarmBar, int, str] | None:
+    """The bar that was counted from first answers, the number of their last one, its judge."""
+    kept = remembered(run, learnt_name(rule, slice))
+    if kept is None or kept.get("of") != learnt_of(rule, wanted):
+        return None
+    return AlarmBar(**kept["bar"]), kept["last"], kept["judge"]
+
+
+def learnt_name(rule: AlarmRule, slice: str) -> str:
+    return f"bar {rule.name} {slice}"
+
+
+def learnt_of(rule: AlarmRule, wanted: int) -> dict[str, Any]:
+    """For what a bar was counted: with another metric, margin or number it is counted anew."""
+    return {
+        "metric": rule.metric,
+        "better": rule.better,
+        "margin": rule.margin,
+        "answers": wanted,
+        **unit_of(rule),
+    }
