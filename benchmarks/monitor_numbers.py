@@ -7,7 +7,7 @@ then a metric's 240 windows, of all traffic and of a slice, and while the last t
 summed up yet; and how long the whole first screen takes. Then pages of 24 windows of 400 answers
 that come: how often all windows hold at all looks, one after each answer, and how wide the sequence
 is at the end, beside the interval for one look. Answers of which a guard doubts are worse; they are
-judged with another probability. Last, how often a stretch of answers is called better or worse than
+judged with another probability. Last, how often a window of answers is called better or worse than
 a run that was as good, at any of twenty looks.
 """
 

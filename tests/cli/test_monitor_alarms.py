@@ -13,9 +13,9 @@ from ragstone.monitor.settings import read_settings
 from ragstone.monitor.store.store import open_store
 from ragstone.monitor.store.stored_alarms import (
     add_alarm,
-    end_telling,
-    queue_tellings,
-    take_telling,
+    end_notification,
+    queue_notifications,
+    take_notification,
 )
 from tests.project import ROOT
 
@@ -34,10 +34,10 @@ def store(tmp_path: Path) -> str:
     now = time.time()
     with opened.database.transaction() as sql:
         alarm = add_alarm(sql, "faith", "", "worse", since=now - 60, fired_at=now, facts=FACTS)
-        queue_tellings(sql, now, [(alarm.number, "hook", "fired")])
-        one = take_telling(sql, "hook", now, now)
+        queue_notifications(sql, now, [(alarm.number, "hook", "fired")])
+        one = take_notification(sql, "hook", now, now)
         assert one is not None
-        end_telling(sql, one, "due", now + 5, "the server answered with status 500")
+        end_notification(sql, one, "due", now + 5, "the server answered with status 500")
     opened.close()
     return str(tmp_path)
 

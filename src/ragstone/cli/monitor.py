@@ -182,11 +182,11 @@ def erase(
 
     Exit status: 0 gone, 1 not agreed to, 2 no such store, or nobody named.
     """
-    from ragstone.monitor import forget, open_store
-    from ragstone.monitor.duties.erasure import require_somebody
+    from ragstone.monitor import erase, open_store
+    from ragstone.monitor.duties.erasure import require_person_or_session
     from ragstone.report.number_format import counted
 
-    require_somebody(session, user)
+    require_person_or_session(session, user)
     named = (("session", session), ("user", user))
     what = " and of ".join(f"{name} {single_line(id)}" for name, id in named if id)
     question = f"Everything of {what} goes, and cannot be brought back. Go on?"
@@ -194,7 +194,7 @@ def erase(
     try:
         if not agreed(question, yes=yes, json=json):
             raise typer.Exit(1)
-        gone = forget(opened, session=session or None, user=user or None)
+        gone = erase(opened, session=session or None, user=user or None)
     finally:
         opened.close()
     if json:

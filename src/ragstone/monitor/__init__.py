@@ -1,14 +1,18 @@
 """Watches a system in production: its traces, how good its answers are, and when they get worse.
 
-traces     makes examples of what arrives
-intake     takes it
-store      everything that is kept, in SQLite or PostgreSQL, and all SQL
-following  folds, judges and keeps house, in a process of its own
-numbers    how good the answers are over time
-alarms     when they got worse, and who is told
-settings   the one TOML file that says how all this is done
+worker          the process that does all duties, one by one
+duties          fold traces, check, draw and judge answers, sum scores up, erase
+intake          takes in what arrives, over HTTP, from files and from the recorder
+alarms          when answers got worse, and the notifications about it
+export          a window of answers as a data set, and scores as OTLP logs
+send_to_people  answers that people are to label
+series          how good the answers are over time, and beside a baseline
+settings        the one TOML file that says how all this is done
+store           everything that is kept, in SQLite or PostgreSQL, and all SQL
+traces          makes examples of traces
 
-Names are loaded when they are first used: ``record`` stands in apps that have nothing else of it.
+Each imports those below it, never those above. Names are loaded when they are first used:
+``record`` stands in apps that have nothing else of it.
 """
 
 from importlib import import_module
@@ -16,7 +20,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .duties.draw_answers import BackfillPlan, begin_backfill, plan_backfill
-    from .duties.erasure import Forgotten, forget
+    from .duties.erasure import Erasure, erase
     from .duties.worker_status import MonitorStatus, monitor_status
     from .export import export
     from .intake.recorder import Recorder, record, start_recorder
@@ -25,14 +29,14 @@ if TYPE_CHECKING:
 
 _ROOMS = {
     "BackfillPlan": "duties.draw_answers",
-    "Forgotten": "duties.erasure",
+    "Erasure": "duties.erasure",
     "MonitorSettings": "settings",
     "MonitorStatus": "duties.worker_status",
     "MonitorStore": "store.store",
     "Recorder": "intake.recorder",
     "begin_backfill": "duties.draw_answers",
+    "erase": "duties.erasure",
     "export": "export",
-    "forget": "duties.erasure",
     "monitor_status": "duties.worker_status",
     "open_store": "store.store",
     "plan_backfill": "duties.draw_answers",
@@ -43,14 +47,14 @@ _ROOMS = {
 
 __all__ = [
     "BackfillPlan",
-    "Forgotten",
+    "Erasure",
     "MonitorSettings",
     "MonitorStatus",
     "MonitorStore",
     "Recorder",
     "begin_backfill",
+    "erase",
     "export",
-    "forget",
     "monitor_status",
     "open_store",
     "plan_backfill",

@@ -68,12 +68,12 @@ def exported_record(one: StoredExample) -> dict[str, Any]:
     record = dict(one.record)
     record["id"] = one.id
     record["slices"] = {**one.facets, **(record.get("slices") or {})}
-    told = {
+    origin = {
         "at": datetime.fromtimestamp(one.at, UTC).isoformat(),
         "trace": one.trace,
         "span": one.span,
     }
-    record["meta"] = {**(record.get("meta") or {}), **told}
+    record["meta"] = {**(record.get("meta") or {}), **origin}
     if one.session is not None:
         record["session"] = one.session
     return record
@@ -122,7 +122,7 @@ def write_back(
     Args:
         store: Where they are.
         to: Where they go.
-        means: By metric, the mean of its window, told beside each score.
+        means: By metric, the mean of its window, sent beside each score.
         send: Sends one body; by default by HTTP.
 
     Raises:
@@ -163,7 +163,7 @@ def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
     record.time_unix_nano = record.observed_time_unix_nano = round(one.judged_at * 1e9)
     record.event_name = EVENT
     record.trace_id, record.span_id = _bytes(one.trace, 16), _bytes(one.span, 8)
-    told: dict[str, str | float | int | None] = {
+    attributes: dict[str, str | float | int | None] = {
         "gen_ai.evaluation.name": one.metric,
         "gen_ai.evaluation.score.value": one.value,
         "gen_ai.evaluation.score.label": one.label,
@@ -176,14 +176,14 @@ def _record(record: Any, one: ScoredAnswer, mean: WindowMean | None) -> None:
         "ragstone.probability": one.probability,
     }
     if mean is not None:
-        told |= {
+        attributes |= {
             "ragstone.window.mean": mean.value,
             "ragstone.window.low": mean.low,
             "ragstone.window.high": mean.high,
             "ragstone.window.n": mean.n,
             "ragstone.window.hours": mean.hours,
         }
-    for name, value in told.items():
+    for name, value in attributes.items():
         if value is not None:
             _attribute(record.attributes, name, value)
 
@@ -219,7 +219,7 @@ def post(to: WriteBack, body: bytes) -> None:
     """Send a body by HTTP.
 
     Raises:
-        NotTaken: It was not taken; no header's value is told.
+        NotTaken: It was not taken; no header's value is in the message.
     """
     headers = {**to.headers, "content-type": "application/x-protobuf"}
     try:

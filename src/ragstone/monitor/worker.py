@@ -21,7 +21,7 @@ from threading import Event, Thread
 from ragstone.core.database import POSTGRES, connect
 from ragstone.models.model_store import locked
 
-from .alarms.notifications import wait_until_told
+from .alarms.notifications import wait_until_notified
 from .alarms.watch import watch
 from .duties.draw_answers import Sampling
 from .duties.erasure import Retention
@@ -50,7 +50,7 @@ def sole_worker(store: MonitorStore, note: Callable[[str], None]) -> Iterator[Ca
 
     Args:
         store: What is worked on.
-        note: Told in words if there is another.
+        note: Called with a sentence if there is another.
 
     Yields:
         What says whether this is still the one, to be asked now and then.
@@ -119,8 +119,8 @@ class _PostgresTurn:
 BEAT = 5.0
 """Seconds between two signs of life in the store, and between two looks for alarms."""
 
-TELLING = 3.0
-"""Seconds that a message has to be told at the end; what is not is told by the next worker."""
+NOTIFYING = 3.0
+"""Seconds for notifications at the end; what is not sent then is sent by the next worker."""
 
 PAUSE = 0.25
 """Seconds until the store is looked at again where nothing was to be done."""
@@ -282,7 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for one in (signal.SIGTERM, signal.SIGINT):
             signal.signal(one, lambda *_: worker.stop())
         worker.run()
-        wait_until_told(store, TELLING)
+        wait_until_notified(store, NOTIFYING)
         # A model that still computes does not hold up the end: its batch goes on with the next.
         os._exit(0)
 

@@ -27,22 +27,22 @@ from ragstone.monitor.alarms.notifications import (
     LONGEST,
     MOST_TRIES,
     NotificationText,
-    NotTold,
+    UndeliveredNotification,
     letter,
-    tell_by_email,
-    tell_file,
-    tell_next,
-    tell_soon,
-    tell_stdout,
-    tell_webhook,
-    wait_until_told,
+    notify_by_email,
+    notify_file,
+    notify_next,
+    notify_soon,
+    notify_stdout,
+    notify_webhook,
+    wait_until_notified,
 )
 from ragstone.monitor.settings import (
     EmailChannel,
     FileChannel,
     MonitorSettings,
+    NotificationSettings,
     StdoutChannel,
-    TellSettings,
     WebhookChannel,
 )
 from ragstone.monitor.store.store import MonitorStore
@@ -50,9 +50,9 @@ from ragstone.monitor.store.stored_alarms import (
     RaisedAlarm,
     add_alarm,
     channel_standings,
-    end_telling,
-    queue_tellings,
-    take_telling,
+    end_notification,
+    queue_notifications,
+    take_notification,
 )
 
 NOW = 1_700_000_000.0
@@ -111,7 +111,7 @@ def test_a_webhook_gets_the_alarm_signed(server: Scripted, monkeypatch: pytest.M
     channel = WebhookChannel(
         "w", server.url, None, "ALARM_SECRET", {"Authorization": "ALARM_TOKEN"}
     )
-    tell_webhook(channel, MESSAGE, NOW)
+    notify_webhook(channel, MESSAGE, NOW)
     ((headers, body),) = server.got
     told = json.loads(body)
     assert (told["alarm"], told["event"], told["rule"], told["id"]) == (
@@ -128,8 +128,8 @@ def test_a_webhook_gets_the_alarm_signed(server: Scripted, monkeypatch: pytest.M
 @pytest.mark.parametrize("status", [301, 302, 307, 400, 404, 429, 500, 503])
 def test_only_a_2xx_counts_and_no_redirect_is_followed(server: Scripted, status: int) -> None:
     server.statuses = [status]
-    with pytest.raises(NotTold, match=f"status {status}"):
-        tell_webhook(WebhookChannel("w", server.url), MESSAGE, NOW)
+    with pytest.raises(UndeliveredNotification, match=f"status {status}"):
+        notify_webhook(WebhookChannel("w", server.url), MESSAGE, NOW)
     assert len(server.got) == 1
 
 
@@ -138,8 +138,8 @@ def test_a_webhook_that_hangs_is_given_up(
 ) -> None:
     monkeypatch.setattr(webhook, "PATIENCE", 0.3)
     server.hangs = True
-    with pytest.raises(NotTold, match="no answer within"):
-        tell_webhook(WebhookChannel("w", server.url), MESSAGE, NOW)
+    with pytest.raises(UndeliveredNotification, match="no answer within"):
+        notify_webhook(WebhookChannel("w", server.url), MESSAGE, NOW)
 
 
 def test_a_webhook_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,16 +159,16 @@ def test_a_webhook_that_drips_is_given_up(monkeypatch: pytest.MonkeyPatch) -> No
         thread = threading.Thread(target=drip)
         thread.start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}/"
-        with pytest.raises(NotTold):
-            tell_webhook(WebhookChannel("w", url), MESSAGE, NOW)
+        with pytest.raises(UndeliveredNotification):
+            notify_webhook(WebhookChannel("w", url), MESSAGE, NOW)
         over.set()
         thread.join()
 
 
 def test_a_secret_address_is_told_to_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOOK", "http://127.0.0.1:1/services/hunter2")
-    with pytest.raises(NotTold) as raised:
-        tell_webhook(WebhookChannel("w", url_from="HOOK"), MESSAGE, NOW)
+    with pytest.raises(UndeliveredNotification) as raised:
+        notify_webhook(WebhookChannel("w", url_from="HOOK"), MESSAGE, NOW)
     assert "hunter2" not in str(raised.value)
 
 
@@ -213,7 +213,7 @@ def mail(port: int, **more: Any) -> EmailChannel:
 
 def test_a_letter_says_the_alarm_in_plain_text() -> None:
     with mail_server() as (box, port):
-        tell_by_email(mail(port), MESSAGE, NOW)
+        notify_by_email(mail(port), MESSAGE, NOW)
     (raw,) = box.letters
     read = message_from_bytes(raw, policy=policy.default)
     assert box.envelopes[0].rcpt_tos == ["a@example.org", "b@example.org"]
@@ -226,7 +226,7 @@ def test_a_letter_says_the_alarm_in_plain_text() -> None:
 
 def test_a_hostile_slice_makes_no_header_and_no_other_recipient() -> None:
     with mail_server() as (box, port):
-        tell_by_email(mail(port), MESSAGE, NOW)
+        notify_by_email(mail(port), MESSAGE, NOW)
     read = message_from_bytes(box.letters[0], policy=policy.default)
     assert read["Bcc"] is None
     assert "Bcc: all@example.org" in read["Subject"]
@@ -242,21 +242,21 @@ def test_every_header_of_a_letter_is_one_line() -> None:
 def test_a_mail_server_that_refuses_is_told_by_its_code_alone() -> None:
     with mail_server() as (box, port):
         box.reply = "554 no hunter2"
-        with pytest.raises(NotTold, match="code 554") as raised:
-            tell_by_email(mail(port), MESSAGE, NOW)
+        with pytest.raises(UndeliveredNotification, match="code 554") as raised:
+            notify_by_email(mail(port), MESSAGE, NOW)
     assert "hunter2" not in str(raised.value)
 
 
 def test_a_mail_server_that_is_away_is_told() -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    with pytest.raises(NotTold, match="cannot be used"):
-        tell_by_email(mail(port), MESSAGE, NOW)
+    with pytest.raises(UndeliveredNotification, match="cannot be used"):
+        notify_by_email(mail(port), MESSAGE, NOW)
 
 
 def test_a_server_without_tls_gets_no_letter_where_starttls_is_asked_for() -> None:
-    with mail_server() as (box, port), pytest.raises(NotTold):
-        tell_by_email(mail(port, security="starttls"), MESSAGE, NOW)
+    with mail_server() as (box, port), pytest.raises(UndeliveredNotification):
+        notify_by_email(mail(port, security="starttls"), MESSAGE, NOW)
     assert box.letters == []
 
 
@@ -299,7 +299,7 @@ def test_a_letter_goes_through_tls_with_user_and_password(
     trusted = ssl.create_default_context(cafile=str(certificate[0]))
     with mail_server(authenticator=sign_in, **options) as (box, port):
         channel = mail(port, security=security, user="u", password_from="SMTP_PASSWORD")
-        tell_by_email(channel, MESSAGE, NOW, trusted)
+        notify_by_email(channel, MESSAGE, NOW, trusted)
     assert len(box.letters) == 1
     assert asked == [(b"u", b"pw")]
 
@@ -312,8 +312,8 @@ def test_a_certificate_that_nobody_trusts_gets_no_password(
     own.load_cert_chain(*certificate)
     with mail_server(tls_context=own, require_starttls=True) as (box, port):
         channel = mail(port, security="starttls", user="u", password_from="SMTP_PASSWORD")
-        with pytest.raises(NotTold):
-            tell_by_email(channel, MESSAGE, NOW)
+        with pytest.raises(UndeliveredNotification):
+            notify_by_email(channel, MESSAGE, NOW)
     assert box.letters == []
 
 
@@ -322,8 +322,8 @@ def test_a_certificate_that_nobody_trusts_gets_no_password(
 
 def test_a_file_gets_a_line_of_json_for_each_message(tmp_path: Path) -> None:
     channel = FileChannel("f", tmp_path / "alarms.jsonl")
-    tell_file(channel, MESSAGE)
-    tell_file(channel, replace(MESSAGE, event="resolved"))
+    notify_file(channel, MESSAGE)
+    notify_file(channel, replace(MESSAGE, event="resolved"))
     lines = channel.file.read_text().splitlines()
     assert [json.loads(one)["event"] for one in lines] == ["fired", "resolved"]
 
@@ -331,20 +331,20 @@ def test_a_file_gets_a_line_of_json_for_each_message(tmp_path: Path) -> None:
 def test_what_a_kill_left_of_a_line_does_not_spoil_the_next(tmp_path: Path) -> None:
     channel = FileChannel("f", tmp_path / "alarms.jsonl")
     channel.file.write_text('{"id": "half')
-    tell_file(channel, MESSAGE)
+    notify_file(channel, MESSAGE)
     half, whole = channel.file.read_text().splitlines()
     assert half == '{"id": "half'
     assert json.loads(whole)["alarm"] == 7
 
 
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    with pytest.raises(NotTold, match="cannot be written"):
-        tell_file(FileChannel("f", tmp_path), MESSAGE)
+    with pytest.raises(UndeliveredNotification, match="cannot be written"):
+        notify_file(FileChannel("f", tmp_path), MESSAGE)
 
 
 def test_the_output_gets_one_line_without_control_characters() -> None:
     out = io.StringIO()
-    tell_stdout(MESSAGE, out)
+    notify_stdout(MESSAGE, out)
     assert out.getvalue().count("\n") == 1
     assert "\x1b" not in out.getvalue()
     assert "\u202e" not in out.getvalue()
@@ -357,17 +357,19 @@ def test_the_output_gets_one_line_without_control_characters() -> None:
 def queue(store: MonitorStore) -> Iterator[MonitorStore]:
     with store.database.transaction() as run:
         alarm = add_alarm(run, "faith", "", "quality", since=NOW, fired_at=NOW, facts=FACTS)
-        queue_tellings(run, NOW, [(alarm.number, "c", "fired"), (alarm.number, "c", "resolved")])
+        queue_notifications(
+            run, NOW, [(alarm.number, "c", "fired"), (alarm.number, "c", "resolved")]
+        )
     yield store
-    wait_until_told(store, 30)
+    wait_until_notified(store, 30)
 
 
-def settings(channel: TellSettings) -> MonitorSettings:
+def settings(channel: NotificationSettings) -> MonitorSettings:
     return MonitorSettings(tells=(channel,))
 
 
-def tell(store: MonitorStore, channel: TellSettings, now: float) -> bool:
-    return tell_next(store, settings(channel), channel, now)
+def tell(store: MonitorStore, channel: NotificationSettings, now: float) -> bool:
+    return notify_next(store, settings(channel), channel, now)
 
 
 def events(file: Path) -> list[str]:
@@ -388,7 +390,7 @@ def test_after_a_kill_between_telling_and_writing_it_down_it_is_told_again(
 ) -> None:
     channel = FileChannel("c", tmp_path / "a.jsonl")
     with queue.database.transaction() as run:
-        one = take_telling(run, "c", NOW, NOW + HELD)
+        one = take_notification(run, "c", NOW, NOW + HELD)
     assert one is not None
     assert not tell(queue, channel, NOW + HELD - 1)
     assert tell(queue, channel, NOW + HELD)
@@ -397,7 +399,7 @@ def test_after_a_kill_between_telling_and_writing_it_down_it_is_told_again(
 
 def test_two_processes_do_not_both_take_a_message(queue: MonitorStore) -> None:
     with queue.database.transaction() as run:
-        first, second = (take_telling(run, "c", NOW, NOW + HELD) for _ in range(2))
+        first, second = (take_notification(run, "c", NOW, NOW + HELD) for _ in range(2))
     assert first is not None
     assert second is None
 
@@ -412,7 +414,7 @@ def test_while_a_message_is_told_nobody_else_tells_it(
             others.append(True)
             others.append(tell(queue, channel, NOW + HELD - 1))
 
-    monkeypatch.setattr(sending, "_tell", telling)
+    monkeypatch.setattr(sending, "_notify", telling)
     assert tell(queue, channel, NOW)
     assert others == [True, False]
 
@@ -465,14 +467,14 @@ def test_a_channel_that_hangs_keeps_no_other_waiting(
 ) -> None:
     server.hangs = True
     with queue.database.transaction() as run:
-        queue_tellings(run, NOW, [(1, "f", "fired")])
+        queue_notifications(run, NOW, [(1, "f", "fired")])
     there = FileChannel("f", tmp_path / "a.jsonl")
     both = MonitorSettings(tells=(WebhookChannel("c", server.url), there))
-    tell_soon(queue, both, clock=lambda: NOW)
+    notify_soon(queue, both, clock=lambda: NOW)
     wait_for(lambda: there.file.exists() and bool(server.got))
     assert events(there.file) == ["fired"]
     server.delay.set()
-    wait_until_told(queue, 30)
+    wait_until_notified(queue, 30)
     with queue.database.reading() as run:
         assert {one.channel: one.done for one in channel_standings(run)} == {"c": 2, "f": 1}
 
@@ -490,11 +492,11 @@ def test_only_the_server_tells_on_the_output(
     queue: MonitorStore, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = settings(StdoutChannel("c"))
-    tell_soon(queue, own, clock=lambda: NOW)
-    wait_until_told(queue, 30)
+    notify_soon(queue, own, clock=lambda: NOW)
+    wait_until_notified(queue, 30)
     assert capsys.readouterr().out == ""
-    tell_soon(queue, own, from_server=True, clock=lambda: NOW)
-    wait_until_told(queue, 30)
+    notify_soon(queue, own, from_server=True, clock=lambda: NOW)
+    wait_until_notified(queue, 30)
     assert capsys.readouterr().out.count("\n") == 2
 
 
@@ -510,12 +512,12 @@ def test_an_alarm_that_is_not_kept_any_more_is_given_up(
 
 def test_what_is_done_has_no_error_left(queue: MonitorStore) -> None:
     with queue.database.transaction() as run:
-        one = take_telling(run, "c", NOW, NOW + HELD)
+        one = take_notification(run, "c", NOW, NOW + HELD)
         assert one is not None
-        end_telling(run, one, "due", NOW, "no answer")
-        again = take_telling(run, "c", NOW, NOW + HELD)
+        end_notification(run, one, "due", NOW, "no answer")
+        again = take_notification(run, "c", NOW, NOW + HELD)
         assert again is not None
         assert again.tries == 2
-        end_telling(run, again, "done", NOW)
+        end_notification(run, again, "done", NOW)
         (standing,) = channel_standings(run)
     assert (standing.done, standing.error, standing.last_told_at) == (1, "", NOW)

@@ -17,7 +17,7 @@ from ragstone.monitor.alarms.lifecycle import (
     over_sentence,
     resolve_alarm,
 )
-from ragstone.monitor.alarms.notifications import wait_until_told
+from ragstone.monitor.alarms.notifications import wait_until_notified
 from ragstone.monitor.alarms.watch import HOUR, check_alive, watch
 from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.series.baselines import settled_bar
@@ -106,7 +106,7 @@ def monitored(store: MonitorStore) -> Iterator[Monitored]:
     one = Monitored(store, PLAIN)
     one.watch()
     yield one
-    wait_until_told(store, 30)
+    wait_until_notified(store, 30)
 
 
 GOOD, BAD = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 1.0], [1.0, 0.0, 0.0, 0.0]
@@ -186,7 +186,7 @@ def test_a_kill_before_the_commit_leaves_neither_state_nor_alarm_behind(
         def killed(*_: object, **__: object) -> None:
             raise KeyboardInterrupt
 
-        patched.setattr(watching, "queue_what_is_to_be_told", killed)
+        patched.setattr(watching, "queue_due_notifications", killed)
         with pytest.raises(KeyboardInterrupt):
             monitored.watch()
     assert monitored.alarms() == []

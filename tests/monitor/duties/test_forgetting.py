@@ -12,7 +12,7 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError
 from ragstone.models.chat import ChatFailure
 from ragstone.monitor.duties.draw_answers import Sampling
-from ragstone.monitor.duties.erasure import Forgotten, forget
+from ragstone.monitor.duties.erasure import Erasure, erase
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.judge_answers import ANCHORS, Judging
 from ragstone.monitor.duties.periodic_steps import GuardChecking
@@ -83,7 +83,7 @@ def test_all_of_a_session_or_a_user_goes_and_nothing_else(store: MonitorStore, b
             "INSERT INTO malformed (at, why, body) VALUES (0, 'x', ?)",
             [(b"of u1 in s1",), (b"of another",)],
         )
-    gone = forget(store, session="s1" if by == "session" else None,
+    gone = erase(store, session="s1" if by == "session" else None,
                   user="u1" if by == "user" else None, now=clock)  # fmt: skip
     assert (gone.traces, gone.examples, gone.malformed, gone.in_work) == (2, 2, 1, False)
     left = {table: rows(store, f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
@@ -94,7 +94,7 @@ def test_all_of_a_session_or_a_user_goes_and_nothing_else(store: MonitorStore, b
     ((facts,),) = rows(store, "SELECT facts FROM alarms")
     ((kept,),) = rows(store, "SELECT example FROM examples")
     assert json.loads(facts) == {"examples": [kept], "n": 3}
-    assert forget(store, session="s1", now=clock).traces == 0
+    assert erase(store, session="s1", now=clock).traces == 0
 
 
 def test_the_bytes_are_gone_from_every_file(tmp_path: Path) -> None:
@@ -109,7 +109,7 @@ def test_the_bytes_are_gone_from_every_file(tmp_path: Path) -> None:
     assert {LABELS, "monitor.sqlite"} <= {
         name.removesuffix("-wal") for name in files_with(store.folder, SECRET)
     }
-    gone = forget(store, session="s1", now=clock)
+    gone = erase(store, session="s1", now=clock)
     assert gone.labelled == 1
     assert files_with(store.folder, SECRET) == []
     assert {LABELS, "monitor.sqlite"} <= {
@@ -142,10 +142,10 @@ def test_a_half_judged_batch_goes_with_its_replies_unless_a_worker_has_it(
     assert files_with(store.folder / "judging", SECRET)
     with store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": clock.at, "pid": 1})
-    assert forget(store, user="nobody", now=clock).in_work is False
+    assert erase(store, user="nobody", now=clock).in_work is False
     with store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": clock.at - 120, "pid": 1})
-    assert forget(store, user="u1", now=clock).in_work is False
+    assert erase(store, user="u1", now=clock).in_work is False
     assert files_with(store.folder / "judging", SECRET) == []
     with store.database.reading() as run:
         assert current_batch(run) is None
@@ -161,11 +161,11 @@ def test_what_a_worker_has_at_this_moment_is_told_and_never_comes_back(
     Sampling(store, SamplingSettings(1.0), now=clock).step()
     with store.database.transaction() as run:
         keep(run, HEARTBEAT, {"at": clock.at, "pid": 1})
-    found: list[Forgotten] = []
+    found: list[Erasure] = []
 
     def script(_: object) -> str:
         if not found:
-            found.append(forget(store, user="u1", now=clock))
+            found.append(erase(store, user="u1", now=clock))
         return "no JSON"
 
     Judging(store, JudgingSettings(("on_topic",)), clock, ScriptedModel(script)).step()
@@ -188,7 +188,7 @@ def test_scores_that_come_after_are_not_passed_over_by_who_reads_them_by_number(
         run("INSERT INTO detectors VALUES ('r', '', '', '{}', ?, 'answers')", last)
         keep(run, "written_back", last)
     for user in ("u1", "u2"):
-        forget(store, user=user, now=clock)
+        erase(store, user=user, now=clock)
     receive_answers(store, clock.at, [7])
     follow(store, clock)
     ((through,),) = rows(store, "SELECT through FROM detectors")
@@ -202,7 +202,7 @@ def test_scores_that_come_after_are_not_passed_over_by_who_reads_them_by_number(
 
 def test_a_session_or_a_user_has_to_be_named(store: MonitorStore) -> None:
     with pytest.raises(InputError, match="session"):
-        forget(store)
+        erase(store)
 
 
 def test_a_user_whose_address_is_kept_as_a_hash_is_forgotten_by_the_address(
@@ -210,6 +210,6 @@ def test_a_user_whose_address_is_kept_as_a_hash_is_forgotten_by_the_address(
 ) -> None:
     clock = Clock()
     put(store, clock, person=hashed_id("ann@example.org"))
-    assert forget(store, user="ben@example.org", now=clock).examples == 0
-    assert forget(store, user="ann@example.org", now=clock).examples == 2
+    assert erase(store, user="ben@example.org", now=clock).examples == 0
+    assert erase(store, user="ann@example.org", now=clock).examples == 2
     assert len(rows(store, "SELECT example FROM examples")) == 1

@@ -31,7 +31,7 @@ class Rate:
         return wilson(self.successes, self.n, level=level)
 
 
-def stretch(successes: int, n: int, scale: ValueRange = BETTER) -> Window:
+def window(successes: int, n: int, scale: ValueRange = BETTER) -> Window:
     return Window(scale, WeightedSums.of([1.0] * successes + [0.0] * (n - successes)), 1.0)
 
 
@@ -52,14 +52,14 @@ def stretch(successes: int, n: int, scale: ValueRange = BETTER) -> Window:
 def test_verdicts(
     now: tuple[int, int], before: tuple[int, int], scale: ValueRange, verdict: Verdict
 ) -> None:
-    found = side_by_side(stretch(*now, scale), Rate(*before), of="run", margin=0.05)
+    found = side_by_side(window(*now, scale), Rate(*before), of="run", margin=0.05)
     assert found.verdict == verdict
     assert found.difference == pytest.approx(now[0] / now[1] - before[0] / before[1])
     assert (found.of, found.margin, found.why) == ("run", 0.05, None)
 
 
 def test_the_interval_is_that_of_a_sequence_and_an_interval() -> None:
-    now, before = stretch(160, 200), Rate(60, 80)
+    now, before = window(160, 200), Rate(60, 80)
     always, once = now.always(0.95), before.once(0.95)
     assert always is not None
     assert once is not None
@@ -72,12 +72,12 @@ def test_the_interval_is_that_of_a_sequence_and_an_interval() -> None:
 
 
 def test_without_a_margin_nothing_is_equivalent() -> None:
-    found = side_by_side(stretch(80_000, 100_000), Rate(80_000, 100_000), of=None, margin=None)
+    found = side_by_side(window(80_000, 100_000), Rate(80_000, 100_000), of=None, margin=None)
     assert found.verdict == "cannot_tell"
 
 
 def test_equivalent_takes_two_one_sided_tests() -> None:
-    now, before = stretch(1600, 2000), Rate(1600, 2000)
+    now, before = window(1600, 2000), Rate(1600, 2000)
 
     def reach(level: float) -> float:
         always, once = now.always(level), before.once(level)
@@ -93,13 +93,13 @@ def test_equivalent_takes_two_one_sided_tests() -> None:
 
 
 def test_of_many_comparisons_each_has_to_be_the_surer() -> None:
-    now, before = stretch(700, 1000), Rate(800, 1000)
+    now, before = window(700, 1000), Rate(800, 1000)
     assert side_by_side(now, before, of=None, margin=None).verdict == "worse"
     assert side_by_side(now, before, of=None, margin=None, family=10_000).verdict == "cannot_tell"
 
 
 def test_where_nothing_was_judged_it_is_said() -> None:
-    found = side_by_side(stretch(0, 0), Rate(8, 10), of=None, margin=0.05)
+    found = side_by_side(window(0, 0), Rate(8, 10), of=None, margin=0.05)
     assert (found.difference, found.low, found.verdict) == (None, None, "cannot_tell")
     assert found.why == "too_few_to_compare?now=0&before=10"
     endless = Window(ValueRange(None, None, "+", rate=False), WeightedSums.of([1.0, 2.0]), 1.0)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragstone.monitor.series.metric_over_time import Facet, read_stretch
+from ragstone.monitor.series.metric_over_time import Facet, read_window
 from ragstone.monitor.series.overview import CorrectedNow, corrected_now
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.stats.correction.corrected import two_phase_mean
@@ -14,7 +14,7 @@ UNTIL = 6_000.0
 
 def corrected(store: MonitorStore, slice: Facet | None = None) -> CorrectedNow | None:
     with store.database.reading() as run:
-        judged = read_stretch(run, "faithfulness", 0, UNTIL, slice)
+        judged = read_window(run, "faithfulness", 0, UNTIL, slice)
         return corrected_now(run, "faithfulness", 0, UNTIL, slice, judged)
 
 

@@ -19,8 +19,8 @@ from ragstone.monitor.store.watched_scores import (
     JudgedWindow,
     KeptDetector,
     WatchedScore,
-    forget_detectors,
-    judged_stretch,
+    drop_detectors,
+    judged_window,
     keep_detectors,
     kept_detectors,
     last_watched,
@@ -197,7 +197,7 @@ def detect(
         standings.append(_standing(one, memory))
     anew += [BegunAnew(rule, slice, reason("rule_gone")) for rule, slice in kept]
     learning = [(one.watched.rule.name, one.watched.slice) for one in outdated]
-    forget_detectors(run, [*kept, *learning])
+    drop_detectors(run, [*kept, *learning])
     keep_detectors(run, changed)
     return Detection(tuple(found), tuple(anew), tuple(standings), more, tuple(outdated))
 
@@ -315,21 +315,21 @@ def _look(
                 numbers=numbers[here],
             )  # fmt: skip
             if better:
-                stretch = _stretch(run, watched, better[0].since, better[0].number)
+                window = _judged_window(run, watched, better[0].since, better[0].number)
                 at = scores[int(np.searchsorted(numbers, better[0].number))].at
-                found.append(Recovery(watched, better[0].number, at, stretch.begun))
+                found.append(Recovery(watched, better[0].number, at, window.begun))
                 memory.recovering = None
         if fall is not None:
-            stretch = _stretch(run, watched, fall.since, fall.number)
+            window = _judged_window(run, watched, fall.since, fall.number)
             again = memory.recovering is not None
             found.append(
                 Fall(
                     watched,
                     fall.number,
                     scores[end - 1].at,
-                    stretch.begun,
-                    stretch.n,
-                    stretch.mean,
+                    window.begun,
+                    window.n,
+                    window.mean,
                     again,
                 )
             )
@@ -338,9 +338,9 @@ def _look(
     return found
 
 
-def _stretch(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:
+def _judged_window(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:
     rule = watched.rule
-    return judged_stretch(run, rule.metric, watched.facet, first, last, rule.of)
+    return judged_window(run, rule.metric, watched.facet, first, last, rule.of)
 
 
 def _standing(watched: WatchedSlice, memory: _Memory) -> DetectorStanding:

@@ -85,7 +85,7 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
     """The slices at work, with those that came since the last call; within a transaction."""
     found, learning = list[WatchedSlice](), list[LearningSlice]()
     overfull, broken = list[str](), list[tuple[str, str]]()
-    _forget_others(run, [rule.name for rule in settings.rules])
+    _drop_other_rules(run, [rule.name for rule in settings.rules])
     for rule in settings.rules:
         known = _known(run, rule)
         if known["overfull"]:
@@ -113,7 +113,7 @@ def learn_again(run: Sql, outdated: Sequence[OutdatedBar]) -> None:
         keep(run, learnt_name(one.watched.rule, one.watched.slice), {"after": one.after})
 
 
-def _forget_others(run: Sql, names: list[str]) -> None:
+def _drop_other_rules(run: Sql, names: list[str]) -> None:
     """Forget the rules that are gone: one that comes back begins with what comes then."""
     kept: list[str] = remembered(run, RULES, [])
     for name in kept:
@@ -266,7 +266,7 @@ def resolve_alarm(store: MonitorStore, number: int, person: str, now: float) -> 
 
 
 def silence_rule(store: MonitorStore, rule: str, until: float, person: str) -> None:
-    """Tell nobody of a rule until then; a time that is past ends a silence.
+    """Notify nobody of a rule until then; a time that is past ends a silence.
 
     Args:
         store: Where it is kept.
@@ -306,7 +306,7 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
 
 
 def end_what_nobody_watches(run: Sql, detection: Detection, still: set[str], now: float) -> None:
-    """Resolve the alarms of rules that changed or are gone: no detector can tell their end.
+    """Resolve the alarms of rules that changed or are gone: no detector can notice their end.
 
     Args:
         run: Within a transaction.

@@ -34,8 +34,8 @@ from ragstone.monitor.settings import (
     EmailChannel,
     FileChannel,
     MonitorSettings,
+    NotificationSettings,
     StdoutChannel,
-    TellSettings,
     WebhookChannel,
 )
 from ragstone.monitor.settings.sections import secret
@@ -47,31 +47,31 @@ from ragstone.monitor.store.stored_alarms import (
     Notification,
     RaisedAlarm,
     channels_due,
-    end_telling,
+    end_notification,
     firing_alarms,
-    queue_tellings,
+    queue_notifications,
     queued,
     raised_alarm,
     resolved_after,
     silenced_until,
-    take_telling,
+    take_notification,
 )
 
 from .lifecycle import alarm_sentence, over_sentence
 
 
-class NotTold(Exception):
+class UndeliveredNotification(Exception):
     """Says why in a few words, with no secret in them."""
 
 
 FIRED, RESOLVED = "fired", "resolved"
 
 LATE = 7 * 86_400.0
-"""Seconds after which it is no longer told that an alarm is over."""
+"""Seconds after which nobody is notified any more that an alarm is over."""
 
 
-def queue_what_is_to_be_told(run: Sql, settings: MonitorSettings, now: float) -> None:
-    """Queue it, within a transaction; what is queued already stays as it is."""
+def queue_due_notifications(run: Sql, settings: MonitorSettings, now: float) -> None:
+    """Queue what is due, within a transaction; what is queued already stays as it is."""
     channels = [one.name for one in settings.tells]
     if not channels:
         return
@@ -84,7 +84,7 @@ def queue_what_is_to_be_told(run: Sql, settings: MonitorSettings, now: float) ->
     ]
     there = queued(run, [one.number for one in (*firing, *over)])
     fired = [(one.number, channel, FIRED) for one in firing for channel in channels]
-    # Whoever was not told that it fired is not told that it is over.
+    # Whoever was not notified that it fired is not notified that it is over.
     resolved = [
         (one.number, channel, RESOLVED)
         for one in over
@@ -93,7 +93,7 @@ def queue_what_is_to_be_told(run: Sql, settings: MonitorSettings, now: float) ->
     ]
     new = [one for one in (*fired, *resolved) if one not in there]
     if new:
-        queue_tellings(run, now, new)
+        queue_notifications(run, now, new)
 
 
 def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
@@ -105,7 +105,7 @@ def _is_over(alarm: RaisedAlarm, settings: MonitorSettings, now: float) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class NotificationText:
-    """What a channel tells.
+    """What a channel sends.
 
     Attributes:
         alarm: It.
@@ -119,7 +119,7 @@ class NotificationText:
 
     @property
     def id(self) -> str:
-        """The same for each try of the same message, so that a receiver can tell it has it."""
+        """The same for each try of the same message, so that a receiver knows that it has it."""
         return f"{self.alarm.number}-{self.event}"
 
     @property
@@ -164,23 +164,23 @@ class NotificationText:
         }
 
 
-def tell_stdout(message: NotificationText, out: TextIO | None = None) -> None:
+def notify_stdout(message: NotificationText, out: TextIO | None = None) -> None:
     """Print it.
 
     Raises:
-        NotTold: Nobody reads it any more.
+        UndeliveredNotification: Nobody reads it any more.
     """
     try:
         print(message.text, file=out or sys.stdout, flush=True)
     except (OSError, ValueError) as error:
-        raise NotTold(f"nobody reads the output ({type(error).__name__})") from None
+        raise UndeliveredNotification(f"nobody reads the output ({type(error).__name__})") from None
 
 
-def tell_file(channel: FileChannel, message: NotificationText) -> None:
+def notify_file(channel: FileChannel, message: NotificationText) -> None:
     """Add a line, which is on disk when this returns.
 
     Raises:
-        NotTold: It could not be written.
+        UndeliveredNotification: It could not be written.
     """
     line = json.dumps(message.to_dict()).encode() + b"\n"
     try:
@@ -189,10 +189,10 @@ def tell_file(channel: FileChannel, message: NotificationText) -> None:
             if file.seek(0, os.SEEK_END) and _last(file.fileno()) != b"\n":
                 line = b"\n" + line
             if file.write(line) != len(line):
-                raise NotTold("the disk is full")
+                raise UndeliveredNotification("the disk is full")
             os.fsync(file.fileno())
     except OSError as error:
-        raise NotTold(f"the file cannot be written ({error.strerror})") from None
+        raise UndeliveredNotification(f"the file cannot be written ({error.strerror})") from None
 
 
 def _last(file: int) -> bytes:
@@ -203,7 +203,7 @@ PATIENCE = 10.0
 """Seconds for each step."""
 
 
-def tell_by_email(
+def notify_by_email(
     channel: EmailChannel,
     message: NotificationText,
     now: float,
@@ -218,7 +218,7 @@ def tell_by_email(
         trusted: Which certificates are; None: those that the system trusts.
 
     Raises:
-        NotTold: It was not taken.
+        UndeliveredNotification: It was not taken.
         InputError: An environment variable is not set.
     """
     password = secret(channel.password_from) if channel.password_from else ""
@@ -229,9 +229,13 @@ def tell_by_email(
             server.send_message(letter(channel, message, now))
     except smtplib.SMTPResponseException as error:
         # What the server says may repeat what was sent.
-        raise NotTold(f"the mail server answered with code {error.smtp_code}") from None
+        raise UndeliveredNotification(
+            f"the mail server answered with code {error.smtp_code}"
+        ) from None
     except (smtplib.SMTPException, OSError, ValueError) as error:
-        raise NotTold(f"the mail server cannot be used ({type(error).__name__})") from None
+        raise UndeliveredNotification(
+            f"the mail server cannot be used ({type(error).__name__})"
+        ) from None
 
 
 def letter(channel: EmailChannel, message: NotificationText, now: float) -> EmailMessage:
@@ -268,7 +272,7 @@ SIGNATURE = "Ragstone-Signature"
 MESSAGE_ID = "Ragstone-Message"
 
 
-def tell_webhook(channel: WebhookChannel, message: NotificationText, now: float) -> None:
+def notify_webhook(channel: WebhookChannel, message: NotificationText, now: float) -> None:
     """Send a message.
 
     Args:
@@ -277,7 +281,7 @@ def tell_webhook(channel: WebhookChannel, message: NotificationText, now: float)
         now: Seconds since the epoch, for the signature.
 
     Raises:
-        NotTold: It was not taken. No address or header that is a secret is told.
+        UndeliveredNotification: It was not taken. No secret address or header is in the message.
         InputError: An environment variable is not set.
     """
     url = secret(channel.url_from) if channel.url_from else channel.url
@@ -289,11 +293,13 @@ def tell_webhook(channel: WebhookChannel, message: NotificationText, now: float)
     try:
         status = asyncio.run(_post(url, body, headers))
     except TimeoutError:
-        raise NotTold(f"no answer within {PATIENCE:g} s") from None
+        raise UndeliveredNotification(f"no answer within {PATIENCE:g} s") from None
     except (aiohttp.ClientError, OSError, ValueError) as error:
-        raise NotTold(f"the server cannot be reached ({type(error).__name__})") from None
+        raise UndeliveredNotification(
+            f"the server cannot be reached ({type(error).__name__})"
+        ) from None
     if not 200 <= status < 300:
-        raise NotTold(f"the server answered with status {status}")
+        raise UndeliveredNotification(f"the server answered with status {status}")
 
 
 def signature(secret: str, body: bytes, now: float) -> str:
@@ -331,14 +337,14 @@ _sending: dict[tuple[str, str], Thread] = {}
 _lock = Lock()
 
 
-def tell_soon(
+def notify_soon(
     store: MonitorStore,
     settings: MonitorSettings,
     *,
     from_server: bool = False,
     clock: Clock = time.time,
 ) -> None:
-    """Begin to tell what is due, if anything is, and return at once.
+    """Begin to send what is due, if anything is, and return at once.
 
     Args:
         store: Where it is queued.
@@ -362,16 +368,16 @@ def tell_soon(
             if key in _sending and _sending[key].is_alive():
                 continue
             _sending[key] = Thread(
-                target=_tell_all,
+                target=_notify_all,
                 args=(store, settings, channels[name], clock),
-                name=f"tell {name}",
+                name=f"notify {name}",
                 daemon=True,
             )
             _sending[key].start()
 
 
-def wait_until_told(store: MonitorStore, seconds: float) -> None:
-    """Wait until what is being told is told or failed, for so many seconds at most."""
+def wait_until_notified(store: MonitorStore, seconds: float) -> None:
+    """Wait until what is being sent is delivered or failed, for so many seconds at most."""
     with _lock:
         threads = [one for (place, _), one in _sending.items() if place == store.place]
     end = time.monotonic() + seconds
@@ -379,16 +385,16 @@ def wait_until_told(store: MonitorStore, seconds: float) -> None:
         one.join(max(0.0, end - time.monotonic()))
 
 
-def tell_next(
-    store: MonitorStore, settings: MonitorSettings, channel: TellSettings, now: float
+def notify_next(
+    store: MonitorStore, settings: MonitorSettings, channel: NotificationSettings, now: float
 ) -> bool:
-    """Tell the next message that a channel has to tell now; gives whether there was one.
+    """Send the next notification that a channel has due; gives whether there was one.
 
     Raises:
         StoreAway: The store cannot be used at present.
     """
     with store.database.transaction() as run:
-        one = take_telling(run, channel.name, now, now + HELD)
+        one = take_notification(run, channel.name, now, now + HELD)
         alarm = None if one is None else raised_alarm(run, one.alarm)
     if one is None:
         return False
@@ -397,12 +403,12 @@ def tell_next(
         state, error = FAILED, "the alarm is not kept any more"
     else:
         try:
-            _tell(channel, NotificationText(alarm, one.event, settings.url), now)
-        except (NotTold, InputError) as failed:
+            _notify(channel, NotificationText(alarm, one.event, settings.url), now)
+        except (UndeliveredNotification, InputError) as failed:
             error = single_line(str(failed))[:500]
             state, at = _after(one, now)
     with store.database.transaction() as run:
-        end_telling(run, one, state, at, error)
+        end_notification(run, one, state, at, error)
     return True
 
 
@@ -413,23 +419,23 @@ def _after(one: Notification, now: float) -> tuple[str, float]:
     return DUE, now + min(LONGEST, FIRST * 2 ** min(one.tries - 1, 20))
 
 
-def _tell(channel: TellSettings, message: NotificationText, now: float) -> None:
+def _notify(channel: NotificationSettings, message: NotificationText, now: float) -> None:
     if isinstance(channel, WebhookChannel):
-        tell_webhook(channel, message, now)
+        notify_webhook(channel, message, now)
     elif isinstance(channel, EmailChannel):
-        tell_by_email(channel, message, now)
+        notify_by_email(channel, message, now)
     elif isinstance(channel, FileChannel):
-        tell_file(channel, message)
+        notify_file(channel, message)
     else:
-        tell_stdout(message)
+        notify_stdout(message)
 
 
-def _tell_all(
-    store: MonitorStore, settings: MonitorSettings, channel: TellSettings, clock: Clock
+def _notify_all(
+    store: MonitorStore, settings: MonitorSettings, channel: NotificationSettings, clock: Clock
 ) -> None:
-    """Tell all that a channel has to tell now."""
+    """Send all that a channel has due."""
     try:
-        while tell_next(store, settings, channel, clock()):
+        while notify_next(store, settings, channel, clock()):
             pass
     except InputError:
         # The store is away or closed. What is due stays so, and the next look begins again.

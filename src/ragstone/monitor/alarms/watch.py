@@ -55,7 +55,7 @@ from .lifecycle import (
     learn_again,
     slices_at_work,
 )
-from .notifications import queue_what_is_to_be_told, tell_soon, wait_until_told
+from .notifications import notify_soon, queue_due_notifications, wait_until_notified
 from .slice_rules import facet_of
 
 SILENCE = 1_800.0
@@ -338,7 +338,8 @@ def _least_wait(run: Sql, settings: MonitorSettings, metric: str, times: list[fl
     limited = judging.answers_an_hour is not None or judging.usd_an_hour is not None
     least = HOUR + settings.no_data.after if limited else 0.0
     if len(times) < FEWEST:
-        # Before scores have a usual gap, that of the traffic tells it, of which a part is drawn.
+        # Before scores have a usual gap, it follows from the gap of the traffic, of which a part
+        # is drawn.
         came = arrivals(run, ARRIVALS)
         if len(came) < FEWEST:
             return HOUR
@@ -388,7 +389,7 @@ class Look:
 
 
 def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
-    """Look at what came since the last call; raise, resolve and queue. Telling goes on by itself.
+    """Look at what came since the last call; raise, resolve and queue. Sending goes on by itself.
 
     Each step is one transaction with what follows from it, so that a kill loses no alarm and
     raises none twice.
@@ -415,10 +416,10 @@ def watch(store: MonitorStore, settings: MonitorSettings, now: float) -> Look:
             if not more:
                 _count_together(run, settings, now)
                 _watch_silence(run, settings, at_work, detection, now)
-                queue_what_is_to_be_told(run, settings, now)
+                queue_due_notifications(run, settings, now)
         if not more:
             break
-    tell_soon(store, settings)
+    notify_soon(store, settings)
     return Look(tuple(name for name, _ in at_work.broken), found)
 
 
@@ -479,11 +480,13 @@ PAUSE = 15.0
 """Seconds between two looks."""
 
 PATIENCE = 3.0
-"""Seconds that a message has to be told at the end; what is not is told by the next server."""
+"""Seconds for notifications at the end; what is not sent then is sent by the next server."""
 
 
 def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> bool:
-    """Look from the server whether the worker judges, and tell it if not; gives whether it does.
+    """Look from the server whether the worker judges, and notify people if it does not.
+
+    Returns whether it does.
 
     Args:
         store: Where everything is.
@@ -496,8 +499,8 @@ def check_alive(store: MonitorStore, settings: MonitorSettings, now: float) -> b
     with store.database.transaction() as run:
         awake = look_up(run, now, SERVER_AWAKE)
         stopped = watch_judging(run, settings, awake, now, from_outside=True)
-        queue_what_is_to_be_told(run, settings, now)
-    tell_soon(store, settings, from_server=True)
+        queue_due_notifications(run, settings, now)
+    notify_soon(store, settings, from_server=True)
     return not stopped
 
 
@@ -522,7 +525,7 @@ class AliveWatch:
         """End; nothing uses the store from here on."""
         self._stopping.set()
         self._thread.join()
-        wait_until_told(self._store, PATIENCE)
+        wait_until_notified(self._store, PATIENCE)
 
     def _look_on(self) -> None:
         while not self._stopping.wait(PAUSE):

@@ -195,7 +195,7 @@ def _draw(one: ToDraw, chance: float, seed: str) -> NewDraw:
 
 
 ASKED = 50
-"""Answers whose questions to models are made and counted, to tell the price of all."""
+"""Answers whose questions to models are made and counted, to estimate the price of all."""
 
 
 @dataclass(frozen=True, slots=True)

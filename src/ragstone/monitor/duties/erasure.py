@@ -101,8 +101,8 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Forgotten:
-    """What went.
+class Erasure:
+    """How much data was erased.
 
     Attributes:
         traces: With all that came of them.
@@ -120,13 +120,13 @@ class Forgotten:
     in_work: bool
 
 
-def forget(
+def erase(
     store: MonitorStore,
     *,
     session: str | None = None,
     user: str | None = None,
     now: Callable[[], float] = time,
-) -> Forgotten:
+) -> Erasure:
     """Remove all traces with an answer in a session, or to a user.
 
     The bytes are gone from the store, its log of writes and the folders of judging. In PostgreSQL
@@ -141,7 +141,7 @@ def forget(
     Raises:
         InputError: Neither is named.
     """
-    require_somebody(session, user)
+    require_person_or_session(session, user)
     # What is not folded yet has no session: afterwards it has.
     Folding(store, now=now).fold_all()
     with store.database.transaction() as run:
@@ -162,11 +162,11 @@ def forget(
         shutil.rmtree(one, ignore_errors=True)
     labelled = _labels_of(store, examples)
     store.database.compact()
-    return Forgotten(len(traces), len(examples), labelled, malformed, held and at_work)
+    return Erasure(len(traces), len(examples), labelled, malformed, held and at_work)
 
 
-def require_somebody(session: str | None, user: str | None) -> None:
-    """See that it is said who is forgotten.
+def require_person_or_session(session: str | None, user: str | None) -> None:
+    """Require that somebody is named whose data is erased.
 
     Raises:
         InputError: Neither is named.

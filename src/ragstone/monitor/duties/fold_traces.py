@@ -89,7 +89,7 @@ class Folding:
                 found = fold([_part(one) for one in kept], self.corpus)
                 rows = [_row(one, trace) for one in found.examples]
             except Exception as error:
-                # One strange trace must not hold up all others; it is counted and told.
+                # One strange trace must not hold up all others; it is counted and logged.
                 unfoldable.append((trace, type(error).__name__))
                 found, rows = FoldedTrace(False, (), "none", 0, 0), []
             traces.append(_stored(trace, kept, found))

@@ -59,7 +59,7 @@ from ragstone.run.judging.named_models import Named
 from ragstone.run.request import Request
 
 from .draw_answers import COST, sampling_seed
-from .periodic_steps import told
+from .periodic_steps import fault_text
 
 OF_THE_BATCH = ("data:", "cluster:")
 """Parts of a run's signature that do not say how it was judged."""
@@ -194,7 +194,7 @@ class Judging:
                 pause = self._wait()
                 self._say("error", f"Nothing can be judged; tried again in {pause:g} s. {error}")
                 return 0
-            self._say("error", f"Judging failed ({told(error)}).")
+            self._say("error", f"Judging failed ({fault_text(error)}).")
             self._divide(batch, reason("judging_failed", error=type(error).__name__))
         else:
             self._write(batch, run)
@@ -415,7 +415,7 @@ def judged_run(
 
 
 ANCHORS = "anchors"
-ANCHORING_MOST = 50
+MOST_ANCHORS = 50
 """Examples of the set."""
 
 LEAST_JUDGED = 200
@@ -454,7 +454,7 @@ class Anchoring:
             with self.store.database.transaction() as run:
                 seed = sampling_seed(run)
                 draw = partial(lot, f"anchors {seed}")
-                return draw_anchors(run, LEAST_JUDGED, ANCHORING_MOST, draw)
+                return draw_anchors(run, LEAST_JUDGED, MOST_ANCHORS, draw)
         folder = self.store.folder / ANCHORS
         private_folder(folder)
         file = folder / "examples.jsonl"

@@ -31,12 +31,12 @@ from ragstone.monitor.store.stored_examples import (
 )
 
 FIRST, LONGEST = 1.0, 60.0
-"""Seconds until a step that failed is tried again: at first, and at most."""
+"""Seconds until a duty that failed is tried again: at first, and at most."""
 
 
 @dataclass
 class Retried:
-    """A step that never raises: a fault is logged, and the step waits the longer the more often.
+    """A duty that never raises: a fault is logged, and the duty waits the longer the more often.
 
     Args:
         name: What it does, for the log.
@@ -62,8 +62,8 @@ class Retried:
             self.faults += 1
             wait = min(FIRST * 2 ** (self.faults - 1), LONGEST)
             self.waits_until = self.now() + wait
-            said = f"{self.name} failed ({told(error)}); it is tried again in {wait:g} s."
-            # Where the store itself is gone, nothing can be written; the server tells of that.
+            said = f"{self.name} failed ({fault_text(error)}); it is tried again in {wait:g} s."
+            # Where the store itself is gone, nothing can be written; the server reports that.
             with suppress(Exception), self.store.database.transaction() as run:
                 log(run, self.now(), "error", said)
             return 0
@@ -71,7 +71,7 @@ class Retried:
         return n
 
 
-def told(error: Exception) -> str:
+def fault_text(error: Exception) -> str:
     """A fault without any text of a trace: our own words, or where it was raised."""
     if isinstance(error, RagstoneError):
         return str(error)
@@ -111,11 +111,11 @@ class Summing:
         return 0
 
 
-WRITING_BACK_EVERY = 15.0
+WRITE_BACK_EVERY = 15.0
 """Seconds between two times."""
 
 HOURS = 24.0
-"""The window whose mean is told beside each score."""
+"""The window whose mean is sent beside each score."""
 
 
 class WritingBack:
@@ -146,7 +146,7 @@ class WritingBack:
             NotTaken: The receiver refused them or is away.
         """
         now = self._now()
-        if self._settings is None or now - self._last < WRITING_BACK_EVERY:
+        if self._settings is None or now - self._last < WRITE_BACK_EVERY:
             return 0
         sent = write_back(
             self._store, self._settings.open(), lambda metric: self._mean(metric, now)
@@ -163,7 +163,7 @@ class WritingBack:
         return WindowMean(found.value, found.low, found.high, found.n, HOURS)
 
 
-ASSESSING_PAGE = 50
+GUARD_PAGE = 50
 """Examples that are written in one transaction."""
 
 UNHURRIED = 30.0
@@ -191,7 +191,7 @@ class GuardChecking:
     guard: Guard = field(default_factory=usual_guard)
     now: Callable[[], float] = time
 
-    def step(self, most: int = ASSESSING_PAGE) -> int:
+    def step(self, most: int = GUARD_PAGE) -> int:
         """Assess some; returns how many."""
         with self.store.database.reading() as run:
             before = erasures(run)

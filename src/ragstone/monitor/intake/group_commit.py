@@ -80,7 +80,7 @@ class AcceptedBody:
 
 
 Done = Callable[[Exception | None], None]
-"""Is told that it was written, or why not, in the writer's thread."""
+"""Called when it was written, or with why not, in the writer's thread."""
 
 
 class GroupCommit:

@@ -273,7 +273,7 @@ def record(
     version: str | None = None,
     **fields: Any,
 ) -> None:
-    """Tell the monitor of one answer. It returns at once, and raises nothing.
+    """Send one answer to the monitor. It returns at once, and raises nothing.
 
     Args:
         question: What was asked.

@@ -38,7 +38,7 @@ from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
 
-from .metric_over_time import Facet, Window, read_stretch
+from .metric_over_time import Facet, Window, read_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +103,16 @@ class SettledMean(Protocol):
 def side_by_side(
     now: Window, before: SettledMean, *, of: str | None, margin: float | None, family: int = 1
 ) -> SideBySide:
-    """A stretch that may still be filling, beside what was before.
+    """A window that may still be filling, beside what was before.
 
-    The difference has the interval of two means of different rows, in which that of the stretch is
+    The difference has the interval of two means of different rows, in which that of the window is
     the one that holds at every look: the page may be looked at again and again. Of a family of m
     comparisons each has 1 / m of the 5 % (Bonferroni). *Equivalent* is said first, where the
     interval of level 1 - 2 · 5 % / m lies within ±margin (two one-sided tests), then *better* or
     *worse* where that of level 1 - 5 % / m leaves out 0.
 
     Args:
-        now: The stretch.
+        now: The window.
         before: What it is compared with.
         of: What that is: the name of a run; None: earlier answers.
         margin: Up to which a difference does not matter, in the metric's unit; None: not asked.
@@ -234,8 +234,8 @@ class AcrossDeploy:
     Attributes:
         version: That was deployed.
         at: When answers of it were first seen, in seconds since the epoch.
-        since: Where the stretch before begins.
-        until: Where the stretch after ends.
+        since: Where the window before begins.
+        until: Where the window after ends.
         found: Both, with their difference.
     """
 
@@ -302,9 +302,9 @@ def across_deploy_in(
     slot = at // WIDTH * WIDTH
     # What an earlier deploy happened in counts for neither.
     begin = since + WIDTH if earlier else since
-    before = read_stretch(run, metric, begin, slot, slice)
+    before = read_window(run, metric, begin, slot, slice)
     end = until + WIDTH if until == now else until
-    after = read_stretch(run, metric, slot + WIDTH, end, slice)
+    after = read_window(run, metric, slot + WIDTH, end, slice)
     found = side_by_side(after, before, of=None, margin=margin)
     return AcrossDeploy(version, at, since, until, found)
 
@@ -342,7 +342,7 @@ BAR_LEVEL = 0.9
 """Of the interval, of which one end counts: that end holds with 95 %."""
 
 USUAL_MEAN = 0.85
-"""Of the first answers, as a share of the best, where a rule's delay is told before any came."""
+"""Of the first answers, as a share of the best, for a rule's delay before any came."""
 
 FEWEST = 30
 """Answers of a slice in a run, from which on its own mean counts in place of the whole run's."""

@@ -54,7 +54,7 @@ FEATURES: Mapping[str, Callable[[Example], float | None]] = {
 
 DAY = 86_400.0
 BEFORE = 7
-"""So many stretches are what one is compared with, where there is no run."""
+"""So many windows are what one is compared with, where there is no run."""
 
 MOST = 1_000
 """Answers that are looked at on each side."""
@@ -93,13 +93,13 @@ class FeatureDrift:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What moved in the last whole stretch of time.
+    """What moved in the last whole window.
 
     Attributes:
         since: Where it begins, in seconds since the epoch.
         until: Where it ends.
-        looks: The how many-th stretch it is since the first answer that is kept.
-        of: The name of the run's folder that it is compared with; None: the seven stretches before.
+        looks: The how many-th window it is since the first answer that is kept.
+        of: The name of the run's folder that it is compared with; None: the seven windows before.
         features: Those that both sides have.
     """
 
@@ -113,18 +113,18 @@ class Drift:
 def drift(
     store: MonitorStore, now: float, *, span: float = DAY, baseline: Run | None = None
 ) -> Drift:
-    """How inputs and outputs of the last whole stretch differ from a run or from those before.
+    """How inputs and outputs of the last whole window differ from a run or from those before.
 
-    Stretches begin at whole multiples of their length since the epoch, so that however often one
+    Windows begin at whole multiples of their length since the epoch, so that however often one
     looks within one, the result is the same. Of the promise that nothing is said to have moved
-    although nothing did, 5 % for ever, the k-th stretch has 1 / (k (k + 1)); p-values are adjusted
-    for the features by Holm, and for the stretches by that.
+    although nothing did, 5 % for ever, the k-th window has 1 / (k (k + 1)); p-values are adjusted
+    for the features by Holm, and for the windows by that.
 
     Args:
         store: What is monitored.
         now: In seconds since the epoch.
-        span: Length of a stretch, in seconds.
-        baseline: A finished run; None: the seven stretches before.
+        span: Length of a window, in seconds.
+        baseline: A finished run; None: the seven windows before.
 
     Source: as ``two_samples``; Holm (1979).
     """

@@ -51,7 +51,7 @@ class TimeGrid:
     def of(
         cls, since: float, until: float, *, buckets: int = MOST_WINDOWS, window: float | None = None
     ) -> Self:
-        """The grid for a stretch of time.
+        """The grid for a period from ``since`` to ``until``.
 
         Args:
             since: In seconds since the epoch.
@@ -392,7 +392,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Window:
-    """The weighted mean of a metric over a stretch of time.
+    """The weighted mean of a metric over a window.
 
     Attributes:
         scale: Of the metric.
@@ -438,7 +438,7 @@ class Window:
         return Interval(least, most, level, "betting_sequence")
 
 
-def read_stretch(
+def read_window(
     run: Sql,
     metric: str,
     since: float,
@@ -455,7 +455,7 @@ def read_stretch(
         since: In seconds since the epoch; a slot of the store has two minutes.
         until: The same.
         slice: Of which traffic; None: of all.
-        effect: The design effect of sessions; None: by the answers of this stretch.
+        effect: The design effect of sessions; None: by the answers of this window.
     """
     first, end = int(since // WIDTH), int(until // WIDTH)
     if end <= first:

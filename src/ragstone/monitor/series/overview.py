@@ -39,7 +39,7 @@ from .metric_over_time import (
     Window,
     in_windows,
     read_grid,
-    read_stretch,
+    read_window,
     value_range,
 )
 
@@ -98,7 +98,7 @@ class MetricNow:
         judged_last_hour: Answers with a score that were given within the last hour.
         bar: Of the first rule on it; None without one.
         series: At most 240 windows with their bands.
-        before: Beside the baseline run, or, without one that has the metric, beside the stretch of
+        before: Beside the baseline run, or, without one that has the metric, beside the window of
             the same length before.
         corrected: None where nobody labelled any of these answers.
         alarms: Of the rules on this metric, the latest last.
@@ -209,10 +209,10 @@ def _metric_now(
 ) -> MetricNow:
     steps, effect = read_grid(run, metric, grid, slice)
     series = in_windows(metric, slice, grid, steps, effect)
-    stretch = Window(series.range, steps.since(grid.first).together, effect)
+    window = Window(series.range, steps.since(grid.first).together, effect)
     rule = _shown_rule(settings, metric, slice, alarms)
     before, of = _before(run, settings, metric, grid, slice, effect)
-    beside = side_by_side(stretch, before, of=of, margin=_margin(rule, metric), family=family)
+    beside = side_by_side(window, before, of=of, margin=_margin(rule, metric), family=family)
     bar = None if rule is None else _bar(run, settings, rule, _written(slice))
     rules = {one.name for one in settings.rules if one.metric == metric}
     own = tuple(one for one in alarms if one.rule in rules)
@@ -221,11 +221,11 @@ def _metric_now(
         metric=metric,
         state=_state(series, bar, beside, fires=fires),
         window=series.now,
-        judged_last_hour=read_stretch(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
+        judged_last_hour=read_window(run, metric, now - HOUR, now + WIDTH, slice, effect=1.0).n,
         bar=bar,
         series=series,
         before=beside,
-        corrected=corrected_now(run, metric, grid.since, grid.until, slice, stretch),
+        corrected=corrected_now(run, metric, grid.since, grid.until, slice, window),
         alarms=own,
     )
 
@@ -245,7 +245,7 @@ def _before(
         if found is not None:
             return found, baseline.run.name
     since = grid.since - (grid.until - grid.since)
-    return read_stretch(run, metric, since, grid.since, slice, effect=effect), None
+    return read_window(run, metric, since, grid.since, slice, effect=effect), None
 
 
 def _shown_rule(
@@ -312,7 +312,7 @@ def _side_of(bar: float, window: MeanInWindow, less_is_better: bool) -> MetricSt
 def corrected_now(
     run: Sql, metric: str, since: float, until: float, slice: Facet | None, judged: Window
 ) -> CorrectedNow | None:
-    """The mean of a stretch of time by the judge, corrected by labels, and by labels alone.
+    """The mean of a window by the judge, corrected by labels, and by labels alone.
 
     Labels are those of answers that were drawn by chance from the judged ones; each counts with one
     over the probability that it was judged and labelled.
@@ -323,7 +323,7 @@ def corrected_now(
         since: In seconds since the epoch.
         until: The same.
         slice: Of which traffic; None: of all.
-        judged: All judged answers of this stretch.
+        judged: All judged answers of this window.
 
     Returns:
         None if none of them is labelled.
@@ -383,7 +383,7 @@ class SessionWindow:
 
 @dataclass(frozen=True, slots=True)
 class TurnsInTime:
-    """All turns of the sessions of a stretch of time, which windows of it are counted from.
+    """All turns of the sessions of a window, from which smaller windows are counted.
 
     Attributes:
         metric: Its text form.
@@ -419,7 +419,7 @@ class TurnsInTime:
 def turns_in_time(
     store: MonitorStore, metric: str, *, since: float, until: float, slice: Facet | None = None
 ) -> TurnsInTime:
-    """Read the turns of the sessions of a stretch of time.
+    """Read the turns of the sessions of a window.
 
     Args:
         store: What is monitored.
@@ -444,7 +444,7 @@ def sessions_over_time(
     slice: Facet | None = None,
     bar: float | None = None,
 ) -> tuple[SessionWindow, ...]:
-    """Figures of the sessions of a stretch of time, by when their last turn was.
+    """Figures of the sessions of a window, by when their last turn was.
 
     A session counts where all its turns were drawn to be judged, with a weight of one over the
     probability of that; the guard checks every turn. What is not judged yet,

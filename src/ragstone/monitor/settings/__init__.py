@@ -1,14 +1,9 @@
 """Settings: the one TOML file that says how a monitor judges, keeps and alarms.
 
-places     on which line each key stands
-fault      one thing wrong, and all of them together
-table      a table as it is read: right values, or faults
-judging    what is judged, by whom, for how much; which answers are drawn
-keeping    what is taken out of texts, how long they are kept, where they go
-rule       what an alarm is raised for, and what it promises
-tell       who is told
-settings   all of it, and what holds without a file
-starting   what it names and a monitor has to have before it starts
+monitor_settings  all of it, what holds without a file, and what must be there before a start
+sections          judging, drawing, redaction, retention, write-back and notification channels
+alarm_rules       what an alarm is raised for, and what it promises
+settings_table    a table as it is read: right values, or faults with their lines
 """
 
 from .alarm_rules import AlarmPromise, AlarmRule, BaselineSettings, NoDataSettings
@@ -18,11 +13,11 @@ from .sections import (
     FileChannel,
     GuardStep,
     JudgingSettings,
+    NotificationSettings,
     RedactionSettings,
     RetentionSettings,
     SamplingSettings,
     StdoutChannel,
-    TellSettings,
     WebhookChannel,
     WriteBackSettings,
 )
@@ -40,12 +35,12 @@ __all__ = [
     "JudgingSettings",
     "MonitorSettings",
     "NoDataSettings",
+    "NotificationSettings",
     "RedactionSettings",
     "RetentionSettings",
     "SamplingSettings",
     "SettingsFault",
     "StdoutChannel",
-    "TellSettings",
     "WebhookChannel",
     "WriteBackSettings",
     "read_settings",

@@ -58,7 +58,7 @@ class AlarmRule:
         better: ``+`` where more is better, ``-`` where less is.
         promise: Of this rule with all its slices; None: it shares that of the file.
         no_data: Whether it is an alarm too if no score comes.
-        drop: The fall of the mean that the expected delay is told for.
+        drop: The fall of the mean for which the expected delay is computed.
         of: Whether each answer is looked at, or one score a session, the mean of its turns.
     """
 

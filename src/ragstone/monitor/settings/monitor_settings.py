@@ -25,17 +25,17 @@ from .alarm_rules import (
 from .sections import (
     EmailChannel,
     JudgingSettings,
+    NotificationSettings,
     RedactionSettings,
     RetentionSettings,
     SamplingSettings,
-    TellSettings,
     WebhookChannel,
     WriteBackSettings,
     read_judging,
+    read_notifications,
     read_redaction,
     read_retention,
     read_sampling,
-    read_tells,
     read_url,
     read_write_back,
 )
@@ -66,12 +66,12 @@ class MonitorSettings:
         baseline: What margins are counted from.
         promise: On the false alarms of all rules together that have no promise of their own.
         no_data: When silence is an alarm.
-        debounce: Seconds for which an alarm has to stay resolved until that is told; one that
+        debounce: Seconds for which an alarm has to stay resolved until that is sent; one that
             fires again before is the same alarm.
         url: The address at which people open the app, for links in messages; empty: links are
             relative.
         rules: What alarms are raised for.
-        tells: Who is told.
+        tells: Which channels are notified.
         file: Where all this was read; None where nothing was.
     """
 
@@ -88,7 +88,7 @@ class MonitorSettings:
     debounce: float = DEBOUNCE
     url: str = ""
     rules: tuple[AlarmRule, ...] = DEFAULT_RULES
-    tells: tuple[TellSettings, ...] = ()
+    tells: tuple[NotificationSettings, ...] = ()
     file: Path | None = None
 
     @cached_property
@@ -159,7 +159,7 @@ def _settings(table: SettingsTable, file: Path) -> MonitorSettings:
         debounce,
         url.rstrip("/"),
         tuple(read_rules(rules, judging.metrics)) if rules else _usual_rules(judging),
-        tuple(read_tells(table.tables("tell"), folder)),
+        tuple(read_notifications(table.tables("tell"), folder)),
         file,
     )
     for one in (corpus, tail, alarms, table):
@@ -263,7 +263,7 @@ def closed_judges(settings: MonitorSettings) -> Iterator[str]:
 
 
 def check_start(settings: MonitorSettings) -> None:
-    """Refuse settings by which nothing could be judged, alarms not told, or money not counted.
+    """Refuse settings by which nothing could be judged, alarms not sent, or money not counted.
 
     Raises:
         InputError: Something is lacking; says all of it.

@@ -395,18 +395,18 @@ class StdoutChannel:
     name: str
 
 
-TellSettings = WebhookChannel | EmailChannel | FileChannel | StdoutChannel
+NotificationSettings = WebhookChannel | EmailChannel | FileChannel | StdoutChannel
 
 
-def read_tells(tables: Sequence[SettingsTable], folder: Path) -> list[TellSettings]:
+def read_notifications(tables: Sequence[SettingsTable], folder: Path) -> list[NotificationSettings]:
     """The tables ``[[tell]]``."""
-    readers: dict[str, Callable[[SettingsTable, str], TellSettings | None]] = {
+    readers: dict[str, Callable[[SettingsTable, str], NotificationSettings | None]] = {
         "webhook": _webhook,
         "email": _email,
         "file": lambda table, name: _file(table, name, folder),
         "stdout": lambda _, name: StdoutChannel(name),
     }
-    found, names = list[TellSettings](), set[str]()
+    found, names = list[NotificationSettings](), set[str]()
     for table in tables:
         if "kind" not in table:
             table.fault(None, f'has no kind: write kind = "webhook", or {", ".join(readers)}.')

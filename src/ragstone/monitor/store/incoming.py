@@ -9,7 +9,7 @@ from ragstone.core.database import Database, Sql
 
 from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, to_do
 from .scores import WRITTEN_BACK, last_score
-from .watched_scores import forget_open, take_again_after
+from .watched_scores import erase_open_sessions, take_again_after
 
 
 def arrivals(run: Sql, most: int) -> list[float]:
@@ -158,7 +158,7 @@ def erase_examples(run: Sql, examples: Sequence[str]) -> None:
         )
         for table in HANGS_ON_AN_EXAMPLE:
             run(f"DELETE FROM {table} WHERE example IN ({marks(page)})", *page)
-        forget_open(run, [session for (session,) in of_them])
+        erase_open_sessions(run, [session for (session,) in of_them])
     if examples:
         last = last_score(run)
         # SQLite gives the numbers of last rows again: who read them must not pass over new ones.
@@ -230,22 +230,22 @@ def unlink_alarms(run: Sql, examples: Collection[str]) -> None:
     """Take examples out of what alarms link to."""
     names = set(examples)
     for number, facts in run("SELECT number, facts FROM alarms ORDER BY number"):
-        told = json.loads(facts)
-        left = _without(told, names)
-        if left != told:
+        linked = json.loads(facts)
+        left = _without(linked, names)
+        if left != linked:
             run("UPDATE alarms SET facts = ? WHERE number = ?", json.dumps(left), number)
 
 
-def _without(told: Any, names: set[str]) -> Any:
-    if isinstance(told, list):
-        return [_without(one, names) for one in told if not _is_of(one, names)]
-    if isinstance(told, dict):
+def _without(linked: Any, names: set[str]) -> Any:
+    if isinstance(linked, list):
+        return [_without(one, names) for one in linked if not _is_of(one, names)]
+    if isinstance(linked, dict):
         return {
             name: _without(one, names)
-            for name, one in told.items()
+            for name, one in linked.items()
             if name not in names and not (isinstance(one, str) and one in names)
         }
-    return told
+    return linked
 
 
 def _is_of(one: Any, names: set[str]) -> bool:
@@ -404,12 +404,12 @@ def settle(run: Sql, now: float, traces: Collection[str]) -> None:
         *traces,
     )
     to_do(run, now, ASSESS, sorted(example for (example,) in rows))
-    told = {f"content_{content}": int(n) for content, n in contents if content}
-    count(run, now, {"settled": len(rows), **told})
+    by_content = {f"content_{content}": int(n) for content, n in contents if content}
+    count(run, now, {"settled": len(rows), **by_content})
 
 
 def deployed(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
-    """The versions that were first seen in a stretch of time, the oldest first, each with when."""
+    """The versions that were first seen in a window, the oldest first, each with when."""
     rows = run(
         "SELECT version, first_at FROM versions WHERE first_at >= ? AND first_at < ? "
         "ORDER BY first_at, version",

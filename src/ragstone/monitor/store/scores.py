@@ -104,7 +104,7 @@ class JudgedAndLabelled(NamedTuple):
 def labelled_scores(
     run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
 ) -> list[JudgedAndLabelled]:
-    """The answers of a stretch of time that were judged and labelled, in the order of labels."""
+    """The answers of a window that were judged and labelled, in the order of labels."""
     has = (
         ""
         if facet is None
@@ -217,7 +217,7 @@ def _made(
 
 
 def _runs(slots: list[int]) -> list[tuple[int, int]]:
-    """Slots as stretches that follow each other without a gap: the first, and behind the last."""
+    """Runs of consecutive slots: the first slot, and the one behind the last."""
     found: list[tuple[int, int]] = []
     for slot in slots:
         if found and found[-1][1] == slot:
@@ -272,7 +272,7 @@ def last_session_scores(
     facet: tuple[str, str] | None = None,
     most: int = 2_000,
 ) -> list[SessionScore]:
-    """The scores of the last answers in a stretch of time; none if no answer has a session."""
+    """The scores of the last answers in a window; none if no answer has a session."""
     if not run("SELECT 1 FROM examples WHERE session IS NOT NULL LIMIT 1"):
         return []
     has = (

@@ -38,7 +38,7 @@ class RaisedAlarm(NamedTuple):
 
 
 class Delivery(NamedTuple):
-    """That a channel was told, or is to be."""
+    """The state of a notification to one channel."""
 
     alarm: int
     channel: str
@@ -65,8 +65,8 @@ def raised_alarm(run: Sql, number: int) -> RaisedAlarm | None:
     return _raised(rows[0]) if rows else None
 
 
-def told_of(run: Sql, alarms: list[int]) -> list[Delivery]:
-    """Who was told of these alarms."""
+def deliveries_of(run: Sql, alarms: list[int]) -> list[Delivery]:
+    """The deliveries of these alarms' notifications, by channel and event."""
     if not alarms:
         return []
     marks = ", ".join("?" * len(alarms))
@@ -144,7 +144,7 @@ def silenced_until(run: Sql, now: float) -> dict[str, tuple[float, str]]:
 
 
 def silence(run: Sql, rule: str, until: float, person: str) -> None:
-    """Tell nobody of a rule until then; at a time that is past, tell them again."""
+    """Notify nobody of a rule until then; at a time that is past, notify them again."""
     run(
         "INSERT INTO silences VALUES (?, ?, ?) ON CONFLICT (rule) "
         "DO UPDATE SET until = excluded.until, person = excluded.person",
@@ -163,7 +163,7 @@ DUE, DONE, FAILED = "due", "done", "failed"
 
 
 class Notification(NamedTuple):
-    """An event of an alarm that a channel is to be told."""
+    """An event of an alarm that a channel is to be notified of."""
 
     alarm: int
     channel: str
@@ -182,16 +182,18 @@ class ChannelStanding(NamedTuple):
     error: str
 
 
-def queue_tellings(run: Sql, now: float, tellings: Iterable[tuple[int, str, str]]) -> None:
-    """Let these be told from now on: alarm, channel and event. What is there stays."""
+def queue_notifications(
+    run: Sql, now: float, notifications: Iterable[tuple[int, str, str]]
+) -> None:
+    """Let these be due from now on: alarm, channel and event. What is there stays."""
     run.many(
         "INSERT INTO told VALUES (?, ?, ?, ?, 0, 'due', '') ON CONFLICT DO NOTHING",
-        [(alarm, channel, event, now) for alarm, channel, event in tellings],
+        [(alarm, channel, event, now) for alarm, channel, event in notifications],
     )
 
 
 def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
-    """What of these alarms was told or is to be: alarm, channel and event."""
+    """The notifications of these alarms, sent or due: alarm, channel and event."""
     if not alarms:
         return set()
     marks = ", ".join("?" * len(alarms))
@@ -200,13 +202,13 @@ def queued(run: Sql, alarms: Collection[int]) -> set[tuple[int, str, str]]:
 
 
 def channels_due(run: Sql, now: float) -> list[str]:
-    """The channels that have something to tell now."""
+    """The channels that have a notification due."""
     rows = run("SELECT DISTINCT channel FROM told WHERE state = 'due' AND at <= ?", now)
     return [channel for (channel,) in rows]
 
 
-def take_telling(run: Sql, channel: str, now: float, until: float) -> Notification | None:
-    """Take the next that a channel is to tell; nobody else does until then.
+def take_notification(run: Sql, channel: str, now: float, until: float) -> Notification | None:
+    """Take the next notification of a channel; nobody else does until then.
 
     Of an alarm the earlier event comes first, and the later one waits until it is done or failed.
     """
@@ -227,7 +229,7 @@ def take_telling(run: Sql, channel: str, now: float, until: float) -> Notificati
     return found._replace(tries=found.tries + 1)
 
 
-def end_telling(run: Sql, one: Notification, state: str, at: float, error: str = "") -> None:
+def end_notification(run: Sql, one: Notification, state: str, at: float, error: str = "") -> None:
     """Write down how a try ended, and when: of one that is still due, when to try again."""
     run(
         "UPDATE told SET state = ?, at = ?, error = ? WHERE alarm = ? AND channel = ? "
@@ -237,7 +239,7 @@ def end_telling(run: Sql, one: Notification, state: str, at: float, error: str =
 
 
 def channel_standings(run: Sql) -> list[ChannelStanding]:
-    """How far each channel is that was ever to tell something."""
+    """How far each channel is that ever had a notification."""
     rows = run(
         "SELECT channel, sum(CASE WHEN state = 'done' THEN 1 ELSE 0 END), "
         "sum(CASE WHEN state = 'due' THEN 1 ELSE 0 END), "

@@ -396,7 +396,7 @@ class ScoredTurn(NamedTuple):
 def session_turns(
     run: Sql, metric: str, since: float, until: float, facet: tuple[str, str] | None = None
 ) -> list[ScoredTurn]:
-    """All turns, until then, of the sessions that have one in a stretch of time, in their order.
+    """All turns, until then, of the sessions that have one in a window, in their order.
 
     Args:
         run: A reading of the store.

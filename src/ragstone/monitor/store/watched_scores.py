@@ -200,8 +200,8 @@ def drop_open(run: Sql, metric: str, sessions: Iterable[str]) -> None:
     )
 
 
-def forget_open(run: Sql, sessions: Sequence[str]) -> None:
-    """Forget those of these sessions of which no answer is left."""
+def erase_open_sessions(run: Sql, sessions: Sequence[str]) -> None:
+    """Remove those of these sessions of which no answer is left."""
     for page in in_pages(sessions):
         run(
             f"DELETE FROM open_sessions WHERE session IN ({marks(page)}) AND NOT EXISTS "
@@ -372,12 +372,12 @@ def keep_detectors(run: Sql, detectors: Iterable[KeptDetector]) -> None:
     )
 
 
-def forget_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
-    """Forget detectors by rule and slice."""
+def drop_detectors(run: Sql, detectors: Collection[tuple[str, str]]) -> None:
+    """Remove detectors by rule and slice."""
     run.many("DELETE FROM detectors WHERE rule = ? AND slice = ?", detectors)
 
 
-def judged_stretch(
+def judged_window(
     run: Sql, metric: str, facet: Facet | None, first: int, last: int, unit: Unit = "answers"
 ) -> JudgedWindow:
     """The watched scores of a metric from one number through another.

@@ -299,7 +299,7 @@ class Redaction:
     def redact_id(self, id: str) -> str:
         """The id, or a hash of it if it holds what is taken out.
 
-        As a mark it would be the id of many, who could not be told apart, nor forgotten alone.
+        As a mark it would be the id of many, who could not be distinguished, nor erased alone.
         """
         return id if self.redact(id) == id else hashed_id(id)
 

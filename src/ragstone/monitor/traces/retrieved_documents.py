@@ -158,8 +158,8 @@ def _number(value: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-CORPUS_IDS = ("_id", "id", "doc_id", "document_id")
-CORPUS_TEXTS = ("text", "contents", "content", "page_content")
+ID_FIELDS = ("_id", "id", "doc_id", "document_id")
+TEXT_FIELDS = ("text", "contents", "content", "page_content")
 SHOWN = 20
 REMEMBERED = 512
 """Passages whose texts are kept, for the same ones are found again and again."""
@@ -246,8 +246,8 @@ def _passage(line: bytes) -> tuple[str, str] | None:
         return None
     if not isinstance(given, dict):
         return None
-    id = next((given[name] for name in CORPUS_IDS if given.get(name) not in (None, "")), None)
-    text = next((given[name] for name in CORPUS_TEXTS if isinstance(given.get(name), str)), None)
+    id = next((given[name] for name in ID_FIELDS if given.get(name) not in (None, "")), None)
+    text = next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), None)
     if text is None or not isinstance(id, (str, int)) or isinstance(id, bool):
         return None
     title = given.get("title")

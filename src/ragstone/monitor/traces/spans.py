@@ -138,7 +138,7 @@ class TraceSpan:
         attributes: By name.
         resource: Attributes of what sent it.
         error: What went wrong; None where nothing did.
-        told: Whether the span itself is there, not only its log events.
+        there: Whether the span itself is there, not only its log events.
     """
 
     id: str
@@ -149,7 +149,7 @@ class TraceSpan:
     attributes: dict[str, Any]
     resource: Mapping[str, Any]
     error: str | None = None
-    told: bool = True
+    there: bool = True
     lists: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
 
     @property
@@ -267,8 +267,8 @@ def _join(spans: dict[str, TraceSpan], records: Sequence[Any]) -> None:
         name = record.event_name or said.get("event.name")
         span = spans.get(id)
         if span is None:
-            span = spans[id] = TraceSpan(id, "", str(name or ""), at, at, {}, {}, told=False)
-        span.end = max(span.end, at) if not span.told else span.end
+            span = spans[id] = TraceSpan(id, "", str(name or ""), at, at, {}, {}, there=False)
+        span.end = max(span.end, at) if not span.there else span.end
         if isinstance(name, str) and name in MESSAGE_EVENTS:
             messages.setdefault(id, []).append((name, body if isinstance(body, dict) else said))
         within = body if isinstance(body, dict) and name not in MESSAGE_EVENTS else {}
@@ -405,14 +405,14 @@ def tree_of(spans: Sequence[TraceSpan]) -> Tree | None:
         else:
             children.setdefault(id(parent), []).append(span)
     tops += _in_circles(spans, tops, children)
-    roots = [span for span in tops if span.told and not span.parent]
+    roots = [span for span in tops if span.there and not span.parent]
     if len(roots) == 1:
         root = roots[0]
     elif len(tops) == 1:
         root = tops[0]
     else:
         root = TraceSpan(
-            "", "", "", tops[0].start, max(one.end for one in tops), {}, {}, told=False
+            "", "", "", tops[0].start, max(one.end for one in tops), {}, {}, there=False
         )
     beside = [span for span in tops if span is not root]
     if beside:

@@ -82,7 +82,7 @@ def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrac
         rooted=bool(sent) or (tree is not None and tree.rooted),
         examples=tuple(traced),
         content=_content(traced, calls),
-        spans=sum(span.told for span in spans),
+        spans=sum(span.there for span in spans),
         calls=calls,
     )
 
@@ -157,7 +157,7 @@ class _Answer:
         history = history_of(self._root, self._calls, question)
         contexts = None if documents is None else contexts_of(documents, self._corpus)
         root, end = self._root, max(one.end for one in self._spans)
-        at, ended = seconds(root.start), seconds(root.end if root.told else end)
+        at, ended = seconds(root.start), seconds(root.end if root.there else end)
         traced = TracedExample(
             id=id,
             trace=trace,
@@ -174,7 +174,7 @@ class _Answer:
             output_tokens=self._tokens(
                 OUTPUT_TOKENS, ("output", "output_tokens", "completion_tokens")
             ),
-            latency=ended - at if root.told else None,
+            latency=ended - at if root.there else None,
             error=error,
         )
         example = Example(

@@ -12,7 +12,7 @@ from ragstone.monitor.series.drift import Drift, FeatureDrift, JudgeDrift, drift
 from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import monitored
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, raised_alarm, told_of
+from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarm
 from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, listed, scores_listed
 from ragstone.report.number_format import counted, number, p_word, signed, spoken
 from ragstone.run import Run
@@ -53,7 +53,7 @@ def alarm_page(place: RunsFolder, asked: Asked) -> WebPage:
     alarm = alarm_of(watching, asked.names["number"])
     where = _where(alarm)
     with watching.reading() as run:
-        told = told_of(run, [alarm.number])
+        told = deliveries_of(run, [alarm.number])
         about = count_listed(run, where)
         worst = listed(run, where, WORST)
         scores = scores_listed(run, [one.id for one in worst])

@@ -9,7 +9,7 @@ from ragstone.monitor.series.metric_over_time import Facet
 from ragstone.monitor.series.overview import MetricNow, MonitorPageFacts, monitored
 from ragstone.monitor.settings import DEFAULTS, MonitorSettings
 from ragstone.monitor.store.rows import counted
-from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, raised_alarms, told_of
+from ragstone.monitor.store.stored_alarms import Delivery, RaisedAlarm, deliveries_of, raised_alarms
 from ragstone.monitor.store.stored_examples import AnswersInWindow, count_window
 from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import ends, number, percent
@@ -148,7 +148,7 @@ def monitor_page(place: RunsFolder, asked: Asked) -> WebPage:
         answers = count_window(run, now - span, slice)
         day = counted(run, now - DAY)
         raised = raised_alarms(run, MOST_ALARMS)
-        told = told_of(run, [one.number for one in raised])
+        told = deliveries_of(run, [one.number for one in raised])
     settings = watching.settings or DEFAULTS
     facts = monitored(watching.store, settings, now, last=span, slice=slice)
     if metric:

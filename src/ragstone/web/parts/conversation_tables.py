@@ -145,7 +145,7 @@ LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True)
 class ConversationFacts:
-    """Figures of the conversations of a stretch of time.
+    """Figures of the conversations of a window.
 
     Attributes:
         metric: Its text form.
