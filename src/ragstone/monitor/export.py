@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.files import result_lines
 from ragstone.core.messages import worded
+from ragstone.monitor.store.stored_examples import StoredExample, stored_between
 
 from .settings.sections import WriteBack
 from .settings.settings_table import LAST
-from .store.incoming import StoredExample, stored_between
 from .store.rows import keep, remembered
 from .store.scores import WRITTEN_BACK, ScoredAnswer, last_score, scored_after
 from .store.store import MonitorStore

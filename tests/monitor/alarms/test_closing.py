@@ -24,9 +24,9 @@ from ragstone.monitor.settings import (
     SamplingSettings,
 )
 from ragstone.monitor.store.incoming import erase_examples
+from ragstone.monitor.store.scores import answers_together
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import raised_alarms
-from ragstone.monitor.store.stored_examples import answers_together
 from ragstone.monitor.store.watched_scores import watched_scores, watched_turns
 from tests.monitor.duties.arriving import rows
 

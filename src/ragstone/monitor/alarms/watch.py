@@ -19,17 +19,19 @@ from ragstone.core.messages import worded
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import GUARD, JUDGING, TRAFFIC
 from ragstone.monitor.settings.sections import LEAST_RATE
-from ragstone.monitor.store.draws import DrawnTurn, probability_of_all
-from ragstone.monitor.store.incoming import arrivals, last_judged_at, missing_since, oldest_due
+from ragstone.monitor.store.draws import DrawnTurn, oldest_due, probability_of_all
+from ragstone.monitor.store.incoming import arrivals
 from ragstone.monitor.store.rows import DEAD, keep, last_heartbeat, log, remembered
-from ragstone.monitor.store.scores import last_score
-from ragstone.monitor.store.store import MonitorStore
-from ragstone.monitor.store.stored_alarms import JUDGING_STOPPED, NO_DATA, WORSE, firing_alarms
-from ragstone.monitor.store.stored_examples import (
+from ragstone.monitor.store.scores import (
     answers_a_session,
     answers_together_at,
     keep_answers_together,
+    last_judged_at,
+    last_score,
+    missing_since,
 )
+from ragstone.monitor.store.store import MonitorStore
+from ragstone.monitor.store.stored_alarms import JUDGING_STOPPED, NO_DATA, WORSE, firing_alarms
 from ragstone.monitor.store.watched_scores import (
     SessionOver,
     SessionStatus,

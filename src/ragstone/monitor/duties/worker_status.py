@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ragstone.core.database import Sql
-from ragstone.monitor.store.incoming import unfolded
+from ragstone.monitor.store.batches import last_judgement_at
+from ragstone.monitor.store.draws import oldest_due
+from ragstone.monitor.store.incoming import trace_times, unfolded
 from ragstone.monitor.store.rows import (
     ASSESS,
     WorkerState,
@@ -14,13 +16,8 @@ from ragstone.monitor.store.rows import (
     waiting_for,
     worker_state,
 )
-from ragstone.monitor.store.stored_examples import (
-    alarms_firing,
-    answers_together,
-    last_judged,
-    trace_times,
-    waiting_to_be_judged,
-)
+from ragstone.monitor.store.scores import answers_together
+from ragstone.monitor.store.stored_alarms import count_firing
 
 HOUR, DAY = 3_600, 86_400
 
@@ -124,14 +121,14 @@ def monitor_status(run: Sql, now: float) -> MonitorStatus:
         judged_last_hour=hour.get("judged", 0),
         waiting_to_fold=parts,
         waiting_to_assess=assess.n,
-        waiting_to_be_judged=waiting_to_be_judged(run),
+        waiting_to_be_judged=oldest_due(run)[1],
         lag=max(0.0, now - min(waiting)) if waiting else 0.0,
         last_trace_at=times.last,
         usual_gap=times.gap,
-        last_judged_at=last_judged(run),
+        last_judged_at=last_judgement_at(run),
         worker_at=sign,
         worker=worker_state(sign, now),
-        alarms=alarms_firing(run),
+        alarms=count_firing(run),
         content=content,
         answers_together=answers_together(run),
         set_variable=CONTENT_VARIABLE if content.get("none", 0.0) >= MOSTLY else "",

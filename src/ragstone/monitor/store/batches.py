@@ -318,3 +318,9 @@ def anchor_pairs(run: Sql) -> list[AnchorPair]:
         for (metric, example), values in found.items()
         if len(values) > 1
     ]
+
+
+def last_judgement_at(run: Sql) -> float | None:
+    """When something was last judged."""
+    ((at,),) = run("SELECT max(at) FROM judged")
+    return None if at is None else float(at)

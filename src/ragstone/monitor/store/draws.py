@@ -244,3 +244,9 @@ def draw_between(
     )
     count(run, now, {"due": len(due)})
     return len(due)
+
+
+def oldest_due(run: Sql) -> tuple[float | None, int]:
+    """Since when the answer is due that waits longest to be judged, and how many wait."""
+    ((at, n),) = run("SELECT min(due_at), count(*) FROM draws WHERE state = 'due'")
+    return at, int(n)

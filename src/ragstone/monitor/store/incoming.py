@@ -1,11 +1,10 @@
-"""Incoming traces: received parts, folded examples, first uses of versions, export and erasure."""
+"""Incoming traces: received parts, folded examples, first uses of versions, and erasure."""
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ragstone.core.database import Database, Sql
+from ragstone.core.database import Sql
 
 from .rows import ASSESS, MINUTE, count, in_pages, keep, marks, remembered, to_do
 from .scores import WRITTEN_BACK, last_score
@@ -20,28 +19,6 @@ def arrivals(run: Sql, most: int) -> list[float]:
     newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
     times.update(float(at) for (at,) in newest)
     return sorted(times, reverse=True)
-
-
-def oldest_due(run: Sql) -> tuple[float | None, int]:
-    """Since when the answer is due that waits longest to be judged, and how many wait."""
-    ((at, n),) = run("SELECT min(due_at), count(*) FROM draws WHERE state = 'due'")
-    return at, int(n)
-
-
-def last_judged_at(run: Sql) -> float | None:
-    """When an answer that was drawn was judged last; None: none ever was."""
-    rows = run("SELECT judged_at FROM scores WHERE source = 'sample' ORDER BY number DESC LIMIT 1")
-    return float(rows[0][0]) if rows else None
-
-
-def missing_since(run: Sql, metric: str, since: float) -> tuple[int, str]:
-    """How many scores of a metric are missing of answers since then, and the last reason."""
-    rows = run(
-        "SELECT reason FROM scores WHERE metric = ? AND at >= ? AND status = 'missing' "
-        "ORDER BY number DESC LIMIT 1000",
-        metric, since,
-    )  # fmt: skip
-    return len(rows), rows[0][0] if rows else ""
 
 
 def deploys_before(run: Sql, until: float, since: float) -> list[tuple[str, float]]:
@@ -424,58 +401,31 @@ def first_seen(run: Sql, version: str) -> float | None:
     return float(rows[0][0]) if rows else None
 
 
-PAGE = 500
-"""Examples that are read at a time, so that memory is flat."""
+def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
+    """The versions that were deployed, the newest first, with when each came first."""
+    rows = run("SELECT version, first_at FROM versions ORDER BY first_at DESC LIMIT ?", most)
+    return [(version, float(at)) for version, at in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class StoredExample:
-    """An example as it is kept.
-
-    Attributes:
-        record: As JSON, in Ragstone's own field names.
-        facets: What it can be sliced by.
-    """
-
-    id: str
-    at: float
-    trace: str
-    span: str
-    session: str | None
-    version: str | None
-    record: dict[str, Any]
-    facets: dict[str, str]
+DAY = 86_400
 
 
-def stored_between(database: Database, since: float, until: float) -> Iterator[StoredExample]:
-    """The examples of a window, the oldest first."""
-    at, last = since, ""
-    while True:
-        with database.reading() as run:
-            rows = run(
-                "SELECT example, at, trace, span, session, version, record FROM examples "
-                "WHERE at < ? AND (at > ? OR (at = ? AND example > ?)) "
-                "ORDER BY at, example LIMIT ?",
-                until, at, at, last, PAGE,
-            )  # fmt: skip
-            facets = _facets(run, [row[0] for row in rows])
-        for id, when, trace, span, session, version, record in rows:
-            yield StoredExample(
-                id, when, trace, span, session, version, json.loads(record), facets.get(id, {})
-            )
-            at, last = when, id
-        if len(rows) < PAGE:
-            return
+class TraceTimes(NamedTuple):
+    """When the last trace came, and the mean seconds between two in the day before; None: none."""
+
+    last: float | None
+    gap: float | None
 
 
-def _facets(run: Sql, examples: list[str]) -> dict[str, dict[str, str]]:
-    found: dict[str, dict[str, str]] = {}
-    if examples:
-        marks = ", ".join("?" * len(examples))
-        for id, name, value in run(
-            f"SELECT example, name, value FROM facets WHERE example IN ({marks}) "
-            "ORDER BY example, name",
-            *examples,
-        ):
-            found.setdefault(id, {})[name] = value
-    return found
+def trace_times(run: Sql) -> TraceTimes:
+    """When traces came of late."""
+    newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
+    ((folded,),) = run("SELECT max(last_at) FROM traces")
+    times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]
+    if not times:
+        return TraceTimes(None, None)
+    last = max(times)
+    ((n, first, end),) = run(
+        "SELECT count(*), min(last_at), max(last_at) FROM traces WHERE last_at > ?", last - DAY
+    )
+    return TraceTimes(last, (end - first) / (n - 1) if n > 1 else None)

@@ -1,4 +1,4 @@
-"""Scores: stored scores of answers, people's labels beside them, and sums by slot of time.
+"""Scores: stored scores of answers, people's labels beside them, and sums by time.
 
 Sums that are ready are read, and the others are made during the read. A reader therefore always
 gets right sums, and only the slots of the last minutes are summed up repeatedly.
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 from ragstone.core.database import Sql
 
-from .rows import in_pages, marks
+from .rows import in_pages, keep, marks, remembered
 from .store import WIDTH, slot_of
 
 WRITTEN_BACK = "written_back"
@@ -374,3 +374,49 @@ def _values(run: Sql, examples: Collection[str], sources: Collection[str]) -> se
             )
         )  # fmt: skip
     return found
+
+
+def last_judged_at(run: Sql) -> float | None:
+    """When an answer that was drawn was judged last; None: none ever was."""
+    rows = run("SELECT judged_at FROM scores WHERE source = 'sample' ORDER BY number DESC LIMIT 1")
+    return float(rows[0][0]) if rows else None
+
+
+def missing_since(run: Sql, metric: str, since: float) -> tuple[int, str]:
+    """How many scores of a metric are missing of answers since then, and the last reason."""
+    rows = run(
+        "SELECT reason FROM scores WHERE metric = ? AND at >= ? AND status = 'missing' "
+        "ORDER BY number DESC LIMIT 1000",
+        metric, since,
+    )  # fmt: skip
+    return len(rows), rows[0][0] if rows else ""
+
+
+TOGETHER = "answers_together"
+MOST_TOGETHER = 1.2
+"""Judged answers a session, on average, from which on they are not taken as independent."""
+
+LAST = 2_000
+"""Judged answers that are counted."""
+
+
+def answers_a_session(run: Sql, metric: str, facet: tuple[str, str] | None, now: float) -> float:
+    """Judged answers a session in the mean of the last ones; 1 without sessions."""
+    rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
+    return len(rows) / len({one.session for one in rows}) if rows else 1.0
+
+
+def keep_answers_together(run: Sql, now: float, found: dict[str, float]) -> None:
+    """Remember how many each of some rules has, by their names."""
+    keep(run, TOGETHER, {"at": now, "of": found})
+
+
+def answers_together_at(run: Sql) -> float:
+    """When that was counted last, in seconds since the epoch."""
+    return float(remembered(run, TOGETHER, {"at": 0.0})["at"])
+
+
+def answers_together(run: Sql) -> dict[str, float]:
+    """The rules that look at answers which come in sessions, with how many a session has."""
+    kept = remembered(run, TOGETHER, {"of": {}})["of"]
+    return {name: n for name, n in kept.items() if n > MOST_TOGETHER}

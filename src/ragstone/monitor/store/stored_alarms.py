@@ -265,3 +265,9 @@ def alarms_firing_after(run: Sql, since: float) -> list[RaisedAlarm]:
         RaisedAlarm(number, rule, slice, kind, state, began, fired, resolved, json.loads(facts))
         for number, rule, slice, kind, state, began, fired, resolved, facts in rows
     ]
+
+
+def count_firing(run: Sql) -> int:
+    """How many alarms are firing."""
+    ((n,),) = run("SELECT count(*) FROM alarms WHERE state = 'firing'")
+    return int(n)

@@ -1,19 +1,19 @@
 """Stored examples: lists, sessions and samples of examples, with their scores and judgements."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ragstone.core.database import Sql
+from ragstone.core.database import Database, Sql
 from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.data.json_text import Problem
 from ragstone.data.records import RecordReader
 
-from .rows import ASSESS, DRAW, count, done, in_pages, keep, marks, remembered, to_do
-from .scores import NewScore, ScoredExample, last_session_scores, write_scores
-from .watched_scores import Facet
+from .draws import facets_of
+from .rows import ASSESS, DRAW, count, done, in_pages, marks, to_do
+from .scores import NewScore, ScoredExample, write_scores
 
 
 def stored_example(record: str) -> Example:
@@ -316,12 +316,6 @@ def judged_probabilities(run: Sql, examples: Sequence[str]) -> dict[str, float]:
     }
 
 
-def versions_listed(run: Sql, most: int) -> list[tuple[str, float]]:
-    """The versions that were deployed, the newest first, with when each came first."""
-    rows = run("SELECT version, first_at FROM versions ORDER BY first_at DESC LIMIT ?", most)
-    return [(version, float(at)) for version, at in rows]
-
-
 class AnswersInWindow(NamedTuple):
     """How many answers were given, and how many of them were judged."""
 
@@ -456,73 +450,45 @@ def first_example_at(run: Sql) -> float | None:
     return None if at is None else float(at)
 
 
-TOGETHER = "answers_together"
-MOST_TOGETHER = 1.2
-"""Judged answers a session, on average, from which on they are not taken as independent."""
-
-LAST = 2_000
-"""Judged answers that are counted."""
+PAGE = 500
+"""Examples that are read at a time, so that memory is flat."""
 
 
-def answers_a_session(run: Sql, metric: str, facet: Facet | None, now: float) -> float:
-    """Judged answers a session in the mean of the last ones; 1 without sessions."""
-    rows = last_session_scores(run, metric, 0.0, now + 1, facet, LAST)
-    return len(rows) / len({one.session for one in rows}) if rows else 1.0
+@dataclass(frozen=True, slots=True)
+class StoredExample:
+    """An example as it is kept.
+
+    Attributes:
+        record: As JSON, in Ragstone's own field names.
+        facets: What it can be sliced by.
+    """
+
+    id: str
+    at: float
+    trace: str
+    span: str
+    session: str | None
+    version: str | None
+    record: dict[str, Any]
+    facets: dict[str, str]
 
 
-def keep_answers_together(run: Sql, now: float, found: dict[str, float]) -> None:
-    """Remember how many each of some rules has, by their names."""
-    keep(run, TOGETHER, {"at": now, "of": found})
-
-
-def answers_together_at(run: Sql) -> float:
-    """When that was counted last, in seconds since the epoch."""
-    return float(remembered(run, TOGETHER, {"at": 0.0})["at"])
-
-
-def answers_together(run: Sql) -> dict[str, float]:
-    """The rules that look at answers which come in sessions, with how many a session has."""
-    kept = remembered(run, TOGETHER, {"of": {}})["of"]
-    return {name: n for name, n in kept.items() if n > MOST_TOGETHER}
-
-
-DAY = 86_400
-
-
-class TraceTimes(NamedTuple):
-    """When the last trace came, and the mean seconds between two in the day before; None: none."""
-
-    last: float | None
-    gap: float | None
-
-
-def trace_times(run: Sql) -> TraceTimes:
-    """When traces came of late."""
-    newest = run("SELECT at FROM received ORDER BY number DESC LIMIT 1")
-    ((folded,),) = run("SELECT max(last_at) FROM traces")
-    times = [at for at in (newest[0][0] if newest else None, folded) if at is not None]
-    if not times:
-        return TraceTimes(None, None)
-    last = max(times)
-    ((n, first, end),) = run(
-        "SELECT count(*), min(last_at), max(last_at) FROM traces WHERE last_at > ?", last - DAY
-    )
-    return TraceTimes(last, (end - first) / (n - 1) if n > 1 else None)
-
-
-def last_judged(run: Sql) -> float | None:
-    """When something was last judged."""
-    ((at,),) = run("SELECT max(at) FROM judged")
-    return None if at is None else float(at)
-
-
-def waiting_to_be_judged(run: Sql) -> int:
-    """How many are due."""
-    ((n,),) = run("SELECT count(*) FROM draws WHERE state = 'due'")
-    return int(n)
-
-
-def alarms_firing(run: Sql) -> int:
-    """How many alarms are firing."""
-    ((n,),) = run("SELECT count(*) FROM alarms WHERE state = 'firing'")
-    return int(n)
+def stored_between(database: Database, since: float, until: float) -> Iterator[StoredExample]:
+    """The examples of a window, the oldest first."""
+    at, last = since, ""
+    while True:
+        with database.reading() as run:
+            rows = run(
+                "SELECT example, at, trace, span, session, version, record FROM examples "
+                "WHERE at < ? AND (at > ? OR (at = ? AND example > ?)) "
+                "ORDER BY at, example LIMIT ?",
+                until, at, at, last, PAGE,
+            )  # fmt: skip
+            facets = facets_of(run, [row[0] for row in rows])
+        for id, when, trace, span, session, version, record in rows:
+            yield StoredExample(
+                id, when, trace, span, session, version, json.loads(record), facets.get(id, {})
+            )
+            at, last = when, id
+        if len(rows) < PAGE:
+            return

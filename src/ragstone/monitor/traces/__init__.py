@@ -9,11 +9,11 @@ FACTS                                   which attributes say what, in which conv
 
 from .attribute_names import FACTS
 from .otlp import read_logs, read_traces
-from .posted_examples import Content, FoldedTrace, TracedExample, read_examples
+from .posted_examples import TracedExample, read_examples
 from .redaction import Redaction
 from .retrieved_documents import Corpus
 from .spans import Malformed, ReceivedBody, SpanLimits, TracePart, UnreadableBody
-from .traces_to_examples import fold
+from .traces_to_examples import Content, FoldedTrace, fold
 
 __all__ = [
     "FACTS",

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from hashlib import blake2b
 from math import isfinite
 from string import hexdigits
-from typing import Any, Literal
+from typing import Any
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
@@ -29,8 +29,6 @@ from .spans import (
     put_aside,
     received,
 )
-
-Content = Literal["there", "ids_only", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +68,6 @@ class TracedExample:
     output_tokens: int | None = None
     latency: float | None = None
     error: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class FoldedTrace:
-    """All that is known of a trace.
-
-    Attributes:
-        rooted: Whether its root is there, so that all of it may be.
-        examples: The answers in it; none where nobody was answered, or content is missing.
-        content: Whether texts are there, ids of contexts without their texts, or neither.
-        spans: How many there are, each counted once.
-        calls: Those of them that call a model or retrieve: 0 means that the trace is not about
-            answers, and that nothing is missing.
-    """
-
-    rooted: bool
-    examples: tuple[TracedExample, ...]
-    content: Content
-    spans: int
-    calls: int
 
 
 _TEXTS = ("trace", "span", "session", "user", "version", "model", "error")

@@ -4,9 +4,9 @@ The same spans give the same examples, in whatever order they came, and however 
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import isfinite
-from typing import Any
+from typing import Any, Literal
 
 from ragstone.data import Example, question_hash
 from ragstone.data.example import SESSION as SESSION_SLICE
@@ -34,7 +34,7 @@ from .attribute_names import (
     VERSION,
     TraceFact,
 )
-from .posted_examples import Content, FoldedTrace, TracedExample, sent_examples
+from .posted_examples import TracedExample, sent_examples
 from .questions_and_contexts import contexts_of, found_in, history_of, question_of
 from .retrieved_documents import Corpus
 from .spans import (
@@ -50,10 +50,32 @@ from .spans import (
 )
 from .trace_texts import answered_in, messages_in, opened
 
+Content = Literal["there", "ids_only", "none"]
+
 DEFAULT_SYSTEM = "default"
 _NAMELESS = "unknown_service"
 _LONGEST_NAME = 300
 _MOST_SLICES, _LONGEST_SLICE = 32, 200
+
+
+@dataclass(frozen=True, slots=True)
+class FoldedTrace:
+    """All that is known of a trace.
+
+    Attributes:
+        rooted: Whether its root is there, so that all of it may be.
+        examples: The answers in it; none where nobody was answered, or content is missing.
+        content: Whether texts are there, ids of contexts without their texts, or neither.
+        spans: How many there are, each counted once.
+        calls: Those of them that call a model or retrieve: 0 means that the trace is not about
+            answers, and that nothing is missing.
+    """
+
+    rooted: bool
+    examples: tuple[TracedExample, ...]
+    content: Content
+    spans: int
+    calls: int
 
 
 def fold(parts: Sequence[TracePart], corpus: Corpus | None = None) -> FoldedTrace:

@@ -13,7 +13,7 @@ from ragstone.monitor.send_to_people import (
     send_to_people,
 )
 from ragstone.monitor.settings import DEFAULTS
-from ragstone.monitor.store.incoming import MOST_MALFORMED, last_malformed
+from ragstone.monitor.store.incoming import MOST_MALFORMED, last_malformed, versions_listed
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.stored_examples import (
     ListedExample,
@@ -27,7 +27,6 @@ from ragstone.monitor.store.stored_examples import (
     listed_ids,
     scores_listed,
     turns_of,
-    versions_listed,
 )
 from ragstone.report.number_format import number
 from ragstone.report.reason_words import words

@@ -11,8 +11,8 @@ from ragstone.monitor.alarms.slice_rules import limit_for, share_of, shares_of
 from ragstone.monitor.series.baselines import AlarmBar, bar_of_run, settled_bar
 from ragstone.monitor.settings import DEFAULTS, AlarmPromise, AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES, metric_range
+from ragstone.monitor.store.scores import answers_together
 from ragstone.monitor.store.stored_alarms import raised_alarms, silence, silenced_until
-from ragstone.monitor.store.stored_examples import answers_together
 from ragstone.report.number_format import number, percent
 from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
 from ragstone.stats.monitoring.detector import Detector
