@@ -1,0 +1,64 @@
+"""A fixed set is judged again and again, and tells whether the judge drifts."""
+
+import json
+from pathlib import Path
+
+from ragstone.monitor.duties.judge_answers import Anchoring, read_anchors
+from ragstone.monitor.series.drift import judge_drift
+from ragstone.monitor.settings.sections import JudgingSettings
+from ragstone.monitor.store.batches import anchors, draw_anchors, put_anchors, write_round
+from ragstone.monitor.store.store import MonitorStore
+from tests.monitor.duties.arriving import PASSAGE, QUESTION, TRUE, rows
+from tests.monitor.duties.clock import Clock
+
+LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
+
+
+def test_the_set_of_a_file_is_judged_again_after_a_day(store: MonitorStore, tmp_path: Path) -> None:
+    clock = Clock()
+    file = tmp_path / "set.jsonl"
+    records = [
+        {"id": f"a{n}", "question": QUESTION, "answer": TRUE, "contexts": [PASSAGE]}
+        for n in range(3)
+    ]
+    file.write_text("".join(json.dumps(one) + "\n" for one in records), "utf-8")
+    assert read_anchors(store, file) == 3
+    anchoring = Anchoring(store, LOCAL, now=clock)
+    assert anchoring.step() == 3
+    assert anchoring.step() == 0
+    clock.wait(86_399)
+    assert anchoring.step() == 0
+    clock.wait(1)
+    assert anchoring.step() == 3
+    found = rows(store, "SELECT metric, count(*), min(value) FROM anchor_scores GROUP BY metric "
+                 "ORDER BY metric")  # fmt: skip
+    assert found == [("abstention", 6, 0.0), ("faithfulness", 6, 1.0)]
+    assert not (store.folder / "anchors").exists()
+    drift = judge_drift(store)
+    assert [(one.metric, one.n, one.change, one.moved) for one in drift] == [
+        ("abstention", 3, 0.0, False), ("faithfulness", 3, 0.0, False),
+    ]  # fmt: skip
+
+
+def test_the_set_is_drawn_once_there_is_enough(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        for n in range(10):
+            run(
+                "INSERT INTO examples VALUES (?, 't', '', 0, 0, 1, NULL, NULL, NULL, 's', '{}', "
+                "'h', '{}')",
+                f"e{n}",
+            )
+            run("INSERT INTO judged VALUES (?, 0, 'h', 'j', '{}')", f"e{n}")
+        assert draw_anchors(run, 11, 4, lambda one: float(one[1:])) == 0
+        assert draw_anchors(run, 10, 4, lambda one: -float(one[1:])) == 4
+        assert list(anchors(run)) == ["e6", "e7", "e8", "e9"]
+
+
+def test_what_is_no_longer_in_the_set_is_not_kept(store: MonitorStore) -> None:
+    with store.database.transaction() as run:
+        put_anchors(run, {"a": "{}"})
+        write_round(run, 1.0, [("a", "m", 0.5), ("gone", "m", 0.5)], "j")
+    assert rows(store, "SELECT example, value, judge FROM anchor_scores") == [("a", 0.5, "j")]
+    with store.database.transaction() as run:
+        put_anchors(run, {"b": "{}"})
+    assert rows(store, "SELECT count(*) FROM anchor_scores") == [(0,)]
