@@ -174,7 +174,7 @@ class MonitorWorker:
         self._folding = Folding(store, corpus, settings.judging.settle, now)
         assessing = GuardChecking(store, now=now)
         sampling = Sampling(store, settings.sampling, settings.judging, now)
-        self._steps = [
+        self._duties = [
             Retried(name, do, store, now)
             for name, do in (
                 ("Folding traces", self._folding.step),
@@ -200,7 +200,7 @@ class MonitorWorker:
 
     def step(self) -> int:
         """Do a page of everything but judging; gives how much that was."""
-        return sum(one.step() for one in self._steps)
+        return sum(one.step() for one in self._duties)
 
     def judge(self) -> int:
         """Judge a batch, and the anchors where it is time; gives how many examples that were."""

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from ragstone.monitor.series.drift import CONFIDENCE, DAY, FEATURES
+from ragstone.monitor.series.drift import DAY, FEATURES
+from ragstone.monitor.series.metric_over_time import CONFIDENCE
 from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_pages.alarms_and_drift import FEATURE_NAMES

@@ -260,7 +260,7 @@ def hashed(text: str) -> str:
 OF_AN_ITEM = ("turns", "said", "decided", "tagged", "items")
 
 
-def forget_items(run: Sql, examples: Sequence[str]) -> int:
+def erase_items(run: Sql, examples: Sequence[str]) -> int:
     """Remove the items of all queues that show these examples; gives how many there were.
 
     Args:

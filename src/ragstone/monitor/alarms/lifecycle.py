@@ -28,7 +28,7 @@ from ragstone.monitor.series.baselines import (
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
 from ragstone.monitor.store.incoming import deploys_before
-from ragstone.monitor.store.rows import forget, keep, remembered
+from ragstone.monitor.store.rows import drop, keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import (
     JUDGING_STOPPED,
@@ -95,7 +95,7 @@ def slices_at_work(run: Sql, settings: MonitorSettings) -> SlicesAtWork:
         except InputError as error:
             broken.append((rule.name, str(error)))
             # Its detectors know nothing then: it begins with what comes once it is well.
-            forget(run, f"rule {rule.name}")
+            drop(run, f"rule {rule.name}")
             continue
         found += [one for one in at_work if isinstance(one, WatchedSlice)]
         learning += [one for one in at_work if isinstance(one, LearningSlice)]
@@ -118,7 +118,7 @@ def _drop_other_rules(run: Sql, names: list[str]) -> None:
     kept: list[str] = remembered(run, RULES, [])
     for name in kept:
         if name not in names:
-            forget(run, f"rule {name}")
+            drop(run, f"rule {name}")
     if kept != names:
         keep(run, RULES, names)
 

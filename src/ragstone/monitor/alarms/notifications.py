@@ -200,7 +200,7 @@ def _last(file: int) -> bytes:
 
 
 PATIENCE = 10.0
-"""Seconds for each step."""
+"""Seconds for each step by mail, and for a whole request, however slowly its answer drips."""
 
 
 def notify_by_email(
@@ -265,8 +265,6 @@ def _server(channel: EmailChannel, trusted: ssl.SSLContext | None) -> smtplib.SM
             raise
     return server
 
-
-"""Seconds for one request, however slowly the answer drips."""
 
 SIGNATURE = "Ragstone-Signature"
 MESSAGE_ID = "Ragstone-Message"

@@ -8,7 +8,7 @@ from pathlib import Path
 from time import time
 
 from ragstone.annotation.queue.labels_store import FILE as LABELS
-from ragstone.annotation.queue.labels_store import forget_items, open_labels
+from ragstone.annotation.queue.labels_store import erase_items, open_labels
 from ragstone.core.database import POSTGRES
 from ragstone.core.errors import InputError
 from ragstone.core.messages import argument
@@ -187,7 +187,7 @@ def _labels_of(store: MonitorStore, examples: list[str]) -> int:
     labels = open_labels(store.place)
     try:
         with labels.transaction() as run:
-            n = forget_items(run, examples)
+            n = erase_items(run, examples)
         if n:
             labels.compact()
     finally:

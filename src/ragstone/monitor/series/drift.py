@@ -21,7 +21,7 @@ from ragstone.stats.comparison.differences import holm
 from ragstone.stats.comparison.paired import paired_difference
 from ragstone.stats.risk_control import two_samples
 
-from .metric_over_time import value_range
+from .metric_over_time import CONFIDENCE, value_range
 
 
 def _top_score(example: Example) -> float | None:
@@ -38,8 +38,6 @@ def _foreign(example: Example) -> float | None:
 def _length(text: str | None) -> float | None:
     return None if text is None else float(len(text))
 
-
-CONFIDENCE = "guard_confidence"
 
 FEATURES: Mapping[str, Callable[[Example], float | None]] = {
     "question_length": lambda one: _length(one.question),

@@ -42,7 +42,7 @@ def remembered(run: Sql, name: str, default: Any = None) -> Any:
     return json.loads(found[0][0]) if found else default
 
 
-def forget(run: Sql, name: str) -> None:
+def drop(run: Sql, name: str) -> None:
     """Remember no value of this name any more."""
     run("DELETE FROM kept WHERE name = ?", name)
 
