@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.messages import reason
-from ragstone.monitor.export import NotTaken, WindowMean, begin_write_back, post, write_back
+from ragstone.monitor.exports import NotTaken, WindowMean, begin_write_back, post, write_back
 from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore
 from tests.availability import import_or_skip
@@ -104,7 +104,7 @@ def test_what_was_scored_before_is_not_sent(store: MonitorStore) -> None:
 def test_what_was_not_taken_is_sent_again_and_nothing_twice(
     store: MonitorStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ragstone.monitor.export.BATCH", 2)
+    monkeypatch.setattr("ragstone.monitor.exports.BATCH", 2)
     begin_write_back(store)
     put_example(store, "a", 1.0)
     for at in range(5):

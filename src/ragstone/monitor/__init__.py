@@ -4,7 +4,7 @@ worker          the process that does all duties, one by one
 duties          fold traces, check, draw and judge answers, sum scores up, erase
 intake          takes in what arrives, over HTTP, from files and from the recorder
 alarms          when answers got worse, and the notifications about it
-export          a window of answers as a data set, and scores as OTLP logs
+exports         a window of answers as a data set, and scores as OTLP logs
 send_to_people  answers that people are to label
 series          how good the answers are over time, and beside a baseline
 settings        the one TOML file that says how all this is done
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .duties.draw_answers import BackfillPlan, begin_backfill, plan_backfill
     from .duties.erasure import Erasure, erase
     from .duties.worker_status import MonitorStatus, monitor_status
-    from .export import export
+    from .exports import export
     from .intake.recorder import Recorder, record, start_recorder
     from .settings import MonitorSettings, read_settings
     from .store.store import MonitorStore, open_store
@@ -36,7 +36,7 @@ _ROOMS = {
     "Recorder": "intake.recorder",
     "begin_backfill": "duties.draw_answers",
     "erase": "duties.erasure",
-    "export": "export",
+    "export": "exports",
     "monitor_status": "duties.worker_status",
     "open_store": "store.store",
     "plan_backfill": "duties.draw_answers",

@@ -6,7 +6,7 @@ import pytest
 
 from ragstone.monitor import export as writing
 from ragstone.monitor.duties.periodic_steps import WritingBack
-from ragstone.monitor.export import NotTaken
+from ragstone.monitor.exports import NotTaken
 from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
 from ragstone.monitor.settings.sections import WriteBack
 from ragstone.monitor.store.store import MonitorStore

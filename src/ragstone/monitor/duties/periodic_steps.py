@@ -15,7 +15,7 @@ from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import reason
 from ragstone.guard import Assessment, Checks, Guard
 from ragstone.guard.guard import unjudged
-from ragstone.monitor.export import WindowMean, begin_write_back, write_back
+from ragstone.monitor.exports import WindowMean, begin_write_back, write_back
 from ragstone.monitor.series.metric_over_time import over_time
 from ragstone.monitor.settings import WriteBackSettings
 from ragstone.monitor.store.incoming import erasures

@@ -1,6 +1,7 @@
 """A window of what was seen becomes a data set that is evaluated."""
 
 import json
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 import ragstone
 from ragstone.core.errors import InputError
 from ragstone.monitor import export
-from ragstone.monitor.store import incoming as exported
+from ragstone.monitor.store import stored_examples
 from ragstone.monitor.store.store import MonitorStore
 
 from .stored import put_example
@@ -59,7 +60,7 @@ def test_a_window_is_evaluated(store: MonitorStore, tmp_path: Path) -> None:
 def test_many_are_read_page_by_page(
     store: MonitorStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(exported, "PAGE", 2)
+    monkeypatch.setattr(stored_examples, "PAGE", 2)
     for at, id in enumerate("abcdefg"):
         put_example(store, id, float(at // 3))
     assert export(store, tmp_path / "all.jsonl") == 7
@@ -74,3 +75,8 @@ def test_a_file_of_another_kind_and_a_window_without_time_are_refused(
     with pytest.raises(InputError, match="ends before it begins"):
         export(store, tmp_path / "window.jsonl", since=2, until=2)
     assert list(tmp_path.glob("window*")) == []
+
+
+def test_the_function_is_offered_also_after_its_module_was_imported() -> None:
+    import_module("ragstone.monitor.exports")
+    assert ragstone.monitor.export is export

@@ -1,4 +1,4 @@
-"""Export: a window of production answers as a data set, and scores sent out as OTLP logs.
+"""Exports: a window of production answers as a data set, and scores sent out as OTLP logs.
 
 Each score is sent as an event ``gen_ai.evaluation.result`` with the ids of the span that gave the
 answer, as the OpenTelemetry semantic conventions for generative AI define it. Attributes that the
