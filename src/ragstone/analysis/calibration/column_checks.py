@@ -335,7 +335,7 @@ def _threshold(found: Threshold | None) -> dict[str, Any] | None:
     }
 
 
-LABEL_YES_NO = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}
+LABEL_WORDS = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}
 
 
 def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -393,11 +393,11 @@ def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
         apart=apart,
     )
     both = pl.concat([said["people"], said["judge"]]).unique()
-    if both.is_in(list(LABEL_YES_NO)).all():
-        said = said.with_columns(pl.col("people", "judge").replace(LABEL_YES_NO))
+    if both.is_in(list(LABEL_WORDS)).all():
+        said = said.with_columns(pl.col("people", "judge").replace(LABEL_WORDS))
     return said.sort("apart", descending=True, maintain_order=True).drop("apart")
 
 
 def label_words(labels: list[str]) -> list[str]:
     """The labels of a confusion matrix, as ``said_of`` has them."""
-    return [LABEL_YES_NO[one] for one in labels] if set(labels) <= set(LABEL_YES_NO) else labels
+    return [LABEL_WORDS[one] for one in labels] if set(labels) <= set(LABEL_WORDS) else labels
