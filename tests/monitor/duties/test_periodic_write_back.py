@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from ragstone.monitor import export as writing
+from ragstone.monitor import exports
 from ragstone.monitor.duties.periodic_steps import WritingBack
 from ragstone.monitor.exports import NotTaken
 from ragstone.monitor.settings import MonitorSettings, WriteBackSettings
@@ -34,7 +34,7 @@ class Sink:
 @pytest.fixture
 def sink(monkeypatch: pytest.MonkeyPatch) -> Sink:
     found = Sink()
-    monkeypatch.setattr(writing, "post", found)
+    monkeypatch.setattr(exports, "post", found)
     return found
 
 
