@@ -20,12 +20,12 @@ from ragstone.analysis import annotate
 from ragstone.annotation import read_label_table
 from ragstone.annotation.queue.form import AskedLabel
 from ragstone.cli.app import app
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import BETWEEN, CLOSE, OPEN
 from ragstone.monitor import open_store
 from ragstone.monitor.store.rows import count
 from ragstone.report import picture
 from ragstone.report.notebook import page_of
-from ragstone.run.batches.batch_journal import FILE as BATCHES
 from ragstone.run.batches.batch_journal import BatchJournal, KeptBatch
 
 from .conftest import Outcome, call
@@ -169,7 +169,7 @@ def walk_batches(given: Given) -> None:
     run = given.run.parent / "batched"
     run.mkdir()
     check(call("batches", run), 2)
-    journal = BatchJournal.open(run / BATCHES)
+    journal = BatchJournal.open(run / RunEntry.BATCHES)
     journal.keep(
         KeptBatch(
             "t", EVIL, "h", 0.0, "d", 3, 9, 1.5, "sent", FORMULA + EVIL, said=EVIL, answered=1

@@ -14,9 +14,9 @@ from polars.testing import assert_frame_equal
 import ragstone
 from ragstone import evaluate, rescore
 from ragstone.core.errors import DamagedRun
+from ragstone.core.files import RunEntry
 from ragstone.run import Run
 from ragstone.run.folder.checksums import File, check_file
-from ragstone.run.folder.locks import LEDGER
 from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import Progress
 from ragstone.run.folder.shards import ShardLedger, Shards
@@ -50,7 +50,7 @@ def write_rows(path: Path, n: int) -> None:
 
 
 def lines(parts: Path) -> list[bytes]:
-    return (parts / LEDGER).read_bytes().splitlines()
+    return (parts / RunEntry.SHARDS).read_bytes().splitlines()
 
 
 def assert_same(one: Run, other: Run) -> None:
@@ -77,12 +77,14 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
     child = subprocess.Popen([sys.executable, "-c", PROGRAM, str(data), str(out)])
     parts = out / "parts"
     # It waits for its end after three shards, so that it is not done before on a busy machine.
-    while not (parts / LEDGER).is_file() or len(lines(parts)) < 2:
+    while not (parts / RunEntry.SHARDS).is_file() or len(lines(parts)) < 2:
         assert child.poll() is None
         time.sleep(0.02)
     os.kill(child.pid, signal.SIGKILL)
     child.wait()
-    files = [Shards(parts).file("scores", form.shard) for form in ShardLedger(parts / LEDGER)]
+    files = [
+        Shards(parts).file("scores", form.shard) for form in ShardLedger(parts / RunEntry.SHARDS)
+    ]
     stamps = {file: file.stat().st_mtime_ns for file in files}
     kept: dict[Path, int] = {}
 

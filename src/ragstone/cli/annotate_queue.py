@@ -17,9 +17,9 @@ RUNS = Path("runs")
 
 def folder_of(source: Path) -> Path:
     """Where the labels of a source are kept: beside a run, or in the folder of the runs."""
-    from ragstone.run.folder.locks import MANIFEST
+    from ragstone.core.files import RunEntry
 
-    if (source / MANIFEST).is_file():
+    if (source / RunEntry.MANIFEST).is_file():
         return source.resolve().parent
     return RUNS
 

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import reason
 from ragstone.core.sqlite import UNREADABLE, open_to_read
 from ragstone.data import Example
@@ -25,8 +26,7 @@ from ragstone.judges.local.claims_and_evidence import claims, statements
 from ragstone.models.chat import ChatModel, Usage
 from ragstone.models.chat.chat_names import assumed_reasoning, effort_in
 
-from .calls.budget import Price, batch_cost, cost, load_prices
-from .calls.journal_reader import FILE
+from .calls.budget import CHARACTERS_A_TOKEN, Price, batch_cost, cost, load_prices
 from .folder.input_survey import Survey
 from .judging.judge_blocks import judge_further
 from .judging.prefetch import Prefetch
@@ -37,8 +37,6 @@ from .run_plan import prepare
 from .settings import Limits
 
 Result = TypeVar("Result")
-
-CHARACTERS_A_TOKEN = 4
 
 
 @dataclass(slots=True)
@@ -122,7 +120,7 @@ def forecast_of(request: Request) -> Forecast:
     spec, chat = prepared.spec, prepared.chat
     survey = prepared.survey or Survey(0)
     prices = load_prices(request.limits.prices)
-    journal = None if request.out is None else Path(request.out) / FILE
+    journal = None if request.out is None else Path(request.out) / RunEntry.JOURNAL
     with closing(_Known(journal, request.limits)) as known:
         counting = _Counting(
             {one.name: prices.of(one.name) for one in chat.models}, known, request.batch

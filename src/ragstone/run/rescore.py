@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from ragstone.core.errors import InputError, MissingDependency, RunConflict, room_for
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, marked, throughout
 from ragstone.judgements import ASKS, Similarity
 from ragstone.judges import Judge
@@ -24,7 +25,6 @@ from ragstone.models.cross_encoder import CrossEncoder
 from .evaluate import log_run
 from .folder.checksums import collect
 from .folder.folder import Folder
-from .folder.locks import ESTIMATES
 from .folder.remote_folder import refuse_copy
 from .folder.run_list import Progress, Report
 from .folder.run_tally import UNANSWERED, RunTally
@@ -177,7 +177,7 @@ def _similarities(
     judges = _comparing(opened)
     able = frozenset[str]().union(*(judge.asks for judge in judges))
     asks = [ask for ask in asks if ask in able or ask not in unanswered]
-    anew = {ESTIMATES, *SCORED}
+    anew = {RunEntry.ESTIMATES, *SCORED}
     faults = [Path(fault.file) for fault in run.folder.damage()]
     whole = not any({file.name, file.parent.name} & anew for file in faults)
     if not named and able.isdisjoint(asks) and whole:

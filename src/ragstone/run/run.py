@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from ragstone.core.errors import InputError, MissingDependency, UnknownName
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import Displayable, Renamed, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
 from ragstone.judgements import KINDS, Tables
@@ -19,7 +20,6 @@ from .calls.journal_reader import Entry
 from .corrections.correction import NOTHING, Store
 from .folder.checksums import collect
 from .folder.folder import Excerpt, Folder, StoredRows, of_examples, of_no_example
-from .folder.locks import MANIFEST, READY
 from .folder.remote_folder import mirrored, named, refuse_copy
 from .folder.schemas import Estimate, Manifest
 from .judging.finished_run import finished_judges, stored_shards
@@ -75,12 +75,12 @@ class Run(Displayable):
         if not folder.path.exists():
             made = call("evaluate", argument("data", "DATA"), argument("out", path))
             raise InputError(f"There is no folder {path}: `{made}` makes a run.")
-        if (folder.path / READY).exists():
+        if (folder.path / RunEntry.READY).exists():
             with folder.locked():
                 folder.settle()
         manifest = folder.form
         if manifest is None:
-            raise InputError(f"{path} is not a run folder: it has no {MANIFEST}.")
+            raise InputError(f"{path} is not a run folder: it has no {RunEntry.MANIFEST}.")
         if not manifest.finished:
             raise InputError(
                 f"{path} is not finished. Run the same evaluate command again to resume it."
@@ -122,7 +122,7 @@ class Run(Displayable):
     def _form(self) -> Manifest:
         form = self.folder.form
         if form is None:
-            raise InputError(f"{self.path} is not a run folder: it has no {MANIFEST}.")
+            raise InputError(f"{self.path} is not a run folder: it has no {RunEntry.MANIFEST}.")
         return form
 
     @property

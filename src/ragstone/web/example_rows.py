@@ -21,11 +21,10 @@ from ragstone.analysis.summaries.failure_stages import METRICS, laid, retrieval
 from ragstone.analysis.summaries.run_summary import repeats
 from ragstone.annotation import labels_of
 from ragstone.core.errors import InputError
-from ragstone.core.files import write_result
+from ragstone.core.files import RunEntry, write_result
 from ragstone.report.worst_examples import shortfalls
 from ragstone.run import Run
 from ragstone.run.corrections.correction import Store
-from ragstone.run.folder.locks import MANIFEST
 
 KEPT = 3
 """Runs whose rows are kept in memory."""
@@ -152,7 +151,7 @@ _lock = Lock()
 
 def example_rows(run: Run) -> ExampleRows:
     """The rows of a run; those of the runs that were looked at last are kept."""
-    place, facts = str(run.path.resolve()), (run.path / MANIFEST).stat()
+    place, facts = str(run.path.resolve()), (run.path / RunEntry.MANIFEST).stat()
     made = facts.st_mtime_ns, facts.st_size
     key = (*made, Store(run.path).stamp())
     with _lock:

@@ -31,13 +31,12 @@ from ragstone.annotation.queue.queue_results import labels_as_they_are
 from ragstone.annotation.queue.work_progress import queue_version
 from ragstone.core.database import Sql
 from ragstone.core.errors import DamagedRun, Fault, InputError, RagstoneError, UnknownName
+from ragstone.core.files import RunEntry
 from ragstone.monitor.settings import MonitorSettings
 from ragstone.monitor.store.store import FILE as MONITOR
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Estimate, Run
-from ragstone.run.corrections.correction import FILE as CORRECTIONS
 from ragstone.run.corrections.correction import Store
-from ragstone.run.folder.locks import MANIFEST
 from ragstone.run.folder.run_files import RunFiles
 from ragstone.run.folder.run_list import FoundRun, found_run, newest_first
 
@@ -166,7 +165,7 @@ class OpenRuns:
 
 def _file_stamp(path: Path) -> FileStamp:
     try:
-        facts = (path / MANIFEST).stat()
+        facts = (path / RunEntry.MANIFEST).stat()
     except OSError:
         return 0, 0
     return facts.st_mtime_ns, facts.st_size
@@ -206,7 +205,7 @@ class RunsFolder:
     ) -> None:
         if not folder.is_dir():
             raise InputError(f"There is no folder {folder}: `ragstone evaluate DATA` makes a run.")
-        self.alone = folder.resolve() if (folder / MANIFEST).is_file() else None
+        self.alone = folder.resolve() if (folder / RunEntry.MANIFEST).is_file() else None
         self.folder = self.alone.parent if self.alone else folder
         self.calm = RequestGate()
         self.later = BackgroundCache(self.calm)
@@ -230,13 +229,15 @@ class RunsFolder:
         """The runs, the newest first; only those that changed are read again."""
         chosen = self.alone.name if self.alone else "*"
         files = [
-            file for file in self.folder.glob(f"*/{MANIFEST}") if chosen in ("*", file.parent.name)
+            file
+            for file in self.folder.glob(f"*/{RunEntry.MANIFEST}")
+            if chosen in ("*", file.parent.name)
         ]
         return newest_first(self._read(file)[0] for file in files)
 
     def estimates(self, one: FoundRun) -> Sequence[Estimate]:
         """The estimates of a run; none if it is not finished, or damaged."""
-        return self._read(one.path / MANIFEST)[1]
+        return self._read(one.path / RunEntry.MANIFEST)[1]
 
     def _read(self, file: Path) -> tuple[FoundRun, Sequence[Estimate]]:
         stamp = _glance(file)
@@ -261,7 +262,7 @@ class RunsFolder:
         if known and self.alone and name != self.alone.name:
             known = False
         try:
-            known = known and (folder / MANIFEST).is_file()
+            known = known and (folder / RunEntry.MANIFEST).is_file()
         except PermissionError as error:
             raise InputError(
                 f"{folder} cannot be read (permission denied). Let whoever started ragstone view "
@@ -287,7 +288,7 @@ class RunsFolder:
             NotThere: No run is called so.
             InputError: Its corrections cannot be read.
         """
-        return tuple(_run_version(self.path(name) / MANIFEST) for name in names)
+        return tuple(_run_version(self.path(name) / RunEntry.MANIFEST) for name in names)
 
     def marks(self) -> Marks:
         """What people noted beside the runs."""
@@ -501,7 +502,11 @@ def _run_version(file: Path) -> RunVersion:
 def _glance(file: Path) -> RunVersion:
     """The same as far as the system tells it without reading anything."""
     found: list[object] = []
-    for one in (file, file.parent / CORRECTIONS, file.parent / f"{CORRECTIONS}-wal"):
+    for one in (
+        file,
+        file.parent / RunEntry.CORRECTIONS,
+        file.parent / f"{RunEntry.CORRECTIONS}-wal",
+    ):
         with suppress(OSError):
             facts = one.stat()
             found += [facts.st_mtime_ns, facts.st_size]

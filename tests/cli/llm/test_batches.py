@@ -12,8 +12,8 @@ import pytest
 
 from ragstone import evaluate
 from ragstone.cli.runs import typed
+from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
-from ragstone.run.batches.batch_journal import FILE
 from tests.batch_provider import BatchProvider, long_ago, provider
 
 Process = Callable[..., "Popen[str]"]
@@ -85,7 +85,7 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
     killed.kill()
     ended(killed)
     there.hang = False
-    assert (tmp_path / "run" / FILE).exists()
+    assert (tmp_path / "run" / RunEntry.BATCHES).exists()
     status, _, err = ended(process(*evaluation(there)))
     assert (status, there.creations) == (5, 1), err
     there.ready = True
@@ -151,7 +151,7 @@ def test_killed_at_any_moment_nothing_is_paid_twice(
                     time.sleep(0.002)
                 going.kill()
                 ended(going)
-                if (tmp_path / "run" / FILE).exists():
+                if (tmp_path / "run" / RunEntry.BATCHES).exists():
                     long_ago(tmp_path / "run")
                 continue
             status, _, err = ended(going)

@@ -12,14 +12,14 @@ import pytest
 from ragstone import InputError, Limits, Run, aevaluate, evaluate, forecast
 from ragstone import batches as listed
 from ragstone.core.errors import BatchesWaiting, ModelError
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.models.chat import ChatReply, ChatRequest
 from ragstone.models.chat.provider_batches import OpenAiBatches
 from ragstone.run.batches import batch_follower as following
 from ragstone.run.batches import batch_loop as passes
 from ragstone.run.batches.batch_follower import ListedBatches
-from ragstone.run.batches.batch_journal import FILE, BatchJournal, KeptBatch
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
+from ragstone.run.batches.batch_journal import BatchJournal, KeptBatch
 from ragstone.run.calls.journal_reader import totals
 from ragstone.run.folder.run_list import Progress
 from tests.batch_provider import BatchProvider, long_ago
@@ -31,7 +31,7 @@ ALONE = Limits(cached=False)
 
 
 def kept(run: Path) -> list[KeptBatch]:
-    journal = BatchJournal.open(run / FILE, to_read=True)
+    journal = BatchJournal.open(run / RunEntry.BATCHES, to_read=True)
     try:
         return journal.batches
     finally:
@@ -72,7 +72,7 @@ def test_a_run_in_batches_says_what_the_run_without_them_says(
     assert set(any_provider.paid.values()) == {1}, "nothing is asked twice"
     assert len(any_provider.made) == 2, "one batch for each stage"
     assert any_provider.single == 2, "the first question of each stage goes ahead"
-    assert totals(run.path / JOURNAL).calls == len(any_provider.paid)
+    assert totals(run.path / RunEntry.JOURNAL).calls == len(any_provider.paid)
     assert not any(one.startswith("answered_before") for one in run.form.remarks)
     same_as_single(run, any_provider)
 
@@ -117,7 +117,7 @@ def test_what_a_batch_did_not_answer_is_in_the_next(
     twice = sum(place % 6 == 4 for place in range(len(first_of(any_provider).requests)))
     assert twice
     assert sum(any_provider.paid.values()) == len(any_provider.paid) + malformed
-    assert totals(run.path / JOURNAL).troubles["malformed"] == malformed
+    assert totals(run.path / RunEntry.JOURNAL).troubles["malformed"] == malformed
     any_provider.paid.clear()
     any_provider.does = lambda _number, _place: "ok"
     assert batched(any_provider).path == run.path
@@ -241,13 +241,13 @@ def test_a_batch_costs_half_and_what_the_price_file_says(
 ) -> None:
     each = (1_000 * 10 + 100 * 100) / 1e6
     run = batched(openai, limits=Limits(prices=prices(openai.judge), cached=False))
-    asked = totals(run.path / JOURNAL)
+    asked = totals(run.path / RunEntry.JOURNAL)
     single = openai.single * each
     assert asked.usd == pytest.approx(single + (asked.calls - openai.single) * each / 2)
     dear = Limits(prices=prices(openai.judge, "batch = 0.8"), cached=False)
     openai.single = 0
     other = batched(openai, limits=dear, out=tmp_path / "other")
-    asked = totals(other.path / JOURNAL)
+    asked = totals(other.path / RunEntry.JOURNAL)
     single = openai.single * each
     assert asked.usd == pytest.approx(single + (asked.calls - openai.single) * each * 0.8)
 

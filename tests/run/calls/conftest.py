@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import pytest
 
+from ragstone.core.files import RunEntry
 from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.run.calls.asker import Asking
 from ragstone.run.calls.journal import Journal
-from ragstone.run.calls.journal_reader import FILE
 
 
 class Verdict(Item):
@@ -73,7 +73,7 @@ def open_asking(tmp_path: Path) -> Iterator[Callable[..., Asking]]:
 
     def make(folder: Path = tmp_path, **options: Any) -> Asking:
         options = options if "loop" in options else {**options, "loop": JumpingLoop()}
-        opened.append(Asking(Journal.open(folder / FILE), **options))
+        opened.append(Asking(Journal.open(folder / RunEntry.JOURNAL), **options))
         return opened[-1]
 
     yield make

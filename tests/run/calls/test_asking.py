@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragstone.core.errors import InputError, ModelError
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import in_shell
 from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.replies import Outcome
@@ -16,7 +17,7 @@ from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest,
 from ragstone.report.reason_words import words
 from ragstone.run.calls.asker import REMEMBERED, Asking, Remembered
 from ragstone.run.calls.budget import Budget, Price, Prices
-from ragstone.run.calls.journal_reader import FILE, entries, totals
+from ragstone.run.calls.journal_reader import entries, totals
 from ragstone.run.calls.model_client import CallLimits
 from ragstone.run.calls.reply_cache import ReplyCache
 from ragstone.testing import ScriptedModel
@@ -55,7 +56,7 @@ def wanted(request: ChatRequest) -> list[str]:
 
 
 def troubles(folder: Path, outcome: Outcome) -> list[str | None]:
-    (entry,) = entries(folder / FILE, outcome.requests[:1])
+    (entry,) = entries(folder / RunEntry.JOURNAL, outcome.requests[:1])
     return [attempt.trouble for attempt in entry.attempts]
 
 
@@ -81,7 +82,7 @@ def test_a_reply_is_kept_with_its_question(
     (outcome,) = put(open_asking(prices=PRICES), model, question())
     assert outcome.status == "ok"
     assert outcome.items["p01"].model_dump() == {"reason": "so", "verdict": "yes"}
-    (entry,) = entries(tmp_path / FILE, outcome.requests)
+    (entry,) = entries(tmp_path / RunEntry.JOURNAL, outcome.requests)
     assert (entry.judge, entry.task, entry.example) == ("scripted", "support", "e1")
     *parts, last = entry.parts
     assert (entry.system, parts) == ("System.", ["Contexts.", "Say yes or no.", "Text."])
@@ -126,7 +127,7 @@ def test_a_count_of_tokens_that_no_call_can_have_is_not_known(
     model = ScriptedModel([reply("p01", usage=Usage(count, 100, count, count))])
     (outcome,) = put(open_asking(prices=PRICES), model, question())
     assert outcome.status == "ok"
-    found = totals(tmp_path / FILE)
+    found = totals(tmp_path / RunEntry.JOURNAL)
     assert (found.prompt, found.completion, found.unpriced, found.usd) == (0, 100, 1, None)
 
 
@@ -591,7 +592,7 @@ def test_the_same_run_sends_nothing_twice(
     assert after[3].items == before[3].items
     assert {tuple(wanted(one)) for one in model.requests} == {("p02",)}
     assert again.counts().from_journal == 3
-    assert totals(tmp_path / FILE).calls == first.counts().calls + again.counts().calls
+    assert totals(tmp_path / RunEntry.JOURNAL).calls == first.counts().calls + again.counts().calls
 
 
 def test_what_failed_is_asked_again_by_the_same_command(
@@ -618,7 +619,7 @@ def test_another_run_takes_replies_from_the_cache(
         outcomes += put(asking, Real(said), question())
         asking.close()
     assert outcomes[0] == outcomes[1]
-    taken = totals(folders[1] / FILE)
+    taken = totals(folders[1] / RunEntry.JOURNAL)
     assert (taken.calls, taken.from_cache, taken.usd) == (0, 1, 0.0)
     assert notes == []
 
@@ -657,7 +658,7 @@ def test_a_call_is_in_flight_until_it_is_kept(
     kept: list[int] = []
 
     def say(_: ChatRequest) -> dict[str, Any]:
-        kept.append(totals(tmp_path / FILE).calls)
+        kept.append(totals(tmp_path / RunEntry.JOURNAL).calls)
         return yes()
 
     asking = open_asking(limits=CallLimits(concurrency=1))

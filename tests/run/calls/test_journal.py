@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
 from ragstone.models.chat import ChatRequest, Usage
 from ragstone.run.calls.journal import Journal, JournaledQuestion
 from ragstone.run.calls.journal_reader import (
-    FILE,
     Attempt,
     CallTimes,
     answered,
@@ -43,7 +43,7 @@ def record(journal: Journal, *attempts: Attempt, what: JournaledQuestion | None 
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    return tmp_path / FILE
+    return tmp_path / RunEntry.JOURNAL
 
 
 @pytest.fixture
@@ -257,7 +257,7 @@ def test_what_cannot_be_written_is_told_to_all_who_wait_and_who_come_later(
 
 def test_where_there_is_no_folder_nothing_is_made(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be opened"):
-        Journal.open(tmp_path / "nowhere" / FILE)
+        Journal.open(tmp_path / "nowhere" / RunEntry.JOURNAL)
 
 
 def fill(journal: Journal) -> int:
@@ -277,10 +277,10 @@ def fill(journal: Journal) -> int:
 
 
 def test_on_a_full_disk_nothing_counts_that_is_not_kept(disk: Path) -> None:
-    journal = Journal.open(disk / FILE)
+    journal = Journal.open(disk / RunEntry.JOURNAL)
     kept = fill(journal)
     journal.close()
-    assert totals(disk / FILE).calls == kept > 0
+    assert totals(disk / RunEntry.JOURNAL).calls == kept > 0
 
 
 FILLS = """

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ragstone.core.files import RunEntry
 from ragstone.judges.llm.questions import Question
 from ragstone.run.calls.asker import Asking
 from ragstone.run.calls.journal import Journal
-from ragstone.run.calls.journal_reader import FILE, entries, totals
+from ragstone.run.calls.journal_reader import entries, totals
 from ragstone.testing import ScriptedModel
 
 QUESTIONS, AT_ONCE = 400, 4
@@ -22,7 +23,7 @@ import asyncio, os, sys
 from pathlib import Path
 from ragstone.judges.llm.questions import Item, Piece, Question
 from ragstone.run.calls.asker import Asking
-from ragstone.run.calls.journal_reader import FILE
+from ragstone.core.files import RunEntry
 from ragstone.run.calls.journal import Journal
 from ragstone.run.calls.model_client import CallLimits
 from ragstone.testing import ScriptedModel
@@ -44,7 +45,7 @@ async def say(request):
     return {{"p01": {{"reason": "so", "verdict": "yes"}}}}
 
 model = ScriptedModel(say)
-asking = Asking(Journal.open(folder / FILE), limits=CallLimits(concurrency={AT_ONCE}))
+asking = Asking(Journal.open(folder / RunEntry.JOURNAL), limits=CallLimits(concurrency={AT_ONCE}))
 
 async def work():
     await asyncio.gather(
@@ -85,7 +86,7 @@ def test_after_a_kill_only_what_was_in_flight_is_sent_again(tmp_path: Path) -> N
     lines = sent(tmp_path)
     assert len(set(lines)) == QUESTIONS
     assert len(lines) - QUESTIONS <= 2 * AT_ONCE
-    assert totals(tmp_path / FILE).calls == QUESTIONS
+    assert totals(tmp_path / RunEntry.JOURNAL).calls == QUESTIONS
 
 
 @pytest.mark.kill
@@ -94,12 +95,15 @@ def test_what_is_committed_when_it_is_killed_is_whole(tmp_path: Path) -> None:
     until_sent(tmp_path, 100, process)
     process.kill()
     process.wait()
-    journal = Journal.open(tmp_path / FILE)
+    journal = Journal.open(tmp_path / RunEntry.JOURNAL)
     kept = journal.totals().calls
     journal.close()
     assert 100 - AT_ONCE <= kept <= len(sent(tmp_path))
     asked = [f"{number:x}" for number in range(16)]
-    assert len([entry for entry in entries(tmp_path / FILE, asked) if entry.attempts]) == kept
+    assert (
+        len([entry for entry in entries(tmp_path / RunEntry.JOURNAL, asked) if entry.attempts])
+        == kept
+    )
 
 
 def test_ctrl_c_waits_for_no_model_that_hangs_and_keeps_what_arrived(tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_ctrl_c_waits_for_no_model_that_hangs_and_keeps_what_arrived(tmp_path: P
     until_sent(tmp_path, 10 + AT_ONCE, process)
     process.send_signal(signal.SIGINT)
     assert process.wait(timeout=120) == 130
-    assert totals(tmp_path / FILE).calls == 10
+    assert totals(tmp_path / RunEntry.JOURNAL).calls == 10
 
 
 def test_work_that_was_begun_can_be_looked_at(

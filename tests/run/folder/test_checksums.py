@@ -12,11 +12,12 @@ import pytest
 
 from ragstone import evaluate, rescore
 from ragstone.core.errors import DamagedRun
+from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from ragstone.run import Run
 from ragstone.run.folder.checksums import described, read_json, signed
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.locks import READY, place
+from ragstone.run.folder.locks import place
 from ragstone.run.folder.schemas import ShardForm
 from ragstone.run.folder.shards import ShardLedger, write_ledger
 from ragstone.run.settings import Several
@@ -440,7 +441,7 @@ def test_a_score_that_is_stopped_while_it_puts_its_files_in_place_is_ended_by_wh
     moved: list[Path] = []
 
     def replace(file: Path, target: Path, *, how: Any = Path.replace) -> Path:
-        if READY in file.parts:
+        if RunEntry.READY in file.parts:
             if len(moved) == 2:
                 raise Stopped
             moved.append(file)
@@ -450,9 +451,9 @@ def test_a_score_that_is_stopped_while_it_puts_its_files_in_place_is_ended_by_wh
         patch.setattr(Path, "replace", replace)
         with pytest.raises(Stopped):
             rescore(run, metrics="rouge_l")
-    assert (run / READY).is_dir()
+    assert (run / RunEntry.READY).is_dir()
     assert Run.open(run).scores().equals(expected)
-    assert not (run / READY).exists()
+    assert not (run / RunEntry.READY).exists()
 
 
 class Stopped(BaseException):

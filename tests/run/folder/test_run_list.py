@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from ragstone.run.folder import locks as lock
 from ragstone.run.folder import run_list as heartbeat
-from ragstone.run.folder.run_list import FILE, Beat, Heartbeat, Progress, goes_on, last_beat
+from ragstone.run.folder.run_list import Beat, Heartbeat, Progress, goes_on, last_beat
 from tests.availability import import_or_skip
 
 
@@ -109,9 +110,9 @@ def test_a_run_says_how_far_it_is_until_it_is_finished(
 
     ragstone.evaluate(cornwall(), out=tmp_path / "run", progress=look)
     assert seen[-1] == 24
-    assert not (tmp_path / "run" / FILE).exists()
+    assert not (tmp_path / "run" / RunEntry.HEARTBEAT).exists()
 
 
 def test_what_is_no_heartbeat_is_no_progress(tmp_path: Path) -> None:
-    (tmp_path / FILE).write_text("{")
+    (tmp_path / RunEntry.HEARTBEAT).write_text("{")
     assert last_beat(tmp_path) is None

@@ -12,10 +12,10 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone import Example
+from ragstone.core.files import RunEntry
 from ragstone.data import Context
 from ragstone.run import Run
 from ragstone.run.folder.folder import Folder
-from ragstone.run.folder.run_list import FILE as BEAT
 from ragstone.run.folder.run_list import Beat
 from tests.web.conftest import client_of, settled
 
@@ -196,7 +196,7 @@ def unfinished(runs: Path, tmp_path: Path) -> Path:
 def test_a_run_under_way_shows_how_far_it_is_and_no_mean(unfinished: Path) -> None:
     beat = Beat(at=datetime.now(UTC), stage="judging", examples=6, fraction=0.25, seconds=20,
                 judges=["local"])  # fmt: skip
-    (unfinished / BEAT).write_text(beat.model_dump_json())
+    (unfinished / RunEntry.HEARTBEAT).write_text(beat.model_dump_json())
     text = settled(client_of(unfinished.parent), "/runs/going")
     assert "This run is under way: 25 % of the data, about 60 s to go." in text
     assert "<b>6</b> answers judged" in text

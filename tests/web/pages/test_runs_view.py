@@ -13,6 +13,7 @@ from starlette.testclient import TestClient
 
 from ragstone import evaluate
 from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from ragstone.report import charts
 from ragstone.report.page import Series
@@ -246,7 +247,7 @@ def test_a_run_that_was_stopped_says_how_it_goes_on(tmp_path: Path) -> None:
         evaluate(cornwall(), out=tmp_path / "stopped", progress=stop)
     long_ago = last_beat(tmp_path / "stopped")
     assert long_ago is not None
-    file = tmp_path / "stopped" / heartbeat.FILE
+    file = tmp_path / "stopped" / RunEntry.HEARTBEAT
     old = long_ago.model_copy(update={"at": datetime(2026, 1, 1, tzinfo=UTC)})
     file.write_text(old.model_dump_json())
     text = client_of(tmp_path).get("/").text

@@ -24,12 +24,12 @@ from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.queue_results import import_labels
 from ragstone.annotation.read_labels import read_label_table
 from ragstone.core.errors import InputError, UnknownName
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument
 from ragstone.data import from_frame, read
 from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric
 from ragstone.run import Run
-from ragstone.run.folder.locks import MANIFEST
 
 from .asked_labels import instructions_of, labels_asked, task_labels, with_choices
 from .queue_items import (
@@ -289,7 +289,7 @@ def _source(
         raise InputError(
             f"There is no {path}. Name a run folder, a dataset, or a sheet of `ragstone sample`."
         )
-    if path.is_dir() and (path / MANIFEST).is_file():
+    if path.is_dir() and (path / RunEntry.MANIFEST).is_file():
         return _of_run(Run.open(path), tasks, asked, metric, threshold, examples, seed)
     if metric is not None:
         raise InputError(

@@ -21,8 +21,7 @@ from ragstone.models.embedding_api import one_line
 from ragstone.run.calls.model_client import HINTS, wait
 
 from .batch_asker import batches_of
-from .batch_journal import FILE, BatchJournal, KeptBatch, key_in
-from .batch_journal import forget as give_up
+from .batch_journal import BatchJournal, KeptBatch, give_up, key_in
 
 T = TypeVar("T")
 
@@ -327,13 +326,13 @@ def batches(
         RunConflict: A batch is to be given up while the run goes on.
     """
     folder = Path(run)
-    if not (folder / FILE).is_file():
+    if not (folder / RunEntry.BATCHES).is_file():
         if not (folder / RunEntry.MANIFEST).is_file():
             raise InputError(f"There is no run in {folder}.")
         raise InputError(f"{folder} has no batches: it was not asked in any.")
     if forget is not None:
         give_up(folder, forget)
-    journal = BatchJournal.open(folder / FILE, to_read=True)
+    journal = BatchJournal.open(folder / RunEntry.BATCHES, to_read=True)
     try:
         found, faults = [], dict[str, str]()
         for batch in journal.batches:
@@ -355,7 +354,7 @@ def keep_command(run: Path, command: str) -> None:
     Raises:
         InputError: It cannot be written.
     """
-    journal = BatchJournal.open(run / FILE)
+    journal = BatchJournal.open(run / RunEntry.BATCHES)
     try:
         journal.remember(command)
     finally:

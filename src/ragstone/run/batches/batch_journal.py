@@ -29,8 +29,6 @@ from ragstone.core.sqlite import (
 from ragstone.run.calls.attempt import QueuedQuestion
 from ragstone.run.folder.locks import locked
 
-FILE = RunEntry.BATCHES
-
 LAYOUT = SqliteLayout(
     owner=0x5261_6742,
     version=1,
@@ -267,7 +265,7 @@ def key_in(custom: str, tag: str) -> str | None:
     return key if dash and of == tag else None
 
 
-def forget(folder: Path, name: str) -> None:
+def give_up(folder: Path, name: str) -> None:
     """Give up a batch: its questions are asked, and paid for, again.
 
     Args:
@@ -278,7 +276,7 @@ def forget(folder: Path, name: str) -> None:
         InputError: The run waits for no such batch.
         RunConflict: The run goes on at this moment.
     """
-    with locked(folder), closing(BatchJournal.open(folder / FILE)) as journal:
+    with locked(folder), closing(BatchJournal.open(folder / RunEntry.BATCHES)) as journal:
         for batch in journal.batches:
             if batch.waits and name in (batch.id, batch.tag):
                 journal.keep(replace(batch, state="forgotten", present=False))

@@ -15,7 +15,7 @@ from ragstone.run.folder.run_list import Progress, Report
 
 from .batch_asker import RESTS, BatchAsker, Rest, batches_of, without_files
 from .batch_follower import BatchFollower
-from .batch_journal import FILE, BatchJournal, KeptBatch
+from .batch_journal import BatchJournal, KeptBatch
 
 Result = TypeVar("Result")
 
@@ -43,7 +43,7 @@ class RunBatches:
     ) -> None:
         self._folder = folder
         self._files = folder / RunEntry.BATCH_FILES
-        self.journal = BatchJournal.open(folder / FILE)
+        self.journal = BatchJournal.open(folder / RunEntry.BATCHES)
         self.noting = BatchAsker(self.journal, self._files, rest, attempts)
         self._models = {model.name: model for model in models}
         self._unsent = self._forget_unsent()

@@ -17,6 +17,7 @@ from ragstone.models.chat import Usage
 from ragstone.models.chat.model import MOST_TOKENS
 
 MILLION = 1_000_000
+CHARACTERS_A_TOKEN = 4
 FIELDS = ("input", "cached", "output", "batch")
 PROVIDERS = {
     "openai": "openai",

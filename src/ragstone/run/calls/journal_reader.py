@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from ragstone.core.files import RunEntry
 from ragstone.core.sqlite import (
     UNREADABLE,
     SqliteLayout,
@@ -22,8 +21,6 @@ from ragstone.core.sqlite import (
 )
 from ragstone.models.chat import Usage
 from ragstone.stats.weights_and_groups import ValueCounts
-
-FILE = RunEntry.JOURNAL
 
 LAYOUT = SqliteLayout(
     owner=0x5261_674A,

@@ -26,7 +26,17 @@ from .attempt import (
     settled_before,
     why,
 )
-from .budget import AT_FIRST, MILLION, Budget, CostEstimate, Price, TokenHistory, batch_cost, cost
+from .budget import (
+    AT_FIRST,
+    CHARACTERS_A_TOKEN,
+    MILLION,
+    Budget,
+    CostEstimate,
+    Price,
+    TokenHistory,
+    batch_cost,
+    cost,
+)
 from .journal import CallTally, Journal, JournaledQuestion
 from .journal_reader import Attempt, Source
 from .reply_cache import ReplyCache
@@ -270,7 +280,6 @@ class Admission:
 
 NEVER_REACHED = 3
 """After this many attempts at a server that was never reached, its address is taken to be wrong."""
-CHARACTERS_A_TOKEN = 4
 
 HINTS = {
     "not_allowed": "Check the key in the environment",

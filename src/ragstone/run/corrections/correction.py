@@ -327,7 +327,6 @@ def unit_name(key: Mapping[str, Any], *, several: bool) -> str | None:
 
 T = TypeVar("T")
 
-FILE = RunEntry.CORRECTIONS
 
 LAYOUT = SqliteLayout(
     owner=0x52616F76,
@@ -368,7 +367,7 @@ class Store:
     @property
     def file(self) -> Path:
         """Where they are kept."""
-        return self.folder / FILE
+        return self.folder / RunEntry.CORRECTIONS
 
     def stamp(self) -> Stamp:
         """The state of the file.

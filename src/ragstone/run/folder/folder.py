@@ -41,7 +41,7 @@ from ragstone.run.calls.journal_reader import Entry, entries
 from ragstone.run.settings import RunSettings
 
 from .checksums import described, signed, write_json
-from .locks import ESTIMATES, LEDGER, MANIFEST, OUT, PARTS, READY, locked, place
+from .locks import OUT, locked, place
 from .run_files import RunFiles
 from .schemas import Estimate, Manifest, ShardForm, all_tables
 from .shards import CHOSEN, Shards, in_order
@@ -55,7 +55,7 @@ class Folder(RunFiles):
     @property
     def parts(self) -> Shards:
         """The tables of an unfinished run."""
-        return Shards(self.path / PARTS)
+        return Shards(self.path / RunEntry.PARTS)
 
     @property
     def shown_as(self) -> str:
@@ -132,7 +132,7 @@ class Folder(RunFiles):
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``run.json`` of a run that goes on."""
-        write_json(self.path / MANIFEST, signed(manifest))
+        write_json(self.path / RunEntry.MANIFEST, signed(manifest))
         self._forget()
 
     def finish(
@@ -153,20 +153,20 @@ class Folder(RunFiles):
         tables: Counter[str] = Counter()
         for form in final.ledger:
             tables.update({name: noted.rows or 0 for name, noted in form.files.items()})
-        write_json(final.path / ESTIMATES, [one.to_dict() for one in estimates])
+        write_json(final.path / RunEntry.ESTIMATES, [one.to_dict() for one in estimates])
         files = {
             name: described(final.path / name).model_dump(exclude_none=True)
-            for name in (ESTIMATES, LEDGER)
+            for name in (RunEntry.ESTIMATES, RunEntry.SHARDS)
         }
         whole = {**manifest, "tables": dict(sorted(tables.items())), "files": files}
-        write_json(final.path / MANIFEST, signed(whole))
+        write_json(final.path / RunEntry.MANIFEST, signed(whole))
         # The rename is atomic: before it the old run is intact, after it ``settle`` can finish.
-        shards.path.rename(self.path / READY)
+        shards.path.rename(self.path / RunEntry.READY)
         self.settle()
 
     def settle(self) -> None:
         """Move what is ready to its place, ``run.json`` last."""
-        ready = self.path / READY
+        ready = self.path / RunEntry.READY
         if not ready.is_dir():
             return
         _take(ready / CHOSEN, ready)
@@ -176,14 +176,14 @@ class Folder(RunFiles):
 
     def drop_parts(self) -> None:
         """Delete the tables of an unfinished run."""
-        shutil.rmtree(self.path / PARTS, ignore_errors=True)
+        shutil.rmtree(self.path / RunEntry.PARTS, ignore_errors=True)
 
     def drop(self, *, keep_folder: bool = False) -> None:
         """Delete the folder, or only the files that an unfinished run created in it."""
         if not keep_folder:
             shutil.rmtree(self.path, ignore_errors=True)
             return
-        for name in (MANIFEST, RunEntry.HEARTBEAT):
+        for name in (RunEntry.MANIFEST, RunEntry.HEARTBEAT):
             (self.path / name).unlink(missing_ok=True)
         for name in (RunEntry.JOURNAL, RunEntry.BATCHES):
             for entry in self.path.glob(f"{name}*"):
@@ -194,7 +194,7 @@ class Folder(RunFiles):
 
 def _take(new: Path, old: Path) -> None:
     """Put tables and files in the place of others, ``run.json`` last."""
-    for name in (*map(place, all_tables()), ESTIMATES, LEDGER, MANIFEST):
+    for name in (*map(place, all_tables()), RunEntry.ESTIMATES, RunEntry.SHARDS, RunEntry.MANIFEST):
         if (new / name).is_dir():
             shutil.rmtree(old / name, ignore_errors=True)
         if (new / name).exists():

@@ -13,6 +13,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ragstone.core.errors import CannotGoOn, InputError
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument
 from ragstone.data import Example, Examples
 from ragstone.data.json_text import ascii_safe
@@ -20,7 +21,6 @@ from ragstone.judgements import Preference
 from ragstone.metrics import Metric, wanted_topics
 
 from .checksums import write_json
-from .locks import PARTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +154,7 @@ class InputFacts:
 def known_input(folder: Path, files: Sequence[KnownFile]) -> KnownInput | None:
     """What an unfinished run in a folder knows of these files; None if they are not those."""
     try:
-        known = KnownInput.model_validate_json((folder / PARTS / FILE).read_bytes())
+        known = KnownInput.model_validate_json((folder / RunEntry.PARTS / FILE).read_bytes())
         same = bool(files) and known.files == list(files)
     except (OSError, ValidationError):
         return None

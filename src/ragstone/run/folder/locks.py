@@ -21,12 +21,6 @@ from ragstone.judgements import KINDS
 
 from .checksums import UNFINISHED
 
-MANIFEST = RunEntry.MANIFEST
-ESTIMATES = RunEntry.ESTIMATES
-LEDGER = RunEntry.SHARDS
-PARTS = RunEntry.PARTS
-READY = RunEntry.READY
-
 
 def place(name: str) -> str:
     """The path of a table's folder in a run's folder."""
@@ -52,7 +46,7 @@ def locked(folder: Path) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise RunConflict(f"{folder} is inside a file. Name a folder with {OUT}.") from error
-    ours = any((folder / name).exists() for name in (MANIFEST, READY))
+    ours = any((folder / name).exists() for name in (RunEntry.MANIFEST, RunEntry.READY))
     if not ours and any(not _before_a_run(entry) for entry in folder.iterdir()):
         raise RunConflict(
             f"{folder} is not empty and holds no run. Name another folder with {OUT}."
@@ -100,10 +94,10 @@ def _before_a_run(entry: Path) -> bool:
 
     Or of a damaged one, of which what cannot be made anew was left.
     """
-    if entry.name == PARTS:
+    if entry.name == RunEntry.PARTS:
         return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
     kept = entry.name.startswith((RunEntry.JOURNAL, RunEntry.CORRECTIONS, RunEntry.BATCHES))
-    return kept or entry.name in (RunEntry.LOCK, MANIFEST + UNFINISHED)
+    return kept or entry.name in (RunEntry.LOCK, RunEntry.MANIFEST + UNFINISHED)
 
 
 def _opened(lock: Path) -> int:

@@ -39,14 +39,14 @@ from ragstone.core.sqlite import copy_database
 
 from .checksums import UNFINISHED, fault_of
 from .folder import Folder
-from .locks import LEDGER, MANIFEST, PARTS, READY, locked_at, place
+from .locks import locked_at, place
 from .schemas import Estimate, ShardForm
 from .shards import ShardLedger, Shards, write_ledger
 
 OPEN = "unfinished"
 """The folder at the URL with what tells how far a run is."""
 URL, KNOWN, OWNER = "url", "known.json", "owner"
-NOT_KEPT = (RunEntry.LOCK, RunEntry.HEARTBEAT, PARTS, READY)
+NOT_KEPT = (RunEntry.LOCK, RunEntry.HEARTBEAT, RunEntry.PARTS, RunEntry.READY)
 SHARE = 10
 """The journal is kept when so many times as long has gone by as the last time took."""
 LEAST = 60.0
@@ -97,12 +97,12 @@ class RemoteFolder(Folder):
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``run.json`` of a run that goes on, here and at the URL."""
         Folder.write_manifest(self, manifest)
-        content = (self.path / MANIFEST).read_bytes()
+        content = (self.path / RunEntry.MANIFEST).read_bytes()
         known = self.path.parent / KNOWN
         following = known.with_suffix(UNFINISHED)
         # Both are known until the new one is there, for this may be killed in between.
         following.write_bytes(content)
-        self.remote.put(f"{OPEN}/{MANIFEST}", content)
+        self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", content)
         following.replace(known)
         if (self.path / RunEntry.JOURNAL).is_file():
             self._put(RunEntry.JOURNAL)
@@ -117,7 +117,7 @@ class RemoteFolder(Folder):
     def drop(self, *, keep_folder: bool = False) -> None:  # noqa: ARG002
         """Delete what an unfinished run created, here and at the URL."""
         names = self._names()
-        if MANIFEST not in names:
+        if RunEntry.MANIFEST not in names:
             self.remote.remove([name for name in names if _is_ours(name)])
         _empty(self.path)
 
@@ -138,12 +138,12 @@ class RemoteFolder(Folder):
     def _fetch(self) -> None:
         """Bring the copy up to date with the URL, and the URL with what the copy has more."""
         names = self._names()
-        if MANIFEST in names:
+        if RunEntry.MANIFEST in names:
             _mirror(self.path, self.remote)
             Folder.settle(self)
-            if (self.path / MANIFEST).read_bytes() != self.remote.read(MANIFEST):
+            if (self.path / RunEntry.MANIFEST).read_bytes() != self.remote.read(RunEntry.MANIFEST):
                 self._publish()  # It was made anew here, and could not be written there.
-        elif f"{OPEN}/{MANIFEST}" in names:
+        elif f"{OPEN}/{RunEntry.MANIFEST}" in names:
             self._fetch_unfinished(names)
         elif names - {RunEntry.LOCK}:
             raise RunConflict(
@@ -155,13 +155,13 @@ class RemoteFolder(Folder):
         self._forget()
 
     def _fetch_unfinished(self, names: set[str]) -> None:
-        content = self.remote.read(f"{OPEN}/{MANIFEST}")
+        content = self.remote.read(f"{OPEN}/{RunEntry.MANIFEST}")
         known = _goes_with(self.path, content)
         if not known:
             _empty(self.path)
             if RunEntry.JOURNAL in names:
                 self._take(RunEntry.JOURNAL)
-            (self.path / MANIFEST).write_bytes(content)
+            (self.path / RunEntry.MANIFEST).write_bytes(content)
             (self.path.parent / KNOWN).write_bytes(content)
         self._forget()
         Folder.settle(self)
@@ -181,7 +181,7 @@ class RemoteFolder(Folder):
                 self._give(form)
         for name in sorted(there):
             with TemporaryDirectory() as folder:
-                file = Path(folder) / LEDGER
+                file = Path(folder) / RunEntry.SHARDS
                 file.write_bytes(self.remote.read(name))
                 try:
                     forms = list(ShardLedger(file))
@@ -214,7 +214,7 @@ class RemoteFolder(Folder):
         for name in form.files:
             self.remote.put(_table(name, form.shard), self.parts.file(name, form.shard))
         with TemporaryDirectory() as folder:
-            file = Path(folder) / LEDGER
+            file = Path(folder) / RunEntry.SHARDS
             write_ledger(file, [form])
             self.remote.put(_line(form.shard), file.read_bytes())
 
@@ -244,10 +244,10 @@ class RemoteFolder(Folder):
         """Write the finished run to the URL."""
         self._still_ours()
         names = self._names()
-        if MANIFEST in names:
-            self.remote.put(f"{OPEN}/{MANIFEST}", self.remote.read(MANIFEST))
-            self.remote.remove([MANIFEST])
-        mine = [name for name in _files_of(self.path) if name != MANIFEST]
+        if RunEntry.MANIFEST in names:
+            self.remote.put(f"{OPEN}/{RunEntry.MANIFEST}", self.remote.read(RunEntry.MANIFEST))
+            self.remote.remove([RunEntry.MANIFEST])
+        mine = [name for name in _files_of(self.path) if name != RunEntry.MANIFEST]
         given = self._given(names)
         for name in mine:
             if name not in given:
@@ -255,9 +255,9 @@ class RemoteFolder(Folder):
         open_ = {name for name in names if name.startswith(f"{OPEN}/")}
         self.remote.remove(name for name in sorted(names - {*mine, *open_}) if _is_ours(name))
         self._still_ours()
-        self.remote.put(MANIFEST, self.path / MANIFEST)
-        (self.path.parent / KNOWN).write_bytes((self.path / MANIFEST).read_bytes())
-        self.remote.remove(sorted({*open_, f"{OPEN}/{MANIFEST}"}))
+        self.remote.put(RunEntry.MANIFEST, self.path / RunEntry.MANIFEST)
+        (self.path.parent / KNOWN).write_bytes((self.path / RunEntry.MANIFEST).read_bytes())
+        self.remote.remove(sorted({*open_, f"{OPEN}/{RunEntry.MANIFEST}"}))
         with suppress(StorageAway):
             self.remote.remove_folder(OPEN)
 
@@ -269,7 +269,7 @@ class RemoteFolder(Folder):
             if not name.startswith(f"{OPEN}/") or not name.endswith(".jsonl"):
                 continue
             with TemporaryDirectory() as folder:
-                file = Path(folder) / LEDGER
+                file = Path(folder) / RunEntry.SHARDS
                 file.write_bytes(self.remote.read(name))
                 try:
                     forms = list(ShardLedger(file))
@@ -312,15 +312,15 @@ def mirrored(url: str) -> Path:
     """
     folder = remote_folder(url)
     remote, path = folder.remote, folder.path
-    if remote.at(MANIFEST) is None:
-        if remote.at(f"{OPEN}/{MANIFEST}") is not None:
+    if remote.at(RunEntry.MANIFEST) is None:
+        if remote.at(f"{OPEN}/{RunEntry.MANIFEST}") is not None:
             raise InputError(
                 f"{remote.name} is not finished. Run the same evaluate command again to resume it."
             )
         made = call("evaluate", argument("data", "DATA"), argument("out", remote.name))
         raise InputError(f"There is no run at {remote.name}: `{made}` makes one.")
     _make_place(path, remote)
-    if not _goes_with(path, remote.read(MANIFEST)):
+    if not _goes_with(path, remote.read(RunEntry.MANIFEST)):
         with Folder(path).locked():
             _mirror(path, remote)
     return path
@@ -368,19 +368,22 @@ def _goes_with(path: Path, content: bytes) -> bool:
     """Whether the copy goes with this manifest at the URL."""
     known = path.parent / KNOWN
     files = [one for one in (known, known.with_suffix(UNFINISHED)) if one.is_file()]
-    return (path / MANIFEST).is_file() and any(one.read_bytes() == content for one in files)
+    return (path / RunEntry.MANIFEST).is_file() and any(
+        one.read_bytes() == content for one in files
+    )
 
 
 def _mirror(path: Path, remote: Remote) -> None:
     """Copy a finished run, unless the copy goes with it; its files are verified when read."""
-    content = remote.read(MANIFEST)
+    content = remote.read(RunEntry.MANIFEST)
     if _goes_with(path, content):
         return
     _empty(path)
-    (path / MANIFEST).write_bytes(content)  # First, or what is cut off is the folder of no run.
+    # First, or what is cut off is the folder of no run.
+    (path / RunEntry.MANIFEST).write_bytes(content)
     for file in remote.files():
         name = remote.below(file)
-        if name in (RunEntry.LOCK, MANIFEST) or name.startswith(f"{OPEN}/"):
+        if name in (RunEntry.LOCK, RunEntry.MANIFEST) or name.startswith(f"{OPEN}/"):
             continue
         into = path / name
         if not into.resolve().is_relative_to(path.resolve()):
@@ -394,7 +397,7 @@ def _empty(path: Path) -> None:
     """Delete what is in the copy, but its lock."""
     (path.parent / KNOWN).unlink(missing_ok=True)
     entries = list(path.iterdir()) if path.is_dir() else []
-    for entry in sorted(entries, key=lambda one: one.name == MANIFEST):
+    for entry in sorted(entries, key=lambda one: one.name == RunEntry.MANIFEST):
         if entry.name == RunEntry.LOCK:
             continue
         if entry.is_dir() and not entry.is_symlink():
@@ -417,7 +420,7 @@ def _files_of(path: Path) -> list[str]:
 def _is_ours(name: str) -> bool:
     """Whether a file at the URL is one that a run has, beside its lock and ``run.json``."""
     top = name.partition("/")[0]
-    return top == OPEN or (top in {*RunEntry} and name not in (RunEntry.LOCK, MANIFEST))
+    return top == OPEN or (top in {*RunEntry} and name not in (RunEntry.LOCK, RunEntry.MANIFEST))
 
 
 def _table(name: str, shard: int) -> str:

@@ -34,7 +34,7 @@ from .checksums import (
     read_signed,
 )
 from .consistency import check_estimates, check_lists, check_rows, counted, looked_at
-from .locks import ESTIMATES, LEDGER, MANIFEST, place
+from .locks import place
 from .schemas import Estimate, Manifest, ShardForm, columns_of, tables
 from .shards import Shards
 
@@ -93,7 +93,7 @@ class RunFiles:
         Raises:
             DamagedRun: It is not what was written, or says what no run says.
         """
-        file = self.path / MANIFEST
+        file = self.path / RunEntry.MANIFEST
         if not file.exists() and not file.is_symlink():
             return {}
         try:
@@ -124,7 +124,9 @@ class RunFiles:
             DamagedRun: Their ledger is gone, or is not what was written.
         """
         if not self._shards:
-            self._as_noted(lambda: check_file(self.path / LEDGER, self._expected(LEDGER)))
+            self._as_noted(
+                lambda: check_file(self.path / RunEntry.SHARDS, self._expected(RunEntry.SHARDS))
+            )
             self._shards.append(Shards(self.path))
         return self._shards[0]
 
@@ -290,17 +292,17 @@ class RunFiles:
         Raises:
             DamagedRun: They are gone, or are not what was written.
         """
-        file = self.path / ESTIMATES
+        file = self.path / RunEntry.ESTIMATES
 
         def read() -> list[Estimate]:
-            check_file(file, self._expected(ESTIMATES))
+            check_file(file, self._expected(RunEntry.ESTIMATES))
             return self._estimates()
 
         with self._saying_all_faults():
             return self._as_noted(read)
 
     def _estimates(self) -> list[Estimate]:
-        file = self.path / ESTIMATES
+        file = self.path / RunEntry.ESTIMATES
         found = read_json(file, Several[Estimate])
         check_estimates(found, file, self._forms[0])
         return found
@@ -324,7 +326,7 @@ class RunFiles:
         checks: list[Callable[[], object]] = [
             partial(self._check_rows, name, lists=True) for name in tables() if self.has(name)
         ]
-        checks += [self._estimates] if ESTIMATES in self._files else []
+        checks += [self._estimates] if RunEntry.ESTIMATES in self._files else []
         for check in () if found else checks:
             try:
                 check()
@@ -346,7 +348,9 @@ class RunFiles:
     def _expected(self, place: str) -> File:
         noted = self._noted(place)
         if noted is None:
-            fault = Fault(str(self.path / MANIFEST), None, "files", f"a line for {place}", "none")
+            fault = Fault(
+                str(self.path / RunEntry.MANIFEST), None, "files", f"a line for {place}", "none"
+            )
             raise DamagedRun([fault])
         return noted
 

@@ -18,7 +18,7 @@ from ragstone.core.files import RunEntry
 from ragstone.core.messages import argument, call
 
 from .checksums import write_json
-from .locks import MANIFEST, is_held
+from .locks import is_held
 from .run_files import RunFiles
 from .schemas import Manifest
 
@@ -46,7 +46,6 @@ class Progress:
 Report = Callable[[Progress], None]
 
 
-FILE = RunEntry.HEARTBEAT
 PAUSE = 1.0
 """Seconds between two beats."""
 FRESH = timedelta(seconds=10)
@@ -123,13 +122,13 @@ class Heartbeat:
             workers=progress.workers,
         )
         try:
-            write_json(self.folder / FILE, one.model_dump(mode="json"))
+            write_json(self.folder / RunEntry.HEARTBEAT, one.model_dump(mode="json"))
         except OSError:
             return
 
     def stop(self) -> None:
         """Remove the file: the run is finished."""
-        (self.folder / FILE).unlink(missing_ok=True)
+        (self.folder / RunEntry.HEARTBEAT).unlink(missing_ok=True)
 
 
 def goes_on(folder: Path, beat: Beat | None) -> bool:
@@ -150,7 +149,7 @@ def goes_on(folder: Path, beat: Beat | None) -> bool:
 def last_beat(folder: Path) -> Beat | None:
     """How far the run in this folder was when it last said so; None if it did not."""
     try:
-        return Beat.model_validate_json((folder / FILE).read_bytes())
+        return Beat.model_validate_json((folder / RunEntry.HEARTBEAT).read_bytes())
     except (OSError, ValidationError):
         return None
 
@@ -193,7 +192,7 @@ def runs_in(folder: Path = RUNS) -> list[FoundRun]:
         raise InputError(f"{folder} is a file. Name a folder that has runs in it.")
     if not folder.is_dir():
         raise InputError(f"There is no folder {folder}: `{_makes_one()}` makes a run.")
-    return newest_first(map(found_run, folder.glob(f"*/{MANIFEST}")))
+    return newest_first(map(found_run, folder.glob(f"*/{RunEntry.MANIFEST}")))
 
 
 def latest_run(folder: Path = RUNS) -> Path:

@@ -26,6 +26,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from ragstone.core.errors import DamagedRun, Fault
+from ragstone.core.files import RunEntry
 from ragstone.core.parquet import scan_parquet, sink_parquet
 
 from .checksums import (
@@ -41,7 +42,7 @@ from .checksums import (
     other_size,
     reading,
 )
-from .locks import LEDGER, place
+from .locks import place
 from .schemas import ShardForm, columns_of
 
 BEFORE, AFTER = f',"{CHECKSUM}":"'.encode(), b'"}\n'
@@ -191,7 +192,7 @@ class Shards:
             DamagedRun: It is not what was written.
         """
         if not self._ledger:
-            self._ledger.append(ShardLedger(self.path / LEDGER))
+            self._ledger.append(ShardLedger(self.path / RunEntry.SHARDS))
         return self._ledger[0]
 
     def file(self, name: str, shard: int) -> Path:
@@ -270,7 +271,7 @@ class Shards:
                     noted = write_rows(name, rows(form, scan_parquet(there)), new)
                 form = form.model_copy(update={"files": {**form.files, name: noted}})
             forms.append(form)
-        write_ledger(into / LEDGER, forms)
+        write_ledger(into / RunEntry.SHARDS, forms)
 
     def leave_out_damaged(self) -> None:
         """Take shards for not done whose files are gone or of another size."""
@@ -327,10 +328,10 @@ def in_order(shards: Shards, into: Path) -> Shards:
         shards: The tables, of which the ledger may be read again, should the run be stopped now.
         into: The folder for the new ledger.
     """
-    following = into / f"{LEDGER}{UNFINISHED}"
+    following = into / f"{RunEntry.SHARDS}{UNFINISHED}"
     left: dict[str, object] = {"piece": None, "alike": []}
     write_ledger(following, (form.model_copy(update=left) for form in shards.ledger))
-    following.replace(into / LEDGER)
+    following.replace(into / RunEntry.SHARDS)
     return Shards(into)
 
 

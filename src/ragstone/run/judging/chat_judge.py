@@ -35,13 +35,6 @@ from ragstone.judges.llm.questions import Piece
 from ragstone.judges.llm.task import Target, Task, TaskReply
 from ragstone.models.chat import ChatModel
 
-__all__ = [
-    "Stage",
-    "prefetchable",
-    "stages",
-]
-
-
 AT_HAND = frozenset({"human", "ids"})
 """Judges whose judgements are in the data, so that what they leave open is known in advance."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragstone.core.errors import InputError, MissingDependency, ModelError, ModelFailure
+from ragstone.core.files import RunEntry
 from ragstone.core.messages import reason
 from ragstone.judgements import (
     ASKS,
@@ -224,12 +225,11 @@ class ChatJudges:
         from ragstone.run.calls.asker import Asking
         from ragstone.run.calls.budget import Budget, load_prices
         from ragstone.run.calls.journal import Journal
-        from ragstone.run.calls.journal_reader import FILE
         from ragstone.run.calls.model_client import CallLimits
         from ragstone.run.calls.reply_cache import open_replies
 
         prices = load_prices(limits.prices)
-        journal = Journal.open(folder / FILE)
+        journal = Journal.open(folder / RunEntry.JOURNAL)
         try:
             cache = open_replies(limits.cache, note) if limits.cached else None
         except InputError:

@@ -16,6 +16,7 @@ from ragstone.analysis.summaries.run_summary import (
     weight_shares,
 )
 from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
 from ragstone.report.layouts import reports_of
 from ragstone.report.number_format import SYSTEM, Groups
 from ragstone.report.page import Phrase, parts, plain
@@ -25,7 +26,6 @@ from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run import Estimate
-from ragstone.run.calls.journal_reader import FILE as JOURNAL
 from ragstone.run.calls.journal_reader import CallTimes, call_times
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_list import goes_on, last_beat
@@ -343,7 +343,7 @@ def _systems(asked: Asked, systems: Sequence[str], chosen: str, at: str) -> View
 
 
 def _calls(run: Run) -> list[CallTimes]:
-    journal = run.path / JOURNAL
+    journal = run.path / RunEntry.JOURNAL
     return call_times(journal) if journal.is_file() else []
 
 

@@ -16,6 +16,7 @@ from ragstone.annotation.queue.work_progress import QueueWork, queue_work
 from ragstone.annotation.read_labels import labels_in_queue
 from ragstone.annotation.running_agreement import LabelSoFar, choice_ends, queue_so_far
 from ragstone.core.errors import InputError
+from ragstone.core.files import RunEntry
 from ragstone.monitor.send_to_people import drawn_queues, labels_for, labels_of_metric
 from ragstone.monitor.series.baselines import MeanWithInterval
 from ragstone.monitor.series.overview import CorrectedNow, MetricNow
@@ -23,7 +24,6 @@ from ragstone.report.number_format import counted, ends, number, short_name
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.judge_words import asked_in_words
 from ragstone.run import Run
-from ragstone.run.folder.locks import MANIFEST
 from ragstone.web.page_request import queue_path
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.templating import minus
@@ -333,7 +333,7 @@ def source_run(place: RunsFolder, form: QueueForm) -> Run | None:
     name = Path(form.source).name
     there = place.folder / name
     try:
-        if name and (there / MANIFEST).is_file() and there.samefile(form.source):
+        if name and (there / RunEntry.MANIFEST).is_file() and there.samefile(form.source):
             return place.run(name)
     except (OSError, InputError):
         return None
