@@ -425,8 +425,7 @@ def metrics_defined(criteria: Sequence[str], questions: Sequence[str]) -> list[s
         InputError: A sentence is empty, which would mean another metric.
     """
     from ragstone.core.errors import InputError
-    from ragstone.metrics.critique import AspectVerdict
-    from ragstone.metrics.rating import RubricScore
+    from ragstone.metrics.rubrics import AspectVerdict, RubricScore
 
     if not all(one.strip() for one in (*criteria, *questions)):
         raise InputError("A criterion is empty. Say in a sentence what is to be judged.")

@@ -35,7 +35,7 @@ from .guard_input import Answered, Deadline
 if TYPE_CHECKING:
     from ragstone.models.chat.http_transport import Connections
     from ragstone.run.judging.chat_judge import ChatJudge
-    from ragstone.run.judging.named_models import Named
+    from ragstone.run.judging.run_models import Named
 
 
 LOGGER = getLogger("ragstone.guard")

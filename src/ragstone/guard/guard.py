@@ -33,7 +33,7 @@ from .confidence_gate.gate_labels import GateJudge
 from .guard_input import Answered, Checks, Deadline, ReadContexts, read_contexts
 
 if TYPE_CHECKING:
-    from ragstone.run.judging.named_models import Named
+    from ragstone.run.judging.run_models import Named
 
 
 LOGGER = getLogger("ragstone.guard")

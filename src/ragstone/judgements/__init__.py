@@ -12,10 +12,9 @@ from .guideline import (
     meaning,
 )
 from .kind import ASKS, KINDS, Ask, Filler, Kind, Topic, answered_by, kind_of, name_for, values_of
-from .requirements import REQUIREMENTS, Requirement
 from .tables import MISSING, UNDEFINED, VALUE, Judged, Tables, same_outcome
 from .user_kinds import load_kinds
-from .view import VIEWS, About, Fact, View
+from .view import REQUIREMENTS, VIEWS, About, Fact, Requirement, View
 from .views import (
     Answers,
     AnswerSentences,

@@ -29,8 +29,7 @@ from ragstone.data.record_labels import (
 )
 
 from .column import SAID, Column, Role, Tone
-from .requirements import REQUIREMENTS
-from .view import ABOUT, About, View
+from .view import ABOUT, REQUIREMENTS, About, View
 
 Filler = Literal["local", "people", "model", "encoder", "cross_encoder", "counting"]
 """Who can answer an ask: the local judge, people or a chat model; or how it is computed."""

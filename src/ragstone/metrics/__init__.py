@@ -40,7 +40,6 @@ from .correctness import (
     FactualAccuracyRated,
     NuggetScore,
 )
-from .critique import AspectVerdict, strictness_note
 from .embedding import (
     EmbeddingAnswerRelevance,
     EmbeddingContextRelevance,
@@ -58,7 +57,6 @@ from .faithfulness import (
 )
 from .metric import Metric, Missing, Part, Range, Score, Undefined, share, wanted_topics
 from .metric_names import alias_note, metric_types, parse_metric, read_metric
-from .rating import RubricScore
 from .retrieval import (
     ContextEntityRecall,
     ContextRecall,
@@ -69,6 +67,7 @@ from .retrieval import (
     SufficiencyHit,
     SufficiencyRate,
 )
+from .rubrics import AspectVerdict, RubricScore, WinRate, strictness_note
 from .score import SCORES, needed_asks, needed_fields, score
 from .suites import (
     QUICK,
@@ -96,7 +95,6 @@ from .text_overlap import (
     TokenF1Set,
 )
 from .user_metrics import FunctionMetric, load_metrics, metric, own_metrics, register
-from .win_rate import WinRate
 
 __all__ = [
     "ALIASES",

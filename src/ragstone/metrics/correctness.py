@@ -23,7 +23,7 @@ from ragstone.judgements import (
 
 from .answer_rates import Abstained, abstained, check_abstained
 from .metric import Metric, Part, Undefined, share
-from .rating import score_of
+from .rubrics import score_of
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
 LETTERS = (0.8, 0.6, 0.4, 0.2)

@@ -34,7 +34,7 @@ from ragstone.models.cross_encoder import CrossEncoder
 
 from .folder.run_list import Report
 from .judging.judge_blocks import Debug
-from .judging.named_models import Named
+from .judging.run_models import Named
 from .run_spec import Requested
 from .settings import PLAIN, USUAL, Instructions, Limits
 

@@ -9,8 +9,7 @@ import pytest
 from ragstone.models.chat import CallableChat, ChatRequest
 from ragstone.models.chat.chat_names import open_chat
 from ragstone.models.embedding_api import openai_server
-from ragstone.run.judging.named_models import Named
-from ragstone.run.judging.run_models import ChatJudges, chat_judges
+from ragstone.run.judging.run_models import ChatJudges, Named, chat_judges
 from ragstone.run.ray_engine.model_relay import ModelProxy, stand_ins
 from ragstone.run.settings import PLAIN
 

@@ -32,7 +32,7 @@ from .release import (
 from .unit_judge import UnitJudge, UnitVerdict
 
 if TYPE_CHECKING:
-    from ragstone.run.judging.named_models import Named
+    from ragstone.run.judging.run_models import Named
 
 
 class _Judged:

@@ -55,7 +55,7 @@ from ragstone.monitor.store.store import MonitorStore
 from ragstone.run import Limits, Run
 from ragstone.run.evaluate import Cancellation, evaluated
 from ragstone.run.folder.run_tally import UNANSWERED
-from ragstone.run.judging.named_models import Named
+from ragstone.run.judging.run_models import Named
 from ragstone.run.request import Request
 
 from .draw_answers import COST, sampling_seed

@@ -8,5 +8,4 @@ finished_run  the judges and judged shards of a finished run
 judge_blocks  asks the judges in turn about a block
 run_models    opens the encoder, cross-encoder and chat judges that a run needs
 chat_judge    an LLM judge that asks its questions in stages
-named_models  chat models among the judges, by name
 """

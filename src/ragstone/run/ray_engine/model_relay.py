@@ -22,8 +22,7 @@ from ragstone.core.errors import RagstoneError
 from ragstone.judges.llm.questions import Question
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatModel, ChatReply, ChatRequest
-from ragstone.run.judging.named_models import Named
-from ragstone.run.judging.run_models import ChatJudges
+from ragstone.run.judging.run_models import ChatJudges, Named
 
 
 @dataclass(frozen=True, slots=True)

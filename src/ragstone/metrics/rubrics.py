@@ -1,4 +1,4 @@
-"""Critique: does the answer show an aspect, by majority of votes?"""
+"""Rubrics: an answer rated on a criterion, checked for an aspect, or preferred to another."""
 
 import re
 from dataclasses import dataclass, replace
@@ -8,7 +8,7 @@ import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
-from ragstone.judgements import Topic, View, Votes, name_for
+from ragstone.judgements import Preferences, Ratings, Topic, View, Votes, name_for
 
 from .metric import Metric, Range, Undefined
 
@@ -107,3 +107,96 @@ def strictness_note(text: str) -> str | None:
     if found is None or int(found[1]) % 2:
         return None
     return reason("votes_made_odd", asked=found[1], votes=next_odd(int(found[1])))
+
+
+HELPFULNESS = "helpfulness"
+"""The criterion where none is named."""
+
+
+@dataclass(frozen=True)
+class RubricScore(Metric):
+    """The score on one criterion of a rubric, scaled to 0 to 1.
+
+    A ``definition`` makes a criterion of one sentence, such as "Is the tone friendly?", rated by
+    question and answer on five points from not at all to fully; without ``criterion`` it is named
+    by its words.
+
+    Undefined if the answer was not rated on it, for instance because a text the rubric needs
+    is absent.
+    """
+
+    name: ClassVar[str] = "rating"
+    family: ClassVar[str] = "answer"
+    over: ClassVar[type[View]] = Ratings
+    empty: ClassVar[float | Undefined] = Undefined("not_rated")
+    undefined: ClassVar[str] = "not_rated"
+
+    criterion: str = HELPFULNESS
+    definition: str = ""
+
+    def __post_init__(self) -> None:
+        if self.definition and self.criterion == HELPFULNESS:
+            object.__setattr__(self, "criterion", name_for(self.definition))
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The criterion, with its definition."""
+        return frozenset({Topic("rating", self.criterion, self.definition)})
+
+    def rule(self) -> pl.Expr:
+        """The mean of the scores, if it was rated more than once."""
+        return score_of(self.criterion).mean()
+
+    def settled(self) -> pl.Expr | None:
+        """Every rating of this criterion has a score."""
+        return score_of(self.criterion).is_not_null().all()
+
+
+def score_of(criterion: str) -> pl.Expr:
+    """The scores that an answer was given on a criterion."""
+    return Ratings.score.filter(Ratings.criterion == criterion)
+
+
+POINTS = {"win": 1.0, "tie": 0.5, "loss": 0.0}
+"""The points for each outcome."""
+
+
+@dataclass(frozen=True)
+class WinRate(Metric):
+    """How often this system's answer is preferred: 1 win, .5 tie, 0 loss.
+
+    Judged in both orders; disagreement is a tie. Against one ``rival``, or the mean over all.
+
+    Source: Zheng et al. (2023), "Judging LLM-as-a-Judge", on position bias.
+    """
+
+    name: ClassVar[str] = "win_rate"
+    family: ClassVar[str] = "answer"
+    over: ClassVar[type[View]] = Preferences
+    empty: ClassVar[float | Undefined] = Undefined("no_rival")
+    undefined: ClassVar[str] = "no_rival"
+
+    rival: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.rival is not None and not self.rival:
+            raise InputError("win_rate: rival must be the name of a system.")
+
+    @property
+    def topics(self) -> frozenset[Topic]:
+        """The rival, or all."""
+        return frozenset({Topic("preference", self.rival or "")})
+
+    def rule(self) -> pl.Expr:
+        """The mean over the rivals; a full point only if both orders agree."""
+        agreed = pl.when(Preferences.first == Preferences.second).then(Preferences.first)
+        points = agreed.replace_strict(POINTS, default=0.5, return_dtype=pl.Float64)
+        return self._against(points).mean()
+
+    def settled(self) -> pl.Expr | None:
+        """Both orders were judged."""
+        both = Preferences.first.is_not_null() & Preferences.second.is_not_null()
+        return self._against(both).all()
+
+    def _against(self, fact: pl.Expr) -> pl.Expr:
+        return fact if self.rival is None else fact.filter(Preferences.rival == self.rival)
