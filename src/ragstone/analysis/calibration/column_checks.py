@@ -46,7 +46,6 @@ from .people_scores import KEYS, METRIC, judged_units, known_weights, weights_of
 
 Floats = NDArray[np.float64]
 
-YES_NO = {"true", "false"}
 FEWEST = 2
 
 
@@ -335,7 +334,7 @@ def _threshold(found: Threshold | None) -> dict[str, Any] | None:
     }
 
 
-LABEL_WORDS = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}
+YES_NO = {"true": "yes", "1.0": "yes", "1": "yes", "false": "no", "0.0": "no", "0": "no"}
 
 
 def compared_units(of: LabelledRun) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -393,11 +392,11 @@ def said_of(check: JudgeCheck, rows: pl.DataFrame) -> pl.DataFrame:
         apart=apart,
     )
     both = pl.concat([said["people"], said["judge"]]).unique()
-    if both.is_in(list(LABEL_WORDS)).all():
-        said = said.with_columns(pl.col("people", "judge").replace(LABEL_WORDS))
+    if both.is_in(list(YES_NO)).all():
+        said = said.with_columns(pl.col("people", "judge").replace(YES_NO))
     return said.sort("apart", descending=True, maintain_order=True).drop("apart")
 
 
 def label_words(labels: list[str]) -> list[str]:
     """The labels of a confusion matrix, as ``said_of`` has them."""
-    return [LABEL_WORDS[one] for one in labels] if set(labels) <= set(LABEL_WORDS) else labels
+    return [YES_NO[one] for one in labels] if set(labels) <= set(YES_NO) else labels
