@@ -39,7 +39,7 @@ def test_the_root_has_few_names() -> None:
 @pytest.mark.parametrize(("name", "room"), sorted(ragstone._MOVED.items()))
 def test_a_name_that_moved_still_imports_and_says_where_it_is_now(name: str, room: str) -> None:
     with pytest.warns(
-        DeprecationWarning, match=rf"ragstone\.{name} is now ragstone\.{room}\.{name}"
+        DeprecationWarning, match=rf"ragstone\.{name} is now called ragstone\.{room}\.{name}"
     ):
         moved = getattr(ragstone, name)
     assert moved is getattr(importlib.import_module(f"ragstone.{room}"), name)
@@ -82,3 +82,10 @@ def test_the_guard_is_a_room_of_its_own_at_the_root() -> None:
     code = "import ragstone; print(ragstone.guard.assess('q', '', []).issues[0].code)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "empty_answer\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("forget", "erase"), ("Forgotten", "Erasure")])
+def test_the_old_words_of_the_monitor_still_work_and_say_the_new_ones(old: str, new: str) -> None:
+    with pytest.warns(DeprecationWarning, match=rf"ragstone\.monitor\.{old} is now called"):
+        renamed = getattr(ragstone.monitor, old)
+    assert renamed is getattr(ragstone.monitor, new)

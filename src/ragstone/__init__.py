@@ -13,7 +13,7 @@ lies in the room that it belongs to: metrics in ``ragstone.metrics``, kinds of j
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from ragstone.core.messages import register_messages, rendered_by
+from ragstone.core.messages import register_messages, rendered_by, warn_renamed
 
 if TYPE_CHECKING:
     from ragstone import guard, monitor
@@ -120,11 +120,8 @@ if not TYPE_CHECKING:  # or a type checker would believe that every name is ther
         if name in ("guard", "monitor"):
             return import_module(f"ragstone.{name}")
         if name in _MOVED:
-            from warnings import warn
-
             room = f"ragstone.{_MOVED[name]}"
-            note = f"ragstone.{name} is now {room}.{name}."
-            warn(note, DeprecationWarning, stacklevel=2)
+            warn_renamed(f"ragstone.{name}", f"{room}.{name}")
             return getattr(import_module(room), name)
         if name in _ROOMS:
             return getattr(import_module(f"ragstone.{_ROOMS[name]}"), name)

@@ -59,6 +59,7 @@ NO_KINDS = {
     "models/chat/provider_batches.py": ("response",),
     "models/chat/library_clients.py": ("response",),
     "monitor/traces/retrieved_documents.py": ("response", "similarity"),
+    "web/monitor_pages/answer_page.py": ("claims",),
     "web/pages/": ("claims", "statements", "agreement"),
     "report/number_format.py": ("grounding",),
     "report/layouts/named_reports.py": ("grounding",),

@@ -18,6 +18,8 @@ Each imports those below it, never those above. Names are loaded when they are f
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from ragstone.core.messages import warn_renamed
+
 if TYPE_CHECKING:
     from .duties.draw_answers import BackfillPlan, begin_backfill, plan_backfill
     from .duties.erasure import Erasure, erase
@@ -45,6 +47,8 @@ _ROOMS = {
     "start_recorder": "intake.recorder",
 }
 
+_RENAMED = {"Forgotten": "Erasure", "forget": "erase"}
+
 __all__ = [
     "BackfillPlan",
     "Erasure",
@@ -67,6 +71,9 @@ __all__ = [
 if not TYPE_CHECKING:  # or a type checker would believe that every name is there
 
     def __getattr__(name):
+        if name in _RENAMED:
+            warn_renamed(f"ragstone.monitor.{name}", f"ragstone.monitor.{_RENAMED[name]}")
+            return __getattr__(_RENAMED[name])
         if name not in _ROOMS:
             raise AttributeError(f"module 'ragstone.monitor' has no attribute {name!r}")
         found = getattr(import_module(f".{_ROOMS[name]}", __name__), name)

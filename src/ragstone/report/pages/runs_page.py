@@ -47,20 +47,20 @@ from ragstone.report.reason_words import words
 from ragstone.report.run_contents import cost
 from ragstone.report.run_notes import Reported
 from ragstone.run import Estimate
-from ragstone.run.batches.batch_follower import ListedBatches
 from ragstone.run.batches.batch_journal import BatchState, KeptBatch
 from ragstone.run.folder.remote_folder import named
 from ragstone.run.folder.run_list import FoundRun
-from ragstone.run.forecast import Forecast, TaskForecast
 
 from .conversations_page import sentence
 from .full_run_page import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
     from ragstone.analysis.summaries.run_summary import Summary
+    from ragstone.run.batches.batch_follower import ListedBatches
+    from ragstone.run.forecast import Forecast, TaskForecast
 
 
-def forecast_page(found: Forecast) -> Page:
+def forecast_page(found: "Forecast") -> Page:
     """Calls, tokens and cost by judge and task, and in total."""
     total = found.total
     rows = [
@@ -80,7 +80,7 @@ def forecast_page(found: Forecast) -> Page:
     return Page("forecast", "", (section(table(columns, rows), notes),), record=found.to_dict)
 
 
-def _numbers(one: TaskForecast, *, strong: bool) -> list[Cell]:
+def _numbers(one: "TaskForecast", *, strong: bool) -> list[Cell]:
     counts = (one.calls, one.known, one.prompt, one.completion)
     cells: list[Cell] = [Count(count, strong=strong) for count in counts]
     return [*cells, Phrase(cost(one.usd) if one.calls else "–", strong=strong)]
@@ -96,7 +96,7 @@ STATES: dict[BatchState, str] = {
 }
 
 
-def batches_page(found: ListedBatches) -> Page:
+def batches_page(found: "ListedBatches") -> Page:
     """A row for each batch, and what to do next."""
     heads = ("questions", "answered", "failed", "expected", "sent")
     columns = (
@@ -118,7 +118,7 @@ def batches_page(found: ListedBatches) -> Page:
     )
 
 
-def next_step(found: ListedBatches) -> str | None:
+def next_step(found: "ListedBatches") -> str | None:
     """The command that goes on with the run; None if it waits for nothing."""
     if not found.waits:
         return None
@@ -136,7 +136,7 @@ def lasted(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7_200 else f"{seconds / 3_600:.0f} h"
 
 
-def _lines(found: ListedBatches) -> Iterator[str]:
+def _lines(found: "ListedBatches") -> Iterator[str]:
     for batch in found.batches:
         if (fault := found.faults.get(batch.tag)) is not None:
             yield f"{batch.id or batch.tag}: as last known, for the provider does not say: {fault}"
@@ -164,7 +164,7 @@ def _batch_cells(batch: KeptBatch, age: float) -> Iterator[Cell]:
     yield Phrase(f"{lasted(age)} ago", "quiet")
 
 
-def _batches_as_data(found: ListedBatches) -> dict[str, object]:
+def _batches_as_data(found: "ListedBatches") -> dict[str, object]:
     return {
         "run": str(found.run),
         "waiting": found.waits,
