@@ -9,7 +9,6 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-import uvicorn
 
 from ragstone.cli.monitor_doctor import (
     CONTENT,
@@ -25,6 +24,7 @@ from ragstone.monitor.intake.intake_app import make_intake
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore, open_store
 from tests.monitor.duties.arriving import receive_answers
+from tests.serving import served
 
 from .conftest import Outcome
 
@@ -43,14 +43,9 @@ def store(tmp_path: Path) -> Iterator[MonitorStore]:
 @pytest.fixture
 def server(store: MonitorStore) -> Iterator[str]:
     """A server that takes traces, with a token."""
-    taken = socket.create_server(("127.0.0.1", 0))
     intake = make_intake(store, IntakeSettings(token="of-ours"))
-    running = uvicorn.Server(uvicorn.Config(intake, log_config=None, lifespan="off"))
-    thread = threading.Thread(target=running.run, kwargs={"sockets": [taken]}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{taken.getsockname()[1]}"
-    running.should_exit = True
-    thread.join()
+    with served(lambda _: intake) as host:
+        yield f"http://{host}"
     intake.close()
 
 

@@ -1,18 +1,16 @@
 """The app of examples/guarded_app, run by a real server and asked by real clients."""
 
 import json
-import socket
-import threading
 from collections.abc import Iterator
 from typing import Any
 
 import httpx2
 import openai
 import pytest
-import uvicorn
 
 from examples.guarded_app.app import ANSWERS, ARCHIVE, BUILT, PIER, app
 from ragstone.guard.integrations.request_guard import HELD
+from tests.serving import served
 
 PATIENCE = 60
 """Seconds; a busy machine is far below it."""
@@ -21,13 +19,8 @@ FIRST = "The pier at Penmarrow was built in 1859."
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    taken = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{taken.getsockname()[1]}/v1"
-    server.should_exit = True
-    thread.join()
+    with served(lambda _: app) as host:
+        yield f"http://{host}/v1"
 
 
 def asked(question: str, *, stream: bool) -> dict[str, Any]:

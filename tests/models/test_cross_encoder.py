@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from ragstone.models.model_store import Origin, keep
 from ragstone.testing import tiny_bert
 from ragstone.testing.fake_models import WORDS
 from tests.availability import import_or_skip
+from tests.models.closeness import furthest
 
 safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
 tokenizers = import_or_skip("tokenizers", reason="needs the extra local")
@@ -53,11 +53,6 @@ Floats = NDArray[np.float32]
 @pytest.fixture(scope="module", params=[1, 2, 3])
 def folder(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tiny_bert(tmp_path_factory.mktemp("tiny"), head=request.param, max_tokens=48)
-
-
-def furthest(got: Any, expected: Any) -> float:
-    assert got.shape == expected.shape
-    return float(np.abs(got - expected).max(initial=0))
 
 
 # Scores: from a model's numbers to probabilities.

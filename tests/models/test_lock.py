@@ -5,6 +5,7 @@ import time
 from pathlib import Path
 
 from ragstone.models.model_store import locked
+from tests.waiting import until
 
 
 def test_whoever_finds_it_taken_is_told_so_once_and_waits(tmp_path: Path) -> None:
@@ -20,9 +21,7 @@ def test_whoever_finds_it_taken_is_told_so_once_and_waits(tmp_path: Path) -> Non
         assert notes == [], "nobody else holds it"
         waiting = threading.Thread(target=second)
         waiting.start()
-        until = time.monotonic() + 10
-        while not notes and time.monotonic() < until:
-            time.sleep(0.01)
+        until(lambda: notes)
         time.sleep(0.3)
         order.append("first")
     waiting.join(10)

@@ -17,6 +17,7 @@ from ragstone.models.encoder import FolderEncoder
 from ragstone.models.numpy_bert import load
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
+from tests.models.closeness import furthest
 
 safetensors = import_or_skip("safetensors.numpy", reason="needs the extra local")
 import_or_skip("tokenizers", reason="needs the extra local")
@@ -49,11 +50,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def encoder(folder: Path) -> FolderEncoder:
     return load(folder, "tiny")
-
-
-def furthest(got: Any, expected: Any) -> float:
-    assert got.shape == expected.shape
-    return float(np.abs(got - expected).max(initial=0))
 
 
 @pytest.mark.parametrize("text", TEXTS[:5])

@@ -19,6 +19,7 @@ from ragstone.models.encoder import FolderEncoder, side_by_side, threads
 from ragstone.models.onnx_encoder import even_batches, load
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
+from tests.models.closeness import furthest
 
 onnx = import_or_skip("onnx", reason="needs the extra onnx")
 import_or_skip("onnxruntime", reason="needs the extra onnx")
@@ -42,11 +43,6 @@ TEXTS = [
 
 Plain = Callable[[Path, str], list[Any]]
 Floats = NDArray[np.float32]
-
-
-def furthest(got: Any, expected: Any) -> float:
-    assert got.shape == expected.shape
-    return float(np.abs(got - expected).max(initial=0))
 
 
 # Files as they are exported from torch, which is what optimum does, too.

@@ -15,6 +15,7 @@ from ragstone.models import numpy_bert as bert
 from ragstone.models.torch_encoder import TorchEncoder, load
 from ragstone.testing import tiny_bert
 from tests.availability import import_or_skip
+from tests.models.closeness import furthest
 
 theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
 import_or_skip("tokenizers", reason="needs the extra local")
@@ -31,11 +32,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def encoder(folder: Path) -> TorchEncoder:
     return load(str(folder), "torch:tiny", offline=True)
-
-
-def furthest(got: Any, expected: Any) -> float:
-    assert got.shape == expected.shape
-    return float(np.abs(got - expected).max(initial=0))
 
 
 def test_its_vectors_are_those_of_sentence_transformers(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ragstone.monitor.store.store import MonitorStore, open_store
+from tests.clock import Clock
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
@@ -22,3 +23,8 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MonitorSto
         found = open_store(server.database(), folder=tmp_path / "store")
     yield found
     found.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()

@@ -15,8 +15,9 @@ from ragstone.monitor.settings import DEFAULTS
 from ragstone.monitor.store.rows import HEARTBEAT, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.worker import MonitorWorker, worker_command
+from tests.clock import Clock
 from tests.monitor.duties.arriving import FALSE, receive_answers, rows
-from tests.monitor.duties.clock import Clock
+from tests.waiting import until
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
@@ -145,10 +146,7 @@ def test_a_worker_that_is_asked_to_end_folds_what_there_is(tmp_path: Path) -> No
     place = str(tmp_path / "store")
     with closing(open_store(place)) as store:
         process = subprocess.Popen(worker_command(place, rate=0.5), stdin=subprocess.PIPE)
-        until = time.monotonic() + 60
-        while not rows(store, "SELECT 1 FROM kept WHERE name = ?", HEARTBEAT):
-            assert time.monotonic() < until
-            time.sleep(0.05)
+        until(lambda: rows(store, "SELECT 1 FROM kept WHERE name = ?", HEARTBEAT))
         receive_answers(store, time.time(), range(5))
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0

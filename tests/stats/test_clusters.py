@@ -12,16 +12,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats import Interval, cluster_t_mean, cluster_wilson, t_quantile, wilson
+from ragstone.stats import cluster_t_mean, cluster_wilson, t_quantile, wilson
 from ragstone.stats.cluster_means import bounded_wilson, effective_rows, read_clusters
 from ragstone.stats.distributions import wilson_ends
+from tests.stats.intervals import ends
 
 Floats = NDArray[np.float64]
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
 
 
 @st.composite

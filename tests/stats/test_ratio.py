@@ -9,16 +9,12 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from ragstone.core.errors import InputError
-from ragstone.stats import Interval, cluster_t_mean, t_quantile
+from ragstone.stats import cluster_t_mean, t_quantile
 from ragstone.stats.bootstrap import RatioEstimate, ratio_bootstrap, ratio_of_sums
 from ragstone.stats.cluster_means import bounded_wilson
+from tests.stats.intervals import ends
 
 Floats = NDArray[np.float64]
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
 
 
 def costs(clusters: int) -> tuple[Floats, Floats]:

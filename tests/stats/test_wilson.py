@@ -11,11 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from ragstone.core.errors import InputError
 from ragstone.stats import Interval, clopper_pearson, wilson
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
+from tests.stats.intervals import ends
 
 
 @st.composite

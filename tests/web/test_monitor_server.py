@@ -7,8 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Queue
@@ -23,6 +22,7 @@ from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_server import Death, WorkerProcess, serve_monitor
+from tests.waiting import until
 
 EXAMPLE = json.dumps({"question": "Who?", "contexts": ["Ann did."], "answer": "Ann."}).encode()
 
@@ -249,23 +249,11 @@ def test_a_file_that_is_named_to_be_followed_is_taken_in(tmp_path: Path) -> None
     rules.write_text('[tail]\nfiles = ["answers.jsonl"]\n')
     store = tmp_path / "store"
     with started(store, "--rules", str(rules)):
-        for _ in range(600):
-            if received(store):
-                break
-            time.sleep(0.1)
+        until(lambda: received(store))
         assert received(store) == 1
 
 
 SLEEPS = [sys.executable, "-c", "import time\nwhile True: time.sleep(1)"]
-
-
-def until(what: Callable[[], bool]) -> None:
-    """Wait for something that comes, on a machine however busy."""
-    for _ in range(6_000):
-        if what():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it never came")
 
 
 def test_a_worker_that_dies_is_started_again_each_time_later() -> None:

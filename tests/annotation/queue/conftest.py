@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
+from tests.clock import Clock
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
@@ -21,3 +22,8 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LabelDa
         found = open_labels(server.database())
     yield found
     found.close()
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1_000_000.0)

@@ -10,23 +10,11 @@ from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.work_progress import MyAnswer, MyWork, OwnProgress, queue_work
 from ragstone.core.errors import LabelConflict
+from tests.clock import Clock
 
 FORM = QueueForm("grounding", (AskedLabel("helpful", "answer", ("yes", "no")),))
 YES = ItemAnswers({("answer", ""): {"helpful": "yes"}})
 NO = ItemAnswers({("answer", ""): {"helpful": "no"}}, "on second thoughts")
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 Make = Callable[..., Queue]
@@ -117,7 +105,7 @@ def test_progress_counts_what_is_theirs_and_what_may_come_to_be(
     assert queue.save("ben", 1, YES, "1") == queue.item(3)
     queue.revoke("ben")
     assert (ann.with_others(), ben.with_others()) == (0, 1)
-    clock.now += HELD + 1
+    clock.wait(HELD + 1)
     queue.invite("cem")
     assert queue.next("cem") == queue.item(2)
     assert ann.progress().given == 0
@@ -143,7 +131,7 @@ def test_the_list_has_the_items_of_one_person_the_last_first(
     queue = make()
     queue.next("ann")
     for number, answers in ((0, NO), (1, ItemAnswers(discarded="in Welsh"))):
-        clock.now += 1
+        clock.wait(1)
         queue.save("ann", number, answers, str(number))
     found = MyWork(database, queue, "ann").items()
     assert [(one.item, one.state, one.text) for one in found] == [

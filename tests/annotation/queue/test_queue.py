@@ -17,20 +17,13 @@ from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels, p
 from ragstone.annotation.queue.queue import Queue, queues
 from ragstone.annotation.queue.work_progress import queue_work
 from ragstone.core.errors import InputError, StoreAway, UnknownName
+from tests.clock import Clock
 
 if TYPE_CHECKING:
     from postgres import PostgresServer
 
 
 FORM = QueueForm("grounding", (AskedLabel("helpful", "answer"),), per_item=2)
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def item(number: int) -> QueueItem:
@@ -42,11 +35,6 @@ def said(helpful: bool, note: str = "") -> ItemAnswers:
 
 
 Make = Callable[..., Queue]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -105,9 +93,9 @@ def test_nobody_says_anything_of_an_item_that_is_not_theirs(make: Make) -> None:
 def test_an_item_that_is_held_too_long_is_given_to_others(make: Make, clock: Clock) -> None:
     queue = make(count=1, wanted=1)
     queue.next("ann")
-    clock.now += HELD - 1
+    clock.wait(HELD - 1)
     assert queue.next("ben") is None
-    clock.now += 2
+    clock.wait(2)
     assert queue.next("ben") == item(0)
 
 
@@ -115,7 +103,7 @@ def test_who_asks_for_their_item_holds_it_on(make: Make, clock: Clock) -> None:
     queue = make(count=1, wanted=1)
     for _ in range(3):
         assert queue.next("ann") == item(0)
-        clock.now += HELD - 1
+        clock.wait(HELD - 1)
     assert queue.next("ben") is None
 
 
@@ -123,20 +111,20 @@ def test_who_is_still_at_an_item_holds_it_for_longer(make: Make, clock: Clock) -
     queue = make(count=1, wanted=1)
     queue.next("ann")
     for _ in range(3):
-        clock.now += HELD - 1
+        clock.wait(HELD - 1)
         queue.hold("ann", 0)
     assert queue.next("ben") is None
-    clock.now += HELD + 1
+    clock.wait(HELD + 1)
     assert queue.next("ben") == item(0)
     queue.hold("ann", 0)
-    clock.now += HELD - 1
+    clock.wait(HELD - 1)
     assert queue.next("ben") == item(0), "it is not taken from who has it now"
 
 
 def test_what_is_said_late_is_kept(make: Make, clock: Clock) -> None:
     queue = make(count=1, wanted=1)
     queue.next("ann")
-    clock.now += HELD + 1
+    clock.wait(HELD + 1)
     queue.next("ben")
     queue.save("ann", 0, said(True), "1")
     queue.save("ben", 0, said(False), "1")
@@ -172,7 +160,7 @@ def test_what_is_undone_is_said_anew_and_does_not_count_until_then(
     queue = make()
     queue.next("ann")
     queue.save("ann", 0, said(True), "1")
-    clock.now += 1
+    clock.wait(1)
     assert queue.undo("ann") == (item(0), said(True))
     assert queue.said() == []
     assert queue.next("ann") == item(0)

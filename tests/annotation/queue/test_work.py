@@ -9,25 +9,13 @@ from ragstone.annotation.queue.labels_store import LabelDatabase
 from ragstone.annotation.queue.queue import Queue
 from ragstone.annotation.queue.work_progress import QueueWork, hours_for, pace_of, queue_work
 from ragstone.core.errors import UnknownName
+from tests.clock import Clock
 
 FORM = QueueForm("q", (AskedLabel("helpful", "answer", ("yes", "no")),))
 YES = ItemAnswers({("answer", ""): {"helpful": "yes"}})
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 1_000_000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 Make = Callable[..., Queue]
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture
@@ -39,7 +27,7 @@ def make(database: LabelDatabase, clock: Clock) -> Make:
         ]
         queue = Queue.make(database, FORM, items, clock)
         for person in people.split():
-            clock.now += 1
+            clock.wait(1)
             queue.invite(person)
         return queue
 
@@ -50,8 +38,8 @@ def label(queue: Queue, person: str, count: int, clock: Clock, seconds: float = 
     for _ in range(count):
         one = queue.next(person)
         assert one is not None
-        clock.now += seconds
-        queue.save(person, one.item, YES, str(clock.now))
+        clock.wait(seconds)
+        queue.save(person, one.item, YES, str(clock.at))
 
 
 def test_items_are_counted_by_how_often_people_labelled_them(

@@ -7,7 +7,6 @@ import re
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -131,19 +130,6 @@ def process(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
         )  # fmt: skip
 
     return started
-
-
-@pytest.fixture
-def until() -> Callable[[Callable[[], bool]], None]:
-    """Waits until something is so."""
-
-    def wait(holds: Callable[[], bool]) -> None:
-        end = time.monotonic() + 120
-        while not holds():
-            assert time.monotonic() < end, "it never came to be"
-            time.sleep(0.005)
-
-    return wait
 
 
 @pytest.fixture

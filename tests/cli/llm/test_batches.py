@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from subprocess import Popen
@@ -15,10 +14,10 @@ from ragstone.cli.runs import typed
 from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from tests.batch_provider import BatchProvider, long_ago, provider
+from tests.waiting import until
 
 Process = Callable[..., "Popen[str]"]
 Command = Callable[..., Any]
-Until = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(params=["openai", "anthropic", "gemini"])
@@ -76,7 +75,7 @@ def test_a_run_goes_on_the_next_day(
 
 @pytest.mark.kill
 def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]],
     tmp_path: Path,
 ) -> None:  # fmt: skip
     there.hang, there.ready = True, False
@@ -98,7 +97,7 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
 
 @pytest.mark.kill
 def test_killed_before_the_batch_was_created_it_is_sent_again(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until,
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]],
     tmp_path: Path,
 ) -> None:  # fmt: skip
     there.hang_before = True
@@ -118,7 +117,7 @@ def test_killed_before_the_batch_was_created_it_is_sent_again(
 
 @pytest.mark.kill
 def test_killed_while_it_polls_it_goes_on(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], until: Until
+    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]]
 ) -> None:
     there.ready = False
     killed = process(*evaluation(there, "--batch-wait", 600))
@@ -130,6 +129,11 @@ def test_killed_while_it_polls_it_goes_on(
     assert status == 0, err
     assert there.creations == 2
     assert set(there.paid.values()) == {1}
+
+
+def calls_or_end(process: "Popen[str]", there: BatchProvider, count: int) -> None:
+    """Wait until the provider has had so many calls, or the process has ended."""
+    until(lambda: process.poll() is not None or len(there.calls) >= count)
 
 
 @pytest.mark.kill
@@ -145,10 +149,7 @@ def test_killed_at_any_moment_nothing_is_paid_twice(
             going = process(*evaluation(there))
             if number < 6:
                 seen = len(there.calls) + (seed * 7 + number * 3) % 5
-                end = time.monotonic() + 60
-                while going.poll() is None and len(there.calls) < seen:
-                    assert time.monotonic() < end
-                    time.sleep(0.002)
+                calls_or_end(going, there, seen)
                 going.kill()
                 ended(going)
                 if (tmp_path / "run" / RunEntry.BATCHES).exists():

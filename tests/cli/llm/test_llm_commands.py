@@ -12,8 +12,9 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.waiting import until
+
 Process = Callable[..., "subprocess.Popen[str]"]
-Until = Callable[[Callable[[], bool]], None]
 
 
 @pytest.fixture(autouse=True)
@@ -122,7 +123,7 @@ def test_a_key_in_the_environment_goes_to_its_server_alone(
 
 
 def test_ctrl_c_waits_for_no_model_that_hangs_and_the_same_command_goes_on(
-    process: Process, server: Any, data: Path, metrics: Sequence[str], tmp_path: Path, until: Until
+    process: Process, server: Any, data: Path, metrics: Sequence[str], tmp_path: Path
 ) -> None:
     given = ("evaluate", data, "--judge", server.judge, *metrics, "--out", tmp_path / "run")
     server.hang = True
@@ -141,7 +142,7 @@ def test_ctrl_c_waits_for_no_model_that_hangs_and_the_same_command_goes_on(
 
 @pytest.mark.kill
 def test_after_kill_9_only_what_was_in_flight_is_sent_again(
-    process: Process, server: Any, data: Path, metrics: Sequence[str], tmp_path: Path, until: Until
+    process: Process, server: Any, data: Path, metrics: Sequence[str], tmp_path: Path
 ) -> None:
     whole = process(
         "evaluate", data, "--judge", server.judge, *metrics, "--out", tmp_path / "whole",

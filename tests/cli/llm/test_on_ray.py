@@ -5,7 +5,6 @@ import json
 import random
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import pytest
 
 from ragstone.run import Run
 from tests.scripts import script
+from tests.waiting import until
 
 from .conftest import Server
 
@@ -133,8 +133,7 @@ def test_a_run_in_which_something_dies_has_the_same_bytes(
     data, whole = alone
     out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     run = begin(data, out, *engine)
-    while run.poll() is None and kept(out) < 3:
-        time.sleep(0.02)
+    until(lambda: run.poll() is not None or kept(out) >= 3)
     assert kept(out) < SHARDS
     death(ray_cluster, run)
     if death is the_run:
@@ -236,8 +235,7 @@ def test_workers_need_no_key_and_ask_nothing_twice(
     asked, server.asked = sorted(server.asked), []
     server.wait = 0.05
     run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{ray_cluster.address}")
-    while run.poll() is None and len(server.asked) < len(asked) // 3:
-        time.sleep(0.02)
+    until(lambda: run.poll() is not None or len(server.asked) >= len(asked) // 3)
     for pid in nodes_of.processes("ray::Relay", ray_cluster.address):
         nodes_of.kill(pid)
     end(run)

@@ -8,8 +8,8 @@ from ragstone.monitor.series.drift import judge_drift
 from ragstone.monitor.settings.sections import JudgingSettings
 from ragstone.monitor.store.batches import anchors, draw_anchors, put_anchors, write_round
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import PASSAGE, QUESTION, TRUE, rows
-from tests.monitor.duties.clock import Clock
 
 LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
 

@@ -20,8 +20,8 @@ from ragstone.monitor.store.draws import (
     probability_of_all,
 )
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import receive_answers, rows
-from tests.monitor.duties.clock import Clock
 
 LOCAL = JudgingSettings(("abstention",), ("local:strings",))
 ALWAYS = 4_102_444_800.0

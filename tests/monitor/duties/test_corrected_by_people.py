@@ -29,8 +29,8 @@ from ragstone.monitor.store.stored_examples import (
     judgements_of,
     listed_by_ids,
 )
+from tests.clock import Clock
 from tests.monitor.duties.arriving import receive_examples, rows
-from tests.monitor.duties.clock import Clock
 
 METRICS = JudgingSettings().metrics
 ANSWERS, SENT, LABELLED = 480, 200, 140
@@ -94,11 +94,6 @@ def answer(id: str, language: str, said: Truth) -> dict[str, object]:
             "response_type": "abstain" if said.abstains else "answer",
         },
     }
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ from ragstone.monitor.settings.sections import GuardStep, JudgingSettings, Sampl
 from ragstone.monitor.store.draws import DrawnTurn, lot, probability_of_all
 from ragstone.monitor.store.rows import keep
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import (
     FALSE,
     receive,
@@ -21,14 +22,8 @@ from tests.monitor.duties.arriving import (
     spans_of_answer,
     trace_id,
 )
-from tests.monitor.duties.clock import Clock
 
 DRAWS = "SELECT example, probability, state FROM draws ORDER BY example"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def put_to_draw(

@@ -22,8 +22,8 @@ from ragstone.monitor.store.rows import HEARTBEAT, keep, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.traces.redaction import hashed_id
 from ragstone.testing import ScriptedModel
+from tests.clock import Clock
 from tests.monitor.duties.arriving import receive, receive_answers, rows, spans_of_answer
-from tests.monitor.duties.clock import Clock
 
 SECRET = "the zebra crossing of Ouagadougou"
 OTHER = "the lighthouse of Alexandria"

@@ -14,6 +14,7 @@ from ragstone.monitor.store.incoming import erase_traces, erased, unfolded
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.traces import Corpus, FoldedTrace, TracePart, fold
+from tests.clock import Clock
 from tests.monitor.duties.arriving import (
     FALSE,
     QUESTION,
@@ -25,16 +26,10 @@ from tests.monitor.duties.arriving import (
     spans_of_answer,
     trace_id,
 )
-from tests.monitor.duties.clock import Clock
 
 SETTLED = "SELECT example, settled FROM examples ORDER BY example"
 MODULE = "ragstone.monitor.duties.fold_traces.fold"
 WAITING = "SELECT example, step FROM to_do ORDER BY example, step"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 @pytest.fixture

@@ -3,14 +3,13 @@
 import json
 from dataclasses import replace
 
-import pytest
-
 from ragstone.guard import Assessment, CheckResult
 from ragstone.monitor.duties.fold_traces import Folding
 from ragstone.monitor.duties.periodic_steps import GuardChecking, guard_scores
 from ragstone.monitor.store.rows import Waiting, waiting_for
 from ragstone.monitor.store.scores import NewScore, ScoredExample, write_scores
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import (
     FALSE,
     receive,
@@ -19,17 +18,11 @@ from tests.monitor.duties.arriving import (
     spans_of_answer,
     trace_id,
 )
-from tests.monitor.duties.clock import Clock
 
 SCORE = (
     "SELECT value, status, reason, probability, source, again, version FROM scores "
     "WHERE example = ? AND metric = ?"
 )
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def test_supported_and_unsupported_answers_get_the_guards_scores(

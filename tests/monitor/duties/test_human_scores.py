@@ -20,8 +20,8 @@ from ragstone.monitor.send_to_people import DRAWN, drawn_queues, labels_for, sen
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_examples import listed_by_ids
 from ragstone.monitor.worker import MonitorWorker
+from tests.clock import Clock
 from tests.monitor.duties.arriving import rows
-from tests.monitor.duties.clock import Clock
 from tests.monitor.series.scores import put
 
 METRIC = "unsupported_claim"

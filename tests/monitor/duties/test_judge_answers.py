@@ -27,6 +27,7 @@ from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.run import Limits
 from ragstone.testing import ScriptedModel
 from ragstone.testing.fake_models import Said
+from tests.clock import Clock
 from tests.monitor.duties.arriving import (
     FALSE,
     receive,
@@ -35,7 +36,6 @@ from tests.monitor.duties.arriving import (
     spans_of_answer,
     trace_id,
 )
-from tests.monitor.duties.clock import Clock
 from tests.monitor.duties.dying import DEATH, good
 
 LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
@@ -46,11 +46,6 @@ SCORES = (
     "WHERE metric = ? ORDER BY example"
 )
 STATES = "SELECT example, state, tries FROM draws ORDER BY example"
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
 
 
 def follow(store: MonitorStore, clock: Clock) -> None:

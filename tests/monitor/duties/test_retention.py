@@ -8,8 +8,8 @@ from ragstone.monitor.settings.sections import RetentionSettings
 from ragstone.monitor.store.incoming import insert_malformed, last_malformed
 from ragstone.monitor.store.rows import count, counted
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import receive_answers, rows
-from tests.monitor.duties.clock import Clock
 
 DAY = 86_400
 

@@ -3,7 +3,7 @@
 from ragstone.monitor.duties.periodic_steps import Retried
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import MonitorStore
-from tests.monitor.duties.clock import Clock
+from tests.clock import Clock
 
 
 def test_the_pauses_double_up_to_a_minute_and_begin_anew_after_a_success(

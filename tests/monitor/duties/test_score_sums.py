@@ -3,8 +3,8 @@
 from ragstone.monitor.duties.periodic_steps import EVERY, PAGE, Summing
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.worker import MonitorWorker
+from tests.clock import Clock
 from tests.monitor.duties.arriving import rows
-from tests.monitor.duties.clock import Clock
 from tests.monitor.series.scores import put
 
 TO_SUM = "SELECT count(*) FROM to_sum"

@@ -10,8 +10,8 @@ from ragstone.monitor.duties.worker_status import monitor_status
 from ragstone.monitor.settings.sections import JudgingSettings, SamplingSettings
 from ragstone.monitor.store.rows import HEARTBEAT, count, keep
 from ragstone.monitor.store.store import MonitorStore
+from tests.clock import Clock
 from tests.monitor.duties.arriving import receive_answers
-from tests.monitor.duties.clock import Clock
 
 
 def test_everything_is_told_as_it_goes_on(store: MonitorStore) -> None:

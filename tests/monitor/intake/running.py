@@ -2,21 +2,19 @@
 
 import http.client
 import json
-import socket
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
-from threading import Thread
 from typing import Any
 
-import uvicorn
 from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.intake_app import IntakeApp, make_intake
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.web.monitor_server import BoundedConnection
+from tests.serving import served
 
 SECOND = 10**9
 NOW = 1_790_000_000
@@ -69,17 +67,8 @@ class Sender:
 @contextmanager
 def serving(app: Any, connection: type[BoundedConnection] = BoundedConnection) -> Iterator[Sender]:
     """An app on a port of its own, by uvicorn."""
-    taken = socket.create_server(("127.0.0.1", 0), backlog=128)
-    config = uvicorn.Config(app, lifespan="off", log_config=None, http=connection)
-    server = uvicorn.Server(config)
-    thread = Thread(target=server.run, kwargs={"sockets": [taken]})
-    thread.start()
-    try:
-        yield Sender(taken.getsockname()[1])
-    finally:
-        server.should_exit = True
-        thread.join()
-        taken.close()
+    with served(lambda _: app, http=connection) as host:
+        yield Sender(int(host.partition(":")[2]))
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from time import sleep
 
 import pytest
 
@@ -15,6 +14,7 @@ from ragstone.monitor.store.incoming import last_malformed
 from ragstone.monitor.store.rows import counted
 from ragstone.monitor.store.store import MonitorStore
 from tests.monitor.intake.running import as_otlp_json, kept, running, trace_id, traces
+from tests.waiting import until
 
 
 class Follower:
@@ -199,10 +199,6 @@ def test_an_intake_follows_the_files_that_it_is_told_of(
 ) -> None:
     file = tmp_path / "answers.jsonl"
     add(file, *(f"t{n}" for n in range(100)))
-    with running(store, IntakeSettings(tails=(file,))) as (sender, app):
-        until = 600
-        while app.writer.totals["kept"] < 100 and until:
-            sender.get("/health")
-            until -= 1
-            sleep(0.05)
+    with running(store, IntakeSettings(tails=(file,))) as (_, app):
+        until(lambda: app.writer.totals["kept"] >= 100)
     assert len(kept(store)) == 100

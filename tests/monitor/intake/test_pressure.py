@@ -2,9 +2,8 @@
 
 import socket
 import threading
-from collections.abc import Callable
 from contextlib import ExitStack, closing
-from time import monotonic, sleep
+from time import sleep
 
 from ragstone.monitor.intake.group_commit import IntakeSettings
 from ragstone.monitor.intake.http_request import WaitingRoom
@@ -22,17 +21,10 @@ from tests.monitor.intake.running import (
     serving,
     traces,
 )
+from tests.waiting import until
 
 LONGEST = 60.0
 """Seconds that nothing here takes on any machine."""
-
-
-def until(done: Callable[[], bool]) -> None:
-    """Wait for something that happens soon."""
-    end = monotonic() + LONGEST
-    while not done():
-        assert monotonic() < end
-        sleep(0.01)
 
 
 def test_a_full_queue_is_answered_429_and_what_waits_is_kept(store: MonitorStore) -> None:

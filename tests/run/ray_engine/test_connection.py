@@ -5,7 +5,6 @@ import signal
 import socket
 import sys
 import threading
-import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,6 +19,7 @@ from ragstone.run.ray_engine.connection import connected, ray_address
 from ragstone.run.ray_engine.pool import _check_alike
 from ragstone.run.ray_engine.shard_worker import Node, this_node
 from tests.availability import import_or_skip
+from tests.waiting import until
 
 ROWS = [{"question": "Is it so?", "answer": "Yes.", "contexts": ["It is so."]}]
 
@@ -172,8 +172,7 @@ def test_what_one_thread_began_is_there_for_the_others_when_it_has_ended(ray: Fa
 
     thread = threading.Thread(target=first)
     thread.start()
-    while not ray.made:
-        time.sleep(0.01)
+    until(lambda: ray.made)
     with connected(""):
         ends.set()
         thread.join()

@@ -6,14 +6,9 @@ from scipy import stats
 from statsmodels.regression.linear_model import OLS
 
 from ragstone.core.errors import InputError
-from ragstone.stats import Interval
 from ragstone.stats.comparison.differences import newcombe_paired
 from ragstone.stats.comparison.paired import PairedDifference, needed_pairs, paired_difference
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
+from tests.stats.intervals import ends
 
 
 def of_pairs(a: object, b: object, *, rate: bool = False, level: float = 0.95) -> PairedDifference:

@@ -11,11 +11,7 @@ from ragstone.stats.correction.corrected import effective_labels_of_rate
 from ragstone.stats.correction.labels_only import labels_only_mean, labels_only_rate, mean_of_labels
 from ragstone.stats.correction.ppi_and_rogan_gladen import ppi_mean
 from ragstone.stats.distributions import Interval, wilson_ends
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
+from tests.stats.intervals import ends
 
 
 def test_independent_labels_have_wilsons_interval_and_count_one_each() -> None:

@@ -16,14 +16,9 @@ from ragstone.stats.correction.poststratified import (
     poststratified_rate,
     poststratify,
 )
-from ragstone.stats.distributions import Interval
+from tests.stats.intervals import ends
 
 Ints = NDArray[np.int64]
-
-
-def ends(interval: Interval | None) -> tuple[float, float]:
-    assert interval is not None
-    return interval.low, interval.high
 
 
 def simulated(seed: int, n: int = 200, accuracy: float = 0.9) -> tuple[Ints, Ints, Ints]:

@@ -1,14 +1,12 @@
 """A person labels in a real browser: by keys, without losing anything, and without a script."""
 
 import re
-import socket
-import threading
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser, Page, Route, expect
 
 from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, ItemPart, QueueForm, QueueItem
@@ -17,6 +15,7 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
+from tests.serving import served
 
 from .conftest import NARROW, PATIENCE, Watched, widths
 
@@ -74,21 +73,17 @@ class Desks:
         self.start()
 
     def start(self) -> None:
-        taken = socket.create_server(("127.0.0.1", self._port))
-        self._port = taken.getsockname()[1]
-        host = f"127.0.0.1:{self._port}"
+        def app(host: str) -> Any:
+            return make_app(RunsFolder(self.folder), Access(frozenset({host})))
+
+        self._server = ExitStack()
+        served_here = served(app, port=self._port, timeout_graceful_shutdown=1)
+        host = self._server.enter_context(served_here)
+        self._port = int(host.partition(":")[2])
         self.address = f"http://{host}"
-        app = make_app(RunsFolder(self.folder), Access(frozenset({host})))
-        config = uvicorn.Config(app, log_config=None, lifespan="off", timeout_graceful_shutdown=1)
-        self._server = uvicorn.Server(config)
-        self._thread = threading.Thread(
-            target=self._server.run, kwargs={"sockets": [taken]}, daemon=True
-        )
-        self._thread.start()
 
     def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
+        self._server.close()
 
     def close(self) -> None:
         self.stop()

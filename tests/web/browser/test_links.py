@@ -1,13 +1,11 @@
 """The links that people get, opened in a real browser."""
 
-import socket
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
-import uvicorn
 from playwright.sync_api import Browser
 
 from ragstone.annotation.queue.form import QueueForm
@@ -15,21 +13,15 @@ from ragstone.annotation.queue.queue import Queue
 from ragstone.web.runs_folder import RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
+from tests.serving import served
 
 
 @pytest.fixture(params=["t0ken", ""], ids=["with an owner's token", "without"])
 def app(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, RunsFolder]]:
     """The address of an app, and what it shows."""
-    taken = socket.create_server(("127.0.0.1", 0))
-    host = f"127.0.0.1:{taken.getsockname()[1]}"
     place = RunsFolder(tmp_path)
-    made = make_app(place, Access(frozenset({host}), request.param))
-    server = uvicorn.Server(uvicorn.Config(made, log_config=None, lifespan="off"))
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
-    thread.start()
-    yield f"http://{host}", place
-    server.should_exit = True
-    thread.join()
+    with served(lambda host: make_app(place, Access(frozenset({host}), request.param))) as host:
+        yield f"http://{host}", place
 
 
 @pytest.fixture
