@@ -1,0 +1,72 @@
+"""The layout of the house: what keeps it small enough to find a way in."""
+
+import ast
+from collections import Counter
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import ragstone
+
+ROOT = Path(ragstone.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+
+def lines(file: Path) -> int:
+    return file.read_text(encoding="utf-8").count("\n")
+
+
+def module(file: Path) -> str:
+    name = ".".join(("ragstone", *file.relative_to(ROOT).with_suffix("").parts))
+    return name.removesuffix(".__init__")
+
+
+def imported(file: Path, modules: frozenset[str]) -> set[str]:
+    """The modules that a file imports, inside functions and for types alone too."""
+    here = module(file).split(".")
+    package = here if file.name == "__init__.py" else here[:-1]
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) - node.level + 1] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            for alias in node.names:
+                full = f"{base}.{alias.name}"
+                names.add(full if full in modules else base)
+    return names & modules - {module(file)}
+
+
+def test_no_circle_of_imports() -> None:
+    modules = frozenset(map(module, FILES))
+    order = TopologicalSorter({module(file): imported(file, modules) for file in FILES})
+    try:
+        order.prepare()
+    except CycleError as error:
+        raise AssertionError(" -> ".join(error.args[1])) from None
+
+
+def test_files_are_neither_too_many_nor_too_long() -> None:
+    assert len(FILES) <= 485
+    assert [file.name for file in FILES if lines(file) >= 600] == []
+    small = [file for file in FILES if lines(file) < 40 and file.name != "__init__.py"]
+    assert len(small) <= 20
+
+
+def test_long_files_are_named_with_their_reason() -> None:
+    page = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    long = {file.relative_to(ROOT).as_posix() for file in FILES if lines(file) > 500}
+    assert {name for name in long if f"`{name}`" not in page} == set()
+
+
+def test_a_name_stands_for_one_file() -> None:
+    names = Counter(file.name for file in FILES if file.name != "__init__.py")
+    assert sum(count for count in names.values() if count > 1) <= 20
+
+
+def test_rooms_are_few_and_not_too_large() -> None:
+    entries = {path.name for path in ROOT.iterdir() if path.suffix == ".py" or path.is_dir()}
+    entries -= {"__pycache__"}
+    assert len(entries) <= 18
+    rooms = Counter(file.relative_to(ROOT).parts[0] for file in FILES)
+    assert max(rooms.values()) <= 62
