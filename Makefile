@@ -11,6 +11,8 @@ DEV := $(VENV)/.dev-installed
 DEMO := runs/demo
 DATA := src/ragstone/data/cornwall.jsonl
 SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
+# Folders of tests lie in memory that has 8 GB free: on a disk SQLite waits at every commit.
+MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
 
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms lock clean help
@@ -21,7 +23,8 @@ demo: $(VENV)/.demo ## evaluate the bundled example data
 # Bytecode is kept, whatever the environment says: many tests start commands, a second sooner with it.
 test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
 	@echo "Order of tests: make test$(if $(ROOM), ROOM=$(ROOM))$(if $(MARK), MARK='$(MARK)') SEED=$(SEED)"
-	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -n 2 --randomly-seed=$(SEED) \
+	@PYTHONDONTWRITEBYTECODE= $(if $(MEMORY),PYTEST_DEBUG_TEMPROOT=$(MEMORY)) \
+	  $(BIN)/python -m pytest -n 2 --randomly-seed=$(SEED) \
 	  $(if $(MARK),-m '$(MARK)') $(if $(ROOM),tests/$(ROOM))
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped

@@ -23,6 +23,7 @@ from ragstone.annotation.queue.form import ItemAnswers
 from ragstone.data import cornwall
 from ragstone.data.write import as_record
 from ragstone.metrics import SUITES
+from ragstone.models.download import PLACE
 from ragstone.monitor.store.store import open_store
 from ragstone.web import security as listening
 from tests.project import ROOT
@@ -194,6 +195,15 @@ def playground(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def cache_with_encoder(minilm: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache in which builtin:minilm is there; the vectors of one command serve the others."""
+    cache = tmp_path_factory.mktemp("cache")
+    (cache / "models").mkdir()
+    (cache / "models" / PLACE).symlink_to(minilm, target_is_directory=True)
+    return cache
+
+
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """The app is made and its port is taken; it does not wait for anybody to come."""
@@ -220,10 +230,10 @@ def test_it_does_what_it_says(
     monkeypatch.chdir(here)
     monkeypatch.setenv("OPENAI_BASE_URL", server.url)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+    encodes = ENCODER.search(line)
+    cache = request.getfixturevalue("cache_with_encoder") if encodes else tmp_path / "cache"
+    monkeypatch.setenv("RAGSTONE_CACHE", str(cache))
     words = shlex.split(line)[1:]
-    if ENCODER.search(line):
-        request.getfixturevalue("minilm_by_name")
     layout = words[words.index("--as") + 1] if "--as" in words else ""
     files = [here / word for before, word in pairwise(words) if before == "--out"]
     for file in [*files, *([here / "runs" / "mine"] if layout in SUITES else [])]:
