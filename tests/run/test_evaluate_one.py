@@ -84,6 +84,7 @@ def test_a_plain_dict_of_numbers_says_why_there_is_none() -> None:
     assert claims["verdict"].to_list() == ["supported", "absent"]
 
 
+@pytest.mark.usefixtures("registries")
 def test_metrics_of_ones_own_and_suites_are_taken() -> None:
     @metric(over=Claims, range=Range(0, 100))
     def claims_here() -> pl.Expr:
