@@ -1,7 +1,7 @@
 """Two texts with the words marked that only one of them has."""
 
 from random import Random
-from time import perf_counter
+from time import process_time
 
 from ragstone.web.parts.highlight import TOKEN, word_diff
 
@@ -50,7 +50,7 @@ def longest(first: list[str], second: list[str]) -> int:
 def test_a_million_characters_without_a_word_in_common_take_no_time() -> None:
     draw = Random(2)
     first, second = ("".join(draw.choice(".,;:") for _ in range(1_000_000)) for _ in range(2))
-    start = perf_counter()
+    start = process_time()
     left, _ = word_diff(first, second)
-    assert perf_counter() - start < 2
+    assert process_time() - start < 2
     assert len(left.striptags()) <= 10_000
