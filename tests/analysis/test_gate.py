@@ -478,6 +478,7 @@ def test_the_record_has_what_programs_read(run: Make) -> None:
 def test_the_record_has_everything_by_its_name(run: Make) -> None:
     result = gate(run(hit=zeros(100, 88)), "hit >= 0.85", corrected=lambda *_: None)
     record = result.to_dict()
+    assert record.pop("without_overrules") is result.without_corrections is None
     for found, known in ((record, result), (record["requirements"][0], only(result))):
         for name in ("requirements", "worst"):
             found.pop(name, None)
