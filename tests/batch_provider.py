@@ -459,6 +459,11 @@ def provider(speaks: str) -> Iterator[BatchProvider]:
         started.set()
         await stop.wait()
         await runner.cleanup()
+        # What a killed client asked may still be answered.
+        if left := asyncio.all_tasks() - {asyncio.current_task()}:
+            for task in left:
+                task.cancel()
+            await asyncio.wait(left)
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()

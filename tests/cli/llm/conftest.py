@@ -118,6 +118,22 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture
+def command(
+    ragstone: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., tuple[int, str, str]]:
+    """Runs ``ragstone`` in this process, where ``process`` would; gives status and what it said."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        with monkeypatch.context() as patch:
+            patch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
+            patch.chdir(tmp_path)
+            outcome = ragstone(*arguments)
+        return outcome.status, outcome.out, outcome.err
+
+    return run
+
+
+@pytest.fixture
 def process(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
     """Runs ``ragstone`` as a process of its own."""
     own = {"RAGSTONE_CACHE": str(tmp_path / "cache"), "NO_PROXY": "127.0.0.1"}

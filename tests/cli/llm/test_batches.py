@@ -17,6 +17,7 @@ from tests.batch_provider import BatchProvider, long_ago, provider
 from tests.waiting import until
 
 Process = Callable[..., "Popen[str]"]
+RunHere = Callable[..., tuple[int, str, str]]
 Command = Callable[..., Any]
 
 
@@ -47,9 +48,14 @@ def ended(process: "Popen[str]") -> tuple[int, str, str]:
 
 
 def test_a_run_goes_on_the_next_day(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]], tmp_path: Path
+    there: BatchProvider,
+    process: Process,
+    command: RunHere,
+    evaluation: Callable[..., list[object]],
+    tmp_path: Path,
 ) -> None:
     there.ready = False
+    # Its own process, for the command line that it was typed with is kept.
     status, out, err = ended(process(*evaluation(there)))
     assert status == 5, err
     (name,) = there.made
@@ -57,7 +63,7 @@ def test_a_run_goes_on_the_next_day(
     assert "waits for 1 batch with" in err
     assert "is sent; no price is known" in err
     assert "--out" in out
-    status, out, _ = ended(process("batches", tmp_path / "run", "--json"))
+    status, out, _ = command("batches", tmp_path / "run", "--json")
     assert status == 0
     told = json.loads(out)
     assert told["waiting"]
@@ -65,19 +71,22 @@ def test_a_run_goes_on_the_next_day(
     assert told["next"].endswith("--batch")
     assert told["batches"][0]["questions"] == len(there.made[name].requests)
     there.ready = True
-    status, out, err = ended(process(*evaluation(there)))
+    status, out, err = command(*evaluation(there))
     assert status == 0, err
     assert set(there.paid.values()) == {1}
     assert there.creations == 2
-    status, out, _ = ended(process("batches", tmp_path / "run"))
+    status, out, _ = command("batches", tmp_path / "run")
     assert "Nothing is waited for" in out
 
 
 @pytest.mark.kill
 def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]],
+    there: BatchProvider,
+    process: Process,
+    command: RunHere,
+    evaluation: Callable[..., list[object]],
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     there.hang, there.ready = True, False
     killed = process(*evaluation(there))
     until(lambda: len(there.made) == 1)
@@ -85,11 +94,11 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
     ended(killed)
     there.hang = False
     assert (tmp_path / "run" / RunEntry.BATCHES).exists()
-    status, _, err = ended(process(*evaluation(there)))
+    status, _, err = command(*evaluation(there))
     assert (status, there.creations) == (5, 1), err
     there.ready = True
     # A provider that tells no names is believed when its results are there.
-    status, _out, err = ended(process(*evaluation(there)))
+    status, _out, err = command(*evaluation(there))
     assert status == 0, err
     assert there.creations == 2
     assert set(there.paid.values()) == {1}, "nothing is paid twice"
@@ -97,27 +106,33 @@ def test_killed_between_the_upload_and_the_id_it_finds_its_batch(
 
 @pytest.mark.kill
 def test_killed_before_the_batch_was_created_it_is_sent_again(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]],
+    there: BatchProvider,
+    process: Process,
+    command: RunHere,
+    evaluation: Callable[..., list[object]],
     tmp_path: Path,
-) -> None:  # fmt: skip
+) -> None:
     there.hang_before = True
     killed = process(*evaluation(there))
     until(lambda: there.creations == 1)
     killed.kill()
     ended(killed)
     there.hang_before = False
-    status, _, err = ended(process(*evaluation(there)))
+    status, _, err = command(*evaluation(there))
     assert (status, there.creations) == (5, 1), err
     assert "looked for again" in err
     long_ago(tmp_path / "run")
-    status, _out, err = ended(process(*evaluation(there)))
+    status, _out, err = command(*evaluation(there))
     assert status == 0, err
     assert set(there.paid.values()) == {1}
 
 
 @pytest.mark.kill
 def test_killed_while_it_polls_it_goes_on(
-    there: BatchProvider, process: Process, evaluation: Callable[..., list[object]]
+    there: BatchProvider,
+    process: Process,
+    command: RunHere,
+    evaluation: Callable[..., list[object]],
 ) -> None:
     there.ready = False
     killed = process(*evaluation(there, "--batch-wait", 600))
@@ -125,7 +140,7 @@ def test_killed_while_it_polls_it_goes_on(
     killed.kill()
     ended(killed)
     there.ready = True
-    status, _, err = ended(process(*evaluation(there)))
+    status, _, err = command(*evaluation(there))
     assert status == 0, err
     assert there.creations == 2
     assert set(there.paid.values()) == {1}
