@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+# What is built in is registered when these are imported: before the first test, not in one.
 from ragstone.core.user_code import GIVEN, REGISTRIES
 
 
