@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from typing import Any
 
 # What is built in is registered when these are imported: before the first test, not in one.
+import ragstone.judgements
+import ragstone.metrics  # noqa: F401
 from ragstone.core.user_code import GIVEN, REGISTRIES
 
 
