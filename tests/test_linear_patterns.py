@@ -23,7 +23,7 @@ FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
 GIVEN_BY_THE_USER = {
     ("judges/rules.py", "compile"),
-    ("judges/rules.py", "finditer"),
+    ("judges/markers.py", "finditer"),
     ("guard/guard_input.py", "compile"),
     ("guard/guard_input.py", "fullmatch"),
     ("monitor/traces/redaction.py", "compile"),
