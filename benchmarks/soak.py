@@ -25,8 +25,7 @@ import numpy as np
 from intake import HEADERS, store
 from traffic import packed, split, trace_id
 
-from ragstone.monitor.intake.record_sender import sender_to
-from ragstone.monitor.intake.recorder import Recorder
+from ragstone.monitor.intake.recorder import Recorder, sender_to
 from ragstone.monitor.store.rows import counted, last_lines
 from ragstone.monitor.store.store import open_store
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.messages import SAID, Reason, argument, call, in_python, marked
 
+from .sentences import Facts, Sentence
 from .sentences.analysis_words import ANALYSIS_SENTENCES
 from .sentences.data_words import (
     ALARM_SENTENCES,
@@ -18,7 +19,6 @@ from .sentences.data_words import (
     LABEL_SENTENCES,
     MONITOR_SENTENCES,
 )
-from .sentences.facts import Facts, Sentence
 from .sentences.guard_words import GUARD_SENTENCES, REQUEST_SENTENCES
 from .sentences.run_words import RUN_SENTENCES
 

@@ -6,5 +6,6 @@ otlp_http      the replies that OTLP/HTTP demands, and figures for a scraper
 group_commit   one transaction for all that waits; the settings of the intake
 file_tail      follows a file of JSON lines
 recorder       for apps without tracing
-record_sender  what it recorded goes over HTTP, or straight into a store
+record_sender  what it recorded goes over HTTP
+store_sender   or straight into a store
 """

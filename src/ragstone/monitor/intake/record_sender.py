@@ -1,23 +1,11 @@
-"""Record senders: recorded examples go to a monitor over HTTP, or straight into a store.
-
-Examples for a store are redacted as the intake does by default.
-"""
+"""Record sender: recorded examples go to a monitor over HTTP. The base install is enough for it."""
 
 import http.client
 import json
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
-from urllib.parse import SplitResult, urlsplit
-
-from ragstone.core.database import POSTGRES
-from ragstone.core.errors import InputError, MissingDependency, StoreAway
-from ragstone.monitor.store.store import MonitorStore, open_store
-from ragstone.monitor.traces.spans import UnreadableBody
-
-from .group_commit import IntakeSettings, write_taken
-from .otlp_http import EXAMPLES, taken_from
+from urllib.parse import SplitResult
 
 TIMEOUT = 10.0
 DROPPED = "x-ragstone-dropped"
@@ -79,35 +67,6 @@ class RecordSender(Protocol):
 
     def close(self) -> None:
         """Let go of the place."""
-
-
-def sender_to(place: str, token: str) -> RecordSender:
-    """A sender to an address ``http://…``, or into a store.
-
-    Raises:
-        InputError: It is neither.
-        MissingDependency: Of the store.
-    """
-    shown = place.rpartition("@")[2]
-    if place.startswith(("http://", "https://")):
-        try:
-            address = urlsplit(place)
-            has_port = address.port is None or address.port > 0
-        except ValueError:
-            has_port = False
-        if not (has_port and address.hostname):
-            raise InputError(f"{shown} is no address of a monitor, such as http://127.0.0.1:8431.")
-        return HttpSender(address, token)
-    if "://" in place and not place.startswith(POSTGRES):
-        raise InputError(
-            f"{shown} is neither a monitor, http://…, nor a store: a folder, or postgresql://…"
-        )
-    try:
-        # What reads examples and writes them is not in the base install.
-        pass
-    except ModuleNotFoundError as error:
-        raise MissingDependency("A recorder that writes into a store", "ui") from error
-    return StoreSender(place)
 
 
 class HttpSender:
@@ -196,52 +155,3 @@ class HttpSender:
         if self._line is not None:
             self._line.close()
             self._line = None
-
-
-_PARENTS: list[MonitorStore | None] = []
-"""What belongs to the process that was forked: to close a file of SQLite here would unlock it."""
-
-
-class StoreSender:
-    """Writes into a store of this machine or a server.
-
-    Args:
-        place: Of the store.
-
-    Raises:
-        InputError: It cannot be opened.
-    """
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._store: MonitorStore | None = open_store(place)
-        self._settings = IntakeSettings()
-
-    def anew(self) -> "StoreSender":
-        """The same, with a connection of its own. The old one is the parent's and stays open."""
-        _PARENTS.append(self._store)
-        child = StoreSender.__new__(StoreSender)
-        child._place, child._store, child._settings = self._place, None, self._settings
-        return child
-
-    def send(self, recorded: Recorded) -> None:
-        """Write them."""
-        now = time.time()
-        body = b"\n".join(recorded.lines)
-        try:
-            taken = taken_from(EXAMPLES, body, json=True, settings=self._settings, now=now)
-            self._store = self._store or open_store(self._place)
-            with self._store.database.transaction() as run:
-                write_taken(run, now, [taken], taken.counts)
-        except StoreAway as error:
-            raise TryLater(str(error)) from None
-        except UnreadableBody as error:
-            raise NoUse(str(error), len(recorded.lines)) from None
-        if taken.malformed:
-            raise NoUse("they are faulty", len(taken.malformed))
-
-    def close(self) -> None:
-        """Close the store."""
-        if self._store is not None:
-            self._store.close()
-            self._store = None

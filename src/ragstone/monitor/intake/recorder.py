@@ -21,10 +21,14 @@ from dataclasses import asdict, is_dataclass
 from os import PathLike
 from threading import Condition, RLock, Thread
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import uuid4
 from weakref import WeakSet
 
-from .record_sender import NoUse, Recorded, RecordSender, TryLater, sender_to
+from ragstone.core.database import POSTGRES
+from ragstone.core.errors import InputError, MissingDependency
+
+from .record_sender import HttpSender, NoUse, Recorded, RecordSender, TryLater
 
 LOG = logging.getLogger(__name__)
 
@@ -296,6 +300,35 @@ def record(
     }
     with suppress(Exception):
         _the_recorder().record({**fields, **known})
+
+
+def sender_to(place: str, token: str) -> RecordSender:
+    """A sender to an address ``http://…``, or into a store.
+
+    Raises:
+        InputError: It is neither.
+        MissingDependency: Of the store.
+    """
+    shown = place.rpartition("@")[2]
+    if place.startswith(("http://", "https://")):
+        try:
+            address = urlsplit(place)
+            has_port = address.port is None or address.port > 0
+        except ValueError:
+            has_port = False
+        if not (has_port and address.hostname):
+            raise InputError(f"{shown} is no address of a monitor, such as http://127.0.0.1:8431.")
+        return HttpSender(address, token)
+    if "://" in place and not place.startswith(POSTGRES):
+        raise InputError(
+            f"{shown} is neither a monitor, http://…, nor a store: a folder, or postgresql://…"
+        )
+    try:
+        # What reads examples and writes them is not in the base install.
+        from .store_sender import StoreSender
+    except ModuleNotFoundError as error:
+        raise MissingDependency("A recorder that writes into a store", "ui") from error
+    return StoreSender(place)
 
 
 def _the_recorder() -> Recorder:

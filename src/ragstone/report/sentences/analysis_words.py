@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from ragstone.core.messages import argument, call
 
-from .facts import Facts, Sentence, and_more, count, counted, plain, several
+from . import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _same_inputs(facts: Facts) -> str:

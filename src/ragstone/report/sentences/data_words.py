@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from ragstone.core.messages import Reason, argument
 
-from .facts import Facts, Sentence, and_more, count, counted, plain, several
+from . import Facts, Sentence, and_more, count, counted, plain, several
 
 
 def _lists_spelled(facts: Facts) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from .facts import Facts, Sentence, count, counted, plain
+from . import Facts, Sentence, count, counted, plain
 
 KINDS: Mapping[str, str] = {
     "answer": "it answers",

@@ -7,7 +7,7 @@ from ragstone.core.messages import argument, call
 from ragstone.report import number_format
 from ragstone.report.number_format import ends, number, short_name
 
-from .facts import Facts, Sentence, count, counted, plain, several
+from . import Facts, Sentence, count, counted, plain, several
 
 if TYPE_CHECKING:
     from ragstone.analysis.comparison.comparison_result import Comparison
