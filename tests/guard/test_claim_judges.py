@@ -200,10 +200,11 @@ def test_the_encoder_gives_what_the_local_judge_of_a_run_gives(minilm_by_name: P
     assert [claim.probability for claim in strings.judged] != known
 
 
-def test_nothing_of_a_request_is_kept_on_disk(minilm_by_name: Path) -> None:
-    before = {file: file.stat().st_size for file in minilm_by_name.parents[1].rglob("*")}
+def test_nothing_of_a_request_is_kept_on_disk(minilm_by_name: Path, tmp_path: Path) -> None:
+    assert minilm_by_name.is_relative_to(tmp_path)
+    before = {file: file.stat().st_size for file in tmp_path.rglob("*")}
     assess(QUESTION, "A new text, never seen before [1].", [PIER], judge="local", deadline=60)
-    assert {file: file.stat().st_size for file in minilm_by_name.parents[1].rglob("*")} == before
+    assert {file: file.stat().st_size for file in tmp_path.rglob("*")} == before
 
 
 def test_too_much_text_is_not_given_to_the_encoder() -> None:
