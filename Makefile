@@ -14,6 +14,11 @@ SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 # Folders of tests lie in memory that has 8 GB free: on a disk SQLite waits at every commit.
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
 
+# One more than processors, for some tests wait. By theft each worker has whole files, set up once.
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# Files that never say `shared` have no test with that mark, and are not even imported for it.
+FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
+
 .DEFAULT_GOAL := help
 .PHONY: demo test peers programs check lint types rooms lock clean help
 
@@ -24,8 +29,8 @@ demo: $(VENV)/.demo ## evaluate the bundled example data
 test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
 	@echo "Order of tests: make test$(if $(ROOM), ROOM=$(ROOM))$(if $(MARK), MARK='$(MARK)') SEED=$(SEED)"
 	@PYTHONDONTWRITEBYTECODE= $(if $(MEMORY),PYTEST_DEBUG_TEMPROOT=$(MEMORY)) \
-	  $(BIN)/python -m pytest -n 2 --randomly-seed=$(SEED) \
-	  $(if $(MARK),-m '$(MARK)') $(if $(ROOM),tests/$(ROOM))
+	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --randomly-seed=$(SEED) \
+	  $(if $(MARK),-m '$(MARK)') $(if $(ROOM),tests/$(ROOM),$(FILES_OF_$(MARK)))
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped
 

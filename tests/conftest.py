@@ -46,8 +46,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark, fixtures in MARKS.items():
             if used.intersection(fixtures):
                 item.add_marker(mark)
-    # Last, for while Playwright is there an event loop runs in the thread of the tests.
-    items.sort(key=lambda item: item.get_closest_marker("browser") is not None)
 
 
 @pytest.fixture(scope="session")
