@@ -6,6 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import ragstone
+from tests.project import parsed
 
 ROOT = Path(ragstone.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
@@ -25,7 +26,7 @@ def imported(file: Path, modules: frozenset[str]) -> set[str]:
     here = module(file).split(".")
     package = here if file.name == "__init__.py" else here[:-1]
     names: set[str] = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
             names.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import ragstone
+from tests.project import parsed
 
 SOURCE = Path(ragstone.__file__).parent
 FROM_THE_START = {"match", "fullmatch"}
@@ -60,7 +61,7 @@ class Source:
         self.assigned: set[str] = set()
         self.asked: dict[str, set[str]] = {}
         self.functions: list[ast.FunctionDef | ast.AsyncFunctionDef] = []
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             match node:
                 case ast.ImportFrom():
                     self.imported.update(one.name for one in node.names)

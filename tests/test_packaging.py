@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.project import ROOT
+from tests.project import ROOT, parsed
 
 MOST_BASE_PACKAGES = 25
 
@@ -74,7 +74,7 @@ def imported() -> dict[str, Path]:
     """What the package imports from elsewhere, and one of the files that do."""
     found: dict[str, Path] = {}
     for file in sorted((ROOT / "src").rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Import):
                 names = [one.name for one in node.names]
             elif isinstance(node, ast.ImportFrom) and not node.level and node.module:

@@ -12,6 +12,7 @@ from ragstone import evaluate, rescore
 from ragstone.annotation import labels_of, read_label_table, write_labels
 from ragstone.data import cornwall, read, write
 from ragstone.run import Run
+from tests.project import parsed
 
 SOURCE = Path(ragstone.__file__).parent
 BY_PATH = ("scan_", "read_", "sink_")
@@ -26,7 +27,7 @@ def test_only_one_place_hands_polars_a_path() -> None:
         f"{file.relative_to(SOURCE)}: {name}"
         for file in sorted(SOURCE.rglob("*.py"))
         if file != SOURCE / "core/parquet.py"
-        for name in _names_of_polars(ast.parse(file.read_text("utf-8")))
+        for name in _names_of_polars(parsed(file))
         if name.startswith(BY_PATH) and name != IN_MEMORY
     ]
     assert not found, "use scan_parquet, read_parquet or sink_parquet of ragstone.core.parquet"

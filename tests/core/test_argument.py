@@ -39,6 +39,7 @@ from ragstone.report.page import Note as FactsNote
 from ragstone.report.reason_words import words
 from ragstone.report.render.documents import as_html, as_junit, as_markdown
 from ragstone.report.render.terminal import as_text
+from tests.project import parsed
 
 FLAG = re.compile(r"(?<![-\w])--[a-z][a-z-]*")
 SOURCE = Path(inspect.getfile(ragstone)).parent
@@ -153,7 +154,7 @@ def flags() -> Iterator[str]:
         place = file.relative_to(SOURCE).as_posix()
         if place.startswith(("cli/", "report/")) or place == "core/messages.py":
             continue
-        for one in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for one in ast.walk(parsed(file)):
             if isinstance(one, ast.Constant) and isinstance(one.value, str):
                 yield from (f"{place} {flag}" for flag in FLAG.findall(one.value))
 

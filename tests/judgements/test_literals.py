@@ -6,6 +6,7 @@ from pathlib import Path
 
 import ragstone
 from ragstone.judgements import ASKS, KINDS
+from tests.project import parsed
 
 HOUSE = Path(ragstone.__file__).parent
 MODULES = [
@@ -31,7 +32,7 @@ def test_nothing_follows_from_all_kinds_while_it_is_imported() -> None:
     """Kinds of a user's own come later, and would not be in it."""
     found = []
     for file in MODULES:
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        tree = parsed(file)
         ours = {
             name.asname or name.name
             for node in ast.walk(tree)
@@ -90,7 +91,7 @@ def test_no_other_room_names_a_kind_by_a_word() -> None:
         file = path.relative_to(HOUSE).as_posix()
         if file.startswith(ROOMS_OF_KINDS):
             continue
-        for node in literals(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in literals(parsed(path)):
             known = {one for one in others if file.startswith(one[0]) and node.value == one[1]}
             used |= known
             if node.value in words and not known:

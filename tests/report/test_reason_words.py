@@ -23,6 +23,7 @@ from ragstone.report.reason_words import (
     words,
 )
 from ragstone.run.folder.schemas import Estimate
+from tests.project import parsed
 
 Make = Callable[..., Estimate]
 
@@ -33,7 +34,7 @@ def codes() -> set[str]:
     """The codes that the library gives with facts, by the calls of ``reason``."""
     found = set()
     for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(parsed(file)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reason":
                 code = node.args[0]
                 if isinstance(code, ast.Constant) and node.keywords:
@@ -49,7 +50,7 @@ def test_no_words_are_kept_for_a_code_that_nobody_gives() -> None:
     given = set()
     for file in SOURCE.rglob("*.py"):
         if "report" not in file.relative_to(SOURCE).parts:
-            tree = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+            tree = ast.walk(parsed(file))
             given |= {str(node.value) for node in tree if isinstance(node, ast.Constant)}
     assert not SENTENCES.keys() - given
 

@@ -7,7 +7,7 @@ from starlette.testclient import TestClient
 
 import ragstone
 from ragstone.data import cornwall
-from ragstone.web.runs_folder import RunsFolder
+from ragstone.web.runs_folder import OpenRun, RunsFolder
 from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 
@@ -26,6 +26,12 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """The table of examples is waited for, however busy the machine is."""
     monkeypatch.setattr("ragstone.web.pages.examples_view.PATIENCE", 60)
+
+
+@pytest.fixture(autouse=True)
+def no_background_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is opened is not read as a whole behind a test that does not wait for it."""
+    monkeypatch.setattr(OpenRun, "_prepare", lambda run: run.checked.set())
 
 
 @pytest.fixture

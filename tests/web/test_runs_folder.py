@@ -19,6 +19,11 @@ ROWS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.fixture
+def no_background_checks() -> None:
+    """Here they are what is tested."""
+
+
 def made(path: Path) -> Path:
     ragstone.evaluate(ROWS, metrics="token_f1", judge="rules", out=path)
     return path

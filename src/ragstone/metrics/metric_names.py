@@ -86,7 +86,7 @@ LARGEST = 1e300
 
 # Python before 3.11.8 counts for all threads together how deep it is in a syntax tree, and fails
 # when two make one at once: https://github.com/python/cpython/issues/106905
-_one_at_a_time = RLock()
+one_at_a_time = RLock()
 
 
 def metric_types() -> dict[str, type[Metric]]:
@@ -204,7 +204,7 @@ def split_form(
     """
     name, bracket, rest = text.strip().partition("(")
     try:
-        with _one_at_a_time:
+        with one_at_a_time:
             call = ast.parse(f"_({rest}" if bracket else "_()", mode="eval").body
         if (
             name
