@@ -1,5 +1,6 @@
 """Fixtures that several test files share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from ragstone.core.errors import MissingDependency, ModelError
+from ragstone.core.python_runtime import relax_garbage_collector
 from ragstone.models.download import PLACE, fetch_builtin, to_stderr
 from ragstone.models.model_store import checked
 from tests.availability import import_or_skip, unavailable
@@ -46,6 +48,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for mark, fixtures in MARKS.items():
             if used.intersection(fixtures):
                 item.add_marker(mark)
+
+
+def pytest_collection_finish() -> None:
+    """Leave 19,000 tests and all libraries out of every later collection of garbage."""
+    gc.collect()
+    gc.freeze()
+    relax_garbage_collector()
 
 
 @pytest.fixture(scope="session")

@@ -19,6 +19,7 @@ from tests.models.closeness import furthest
 
 theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
 import_or_skip("tokenizers", reason="needs the extra local")
+modules = import_or_skip("sentence_transformers.sentence_transformer.modules")
 
 CLOSE = 1e-5
 TEXTS = ["", "  ", "bridge", "The red bridge, opened in 1932.", "tin " * 90, "🙂 桥", "a \ud800 b"]
@@ -114,7 +115,7 @@ def test_a_prompt_before_every_text_is_set_as_they_set_it(folder: Path, tmp_path
 
 def test_models_of_other_modules_are_read(folder: Path, tmp_path: Path) -> None:
     model = theirs.SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-    dense = theirs.models.Dense(in_features=32, out_features=8)
+    dense = modules.Dense(in_features=32, out_features=8)
     wide = theirs.SentenceTransformer(modules=[*list(model)[:2], dense], device="cpu")
     wide.save(str(tmp_path / "dense"), create_model_card=False)
     encoder = load(str(tmp_path / "dense"), "torch:dense", offline=True)
@@ -128,7 +129,7 @@ def test_models_of_other_modules_are_read(folder: Path, tmp_path: Path) -> None:
 
 def test_a_model_without_a_transformer_gives_no_tokens(folder: Path, tmp_path: Path) -> None:
     tokenizer = import_or_skip("tokenizers").Tokenizer.from_file(str(folder / "tokenizer.json"))
-    static = theirs.models.StaticEmbedding(tokenizer, embedding_dim=8)
+    static = modules.StaticEmbedding(tokenizer, embedding_dim=8)
     model = theirs.SentenceTransformer(modules=[static], device="cpu")
     model.save(str(tmp_path / "static"), create_model_card=False)
     encoder = load(str(tmp_path / "static"), "torch:static", offline=True)

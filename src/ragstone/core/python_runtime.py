@@ -15,7 +15,7 @@ def kept_out() -> Iterator[None]:
     if gc.get_freeze_count():
         yield  # Somebody else froze what is theirs.
         return
-    gc.collect()
+    # Without collecting before: in a process of many modules that takes longer than a small run.
     gc.freeze()
     try:
         yield
