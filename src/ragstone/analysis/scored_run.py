@@ -15,6 +15,7 @@ from ragstone.core.messages import Reason, Renamed, argument, call
 from ragstone.metrics import Metric, parse_metric, read_metric
 from ragstone.run import Run
 from ragstone.run.estimates.cautions import NOT_INDEPENDENT
+from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.estimates.sums import (
     QUESTION,
     RepeatedQuestions,
@@ -27,7 +28,6 @@ from ragstone.stats.cluster_means import Clusters, mean_of_clusters
 from ragstone.stats.cluster_moments import ClusterMoments
 from ragstone.stats.rate_bounds import ExactRate, exact_rate
 
-NO_VALUE = "(none)"
 IDS = ("id", "question_id", "system")
 OWN_COLUMNS = ("id", "question_id", "system", "question", "answer", "policy")
 STATUS = pl.Enum(["value", "undefined", "missing"])

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.analysis.scored_run import NO_VALUE, Scored, metric_among
+from ragstone.analysis.scored_run import Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
 from ragstone.run import Run
+from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
 

@@ -33,7 +33,7 @@ class MyAnswer:
         state: ``given``: they have it; ``late``: somebody else may have it now; ``skipped``;
             ``said``.
         answers: What they said; None if nothing yet. What they took back is still here.
-        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``visible``.
+        version: Of what they said; 0 if nothing yet. ``Queue.save`` takes it as ``seen``.
         at: When they said it.
     """
 

@@ -304,7 +304,7 @@ class SupportVerdict:
 
     ``probability`` is that of `supported`, from 0 to 1. ``evidence`` holds the positions of the
     contexts the verdict rests on, empty if it is absent; ``quote`` a sentence of the first of
-    them, word for word; ``visible`` the counts behind it, None where there was nothing to count.
+    them, word for word; ``seen`` the counts behind it, None where there was nothing to count.
     """
 
     verdict: Literal["supported", "contradicted", "absent"]

@@ -16,7 +16,6 @@ import polars as pl
 
 from ragstone.analysis.comparison.comparison_result import Verdict
 from ragstone.analysis.scored_run import (
-    NO_VALUE,
     Scored,
     ValueRange,
     known_metric,
@@ -34,6 +33,7 @@ from ragstone.monitor.store.rows import remembered
 from ragstone.monitor.store.store import WIDTH, MonitorStore
 from ragstone.monitor.store.watched_scores import WatchedScore
 from ragstone.run import Run
+from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.stats.comparison.differences import unpaired_difference
 from ragstone.stats.distributions import Interval
 from ragstone.stats.weights_and_groups import heaviest_size, heavy_wilson_ends, variance_df
