@@ -1,11 +1,10 @@
 """A run on a real cluster of three nodes has the bytes of a run in one process, whatever dies."""
 
-import gzip
 import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -104,42 +103,32 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return data, folder / "run"
 
 
-def a_worker(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
-
-
-def a_node(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    ray_cluster.add()
-    ray_cluster.remove()
-    ray_cluster.remove()
-    ray_cluster.add()
-
-
-def silence(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    ray_cluster.silence()
-    ray_cluster.add()
-
-
-def the_run(ray_cluster: Any, run: "subprocess.Popen[str]") -> None:  # noqa: ARG001
-    nodes_of.kill(run.pid)
-
-
 @pytest.mark.kill
-@pytest.mark.parametrize("death", [a_worker, the_run, a_node, silence])
-def test_a_run_in_which_something_dies_has_the_same_bytes(
-    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path,
-    death: Callable[[Any, "subprocess.Popen[str]"], None],
-) -> None:  # fmt: skip
+def test_a_run_in_which_everything_dies_once_has_the_same_bytes(
+    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path
+) -> None:
     data, whole = alone
     out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     run = begin(data, out, *engine)
-    until(lambda: run.poll() is not None or kept(out) >= 3)
-    assert kept(out) < SHARDS
-    death(ray_cluster, run)
-    if death is the_run:
-        end(run, -9)
-        run = begin(data, out, *engine)
-    said = end(run)
+
+    def judged(shards: int) -> None:
+        until(lambda: run.poll() is not None or kept(out) >= shards)
+        assert kept(out) < SHARDS
+
+    judged(3)
+    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
+    judged(7)
+    ray_cluster.add()
+    ray_cluster.remove()
+    ray_cluster.remove()
+    ray_cluster.add()
+    judged(11)
+    ray_cluster.silence()
+    ray_cluster.add()
+    judged(15)
+    nodes_of.kill(run.pid)
+    end(run, -9)
+    said = end(begin(data, out, *engine))
     assert "ray" not in said.lower()
     assert content(out) == content(whole)
 
@@ -159,18 +148,6 @@ def test_faults_of_the_data_are_those_of_one_process(ray_cluster: Any, tmp_path:
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
-def test_other_data_are_read_by_the_process_of_the_run(ray_cluster: Any, tmp_path: Path) -> None:
-    rows = [{"id": str(number), "question": f"Q{number}?", "answer": "It is so.",
-             "system": "ab"[number % 2]} for number in range(120)]  # fmt: skip
-    data = tmp_path / "rows.csv"
-    lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
-    data.write_text("\n".join(lines) + "\n")
-    more = ("-m", "token_f1", "-m", "abstention")
-    end(begin(data, tmp_path / "here", *more))
-    end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{ray_cluster.address}"))
-    assert content(tmp_path / "there") == content(tmp_path / "here")
-
-
 def test_what_keeps_a_worker_from_judging_is_told_in_one_line(
     ray_cluster: Any, tmp_path: Path
 ) -> None:
@@ -183,16 +160,15 @@ def test_what_keeps_a_worker_from_judging_is_told_in_one_line(
     assert end(begin(data, tmp_path / "run", *engine, "--by", "colour", "--skip-bad"), 2) == said
 
 
-def test_ids_of_questions_are_noticed_across_shards(ray_cluster: Any, tmp_path: Path) -> None:
-    data = write(tmp_path / "rows.jsonl", 200)
-    rows = [json.loads(line) for line in data.read_text().splitlines()]
-    rows = [row | {"id": f"q{number % 100}", "system": "ab"[number // 100]}
-            for number, row in enumerate(rows)]  # fmt: skip
-    data = tmp_path / "rows.jsonl.gz"  # Which no worker can read in pieces: its lines are sent.
-    data.write_bytes(gzip.compress("".join(json.dumps(row) + "\n" for row in rows).encode()))
-    end(begin(data, tmp_path / "here", "--judge", "human"))
-    engine = ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
-    end(begin(data, tmp_path / "there", *engine))
+def test_ids_of_questions_are_noticed_across_shards_that_no_worker_can_read(
+    ray_cluster: Any, tmp_path: Path
+) -> None:
+    rows = [f"q{number % 100},Q{number}?,It is so.,{'ab'[number // 100]}" for number in range(200)]
+    data = tmp_path / "rows.csv"
+    data.write_text("\n".join(["id,question,answer,system", *rows, ""]))
+    more = ("-m", "token_f1", "-m", "abstention")
+    end(begin(data, tmp_path / "here", *more))
+    end(begin(data, tmp_path / "there", *more, "--engine", f"ray:{ray_cluster.address}"))
     assert content(tmp_path / "there") == content(tmp_path / "here")
 
 
