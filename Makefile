@@ -64,17 +64,18 @@ $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit("Ragstone needs Python 3.11 or newer, this is %d.%d; name another one: make PYTHON=python3.12" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "Making $(VENV) ..."
 	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install -qq -U pip
 
 $(BASE): pyproject.toml requirements.lock | $(BIN)/pip
 	@echo "Installing Ragstone into $(VENV) ..."
-	@$(PIP) install -qq -r requirements.lock
+	@$(PIP) install -qq --no-deps -r requirements.lock
 	@$(PIP) install -qq --no-deps -e .
 	@touch $@
 
 # Not compiled ahead, which takes a minute: most of it is never imported.
 $(DEV): $(BASE) requirements-dev.lock
 	@echo "Installing what the tests and checks need ..."
-	@$(PIP) install -qq --no-compile -r requirements-dev.lock
+	@$(PIP) install -qq --no-compile --no-deps -r requirements-dev.lock
 	@touch $@
 
 # Tests of the local app drive a real browser; without it they are skipped, and fail on CI.
