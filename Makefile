@@ -80,11 +80,11 @@ $(DEV): $(BASE) requirements-dev.lock
 
 # Tests of the local app drive a real browser; without it they are skipped, and fail on CI.
 $(VENV)/.browser: $(DEV)
-	@command -v chromium >/dev/null || { \
+	@command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || { \
 	  [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium, which the tests of the app drive ..." && \
-	  { apt-get install -yqq --no-install-recommends chromium fonts-liberation >/dev/null 2>&1 || \
-	    { apt-get update -qq && apt-get install -yqq --no-install-recommends chromium fonts-liberation; } >/dev/null 2>&1; } || \
-	  echo "Without chromium: the tests in a browser are skipped. On Debian: apt-get install chromium"; }
+	  { apt-get install -yqq --no-install-recommends chromium-headless-shell fonts-liberation >/dev/null 2>&1 || \
+	    { apt-get update -qq && apt-get install -yqq --no-install-recommends chromium-headless-shell fonts-liberation; } >/dev/null 2>&1; } || \
+	  echo "Without chromium: the tests in a browser are skipped. On Debian: apt-get install chromium-headless-shell"; }
 	@touch $@
 
 # Tests of labels in PostgreSQL start a server of their own; without it they are skipped, and fail on CI.

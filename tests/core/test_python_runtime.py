@@ -1,19 +1,8 @@
 """What is kept out of the collection of garbage is in it again afterwards."""
 
 import gc
-from collections.abc import Iterator
-
-import pytest
 
 from ragstone.core.python_runtime import kept_out
-
-
-@pytest.fixture(autouse=True)
-def nothing_is_frozen() -> Iterator[None]:
-    """What these tests found frozen is so again afterwards."""
-    gc.unfreeze()
-    yield
-    gc.freeze()
 
 
 def test_what_is_there_is_left_alone_for_a_while() -> None:
