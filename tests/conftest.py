@@ -53,7 +53,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 relax_garbage_collector()
-typer.testing._get_command = cache(get_command)
+typer.testing._get_command = cache(get_command)  # type: ignore[attr-defined]
 """What takes long in every test: to look over all of 19,000, and to make 60 commands anew."""
 
 
