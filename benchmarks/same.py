@@ -308,11 +308,7 @@ def linked(address: str, first: str) -> Iterator[tuple[str, str]]:
     waiting, seen, sorts = [first], {first}, Counter[str]()
     while waiting and len(seen) - len(waiting) < PAGES:
         path = waiting.pop(0)
-        try:
-            with urllib.request.urlopen(address + path, timeout=60) as reply:
-                page = reply.read().decode(errors="replace")
-        except urllib.error.HTTPError as error:
-            page = f"{error.code}\n{error.read().decode()}"
+        page = whole_page(address + path)
         yield path, page
         for link in re.findall(r'(?:href|hx-get)="(/[^"#]*)', page):
             target = link.replace("&amp;", "&")
@@ -321,6 +317,20 @@ def linked(address: str, first: str) -> Iterator[tuple[str, str]]:
                 sorts[sort] += 1
                 seen.add(target)
                 waiting.append(target)
+
+
+def whole_page(address: str) -> str:
+    """A page with all that is computed while it is shown."""
+    for _ in range(400):
+        try:
+            with urllib.request.urlopen(address, timeout=60) as reply:
+                page: str = reply.read().decode(errors="replace")
+        except urllib.error.HTTPError as error:
+            return f"{error.code}\n{error.read().decode()}"
+        if 'hx-trigger="load' not in page:
+            return page
+        time.sleep(0.3)
+    raise SystemExit(f"{address} is never whole.")
 
 
 def day_of_traces(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
