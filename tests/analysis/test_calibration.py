@@ -10,7 +10,11 @@ import pytest
 
 import ragstone
 from ragstone.analysis import calibrate, corrected_quantities, read_passport
-from ragstone.analysis.calibration.judge_identity import order_sensitivity
+from ragstone.analysis.calibration.judge_identity import (
+    CheckedRun,
+    checked_against_people,
+    order_sensitivity,
+)
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.reason_words import explain
 from ragstone.run import Run
@@ -159,7 +163,8 @@ def test_each_field_and_system_has_an_estimate_of_its_own(piers: Run, labels: Wr
     found = calibrate(piers, labels(people_who_err_twice()), metrics=[METRIC], by=["half"])
     groups = [dict(one.group) for one in found.estimates]
     assert groups == [{}, {"half": "first"}, {"half": "second"}]
-    assert [one["group"] for one in found.passport.estimates] == [{}]
+    groups = [one["group"] for one in found.passport.estimates]
+    assert groups == [{}, {"half": "first"}, {"half": "second"}]
     unlabelled = found.estimates[2]
     assert unlabelled.corrected.value is None
     assert unlabelled.corrected.reason == "no_labels"
@@ -312,6 +317,89 @@ def test_passport_holds_until_the_judge_changes(piers: Run, labels: Write, tmp_p
     assert passport.to_dict() == json.loads(json.dumps(found.passport.to_dict()))
     other = ragstone.evaluate([pier(0)], metrics=["precision"], judge="rules", out=tmp_path / "b")
     assert any(line.startswith("judges:") for line in passport.void_for(other))
+
+
+@pytest.fixture
+def checked(piers: Run, labels: Write, tmp_path: Path) -> Callable[..., CheckedRun]:
+    """What a passport made of these labels, with changes, shows about the judge of the piers."""
+
+    def shown(rows: Sequence[Mapping[str, Any]], **changed: object) -> CheckedRun:
+        passport = calibrate(piers, labels(rows)).passport.to_dict() | changed
+        (tmp_path / "judge_passport.json").write_text(json.dumps(passport), encoding="utf-8")
+        return checked_against_people(tmp_path, piers.form)
+
+    return shown
+
+
+def test_a_metric_is_checked_by_enough_labels_that_agree_beyond_chance(
+    checked: Callable[..., CheckedRun],
+) -> None:
+    found = checked(people_who_err_twice())
+    assert (found.earned, found.lacks) == ((METRIC,), None)
+    one = found.metrics[METRIC]
+    # Of 20 answers judge and people say yes to 4 both and no to 14: κ = (.9 - .62) / (1 - .62).
+    assert (one.labels, one.judges) == (20, ("local",))
+    assert one.kappa == pytest.approx((0.9 - (5 * 5 + 15 * 15) / 400) / (1 - 250 / 400))
+    mean = found.corrected(METRIC, {})
+    assert mean is not None
+    assert mean.low < mean.value < mean.high
+    assert found.corrected(METRIC, {"system": "b"}) is None
+    assert found.corrected("precision", {}) is None
+    assert explain(found.metrics["precision"].lacks) == "no label has checked it"
+
+
+def test_labels_given_at_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:
+    random = [said(n, fault=n % 3 == 0) for n in range(24)]
+    few, more = checked(random[:6]), checked(random)
+    assert (few.earned, more.earned) == ((), ())
+    assert explain(few.lacks or "") == "6 labels; about 60 are needed"
+    assert few.corrected(METRIC, {}) is None
+    # Enough to correct the mean, however bad the judge is, and too few to show that it is good.
+    assert explain(more.lacks or "") == "24 labels; about 60 are needed"
+    assert more.corrected(METRIC, {}) is not None
+
+
+def test_labels_that_are_not_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:
+    rows = [said(n, fault=False) for n in range(40) if n not in WRONG]
+    assert explain(checked(rows).lacks or "") == "30 labels, which correct nothing: not random"
+
+
+def test_a_passport_of_another_judge_or_data_or_version_checks_no_judge(
+    checked: Callable[..., CheckedRun],
+) -> None:
+    rows = people_who_err_twice()
+    void = "its passport is of another judge or other data: calibrate again"
+    for changed in ({"data": "other"}, {"judge": {"judges": ["nli"]}}):
+        assert explain(checked(rows, **changed).lacks or "") == void
+    broken = checked(rows, estimates=3)
+    assert explain(broken.lacks or "") == "judge_passport.json cannot be read: calibrate again"
+
+
+@pytest.mark.parametrize(
+    ("part", "lacks"),
+    [
+        ({"kappa": None}, "its passport is of an older version: calibrate again"),
+        ({"kappa": {"value": None, "low": None, "high": None}},
+         "80 labels, from which agreement beyond chance cannot be told"),
+        ({"kappa": {"value": 0.125, "low": 0, "high": 0.25}},
+         "κ 0.12 (0.00 to 0.25) on 80 labels does not show more than chance"),
+        ({"flags": ["few_clusters"]},
+         "80 labels from fewer than 20 clusters; more clusters are needed"),
+        ({"flags": ["unlabelled_stratum"]}, ""),
+    ],
+)  # fmt: skip
+def test_what_a_check_lacks_is_named(
+    part: dict[str, Any], lacks: str, checked: Callable[..., CheckedRun]
+) -> None:
+    whole = {
+        "metric": METRIC, "group": {}, "kappa": {"value": 0.5, "low": 0.25, "high": 0.75},
+        "corrected": {"value": 0.5, "low": 0.4, "high": 0.6, "n_labels": 80, "reason": None,
+                      "flags": part.get("flags", [])},
+    } | {name: value for name, value in part.items() if name == "kappa"}  # fmt: skip
+    if whole["kappa"] is None:
+        del whole["kappa"]
+    found = checked(people_who_err_twice(), estimates=[whole], n_examples=80)
+    assert explain(found.metrics[METRIC].lacks or "") == lacks
 
 
 def test_broken_passport_is_refused(tmp_path: Path) -> None:

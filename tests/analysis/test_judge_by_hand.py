@@ -264,19 +264,12 @@ SETTINGS: Mapping[str, Any] = {
 }  # fmt: skip
 
 
-class Judged:
-    """A run of which only the manifest is there."""
-
-    def __init__(self, settings: Mapping[str, Any]) -> None:
-        kinds = {"m": ["claims"], "local": ["claims"], "human:ann": ["claims"], "mute": []}
-        self.form = Manifest.model_construct(
-            settings=RunSettings(**settings),
-            judges=[JudgeForm(name=name, about="", kinds=filled) for name, filled in kinds.items()],
-        )
-
-
-def judged(**changed: Any) -> Run:
-    return Judged({**SETTINGS, **changed})  # type: ignore[return-value]
+def judged(**changed: Any) -> Manifest:
+    kinds = {"m": ["claims"], "local": ["claims"], "human:ann": ["claims"], "mute": []}
+    return Manifest.model_construct(
+        settings=RunSettings(**{**SETTINGS, **changed}),
+        judges=[JudgeForm(name=name, about="", kinds=filled) for name, filled in kinds.items()],
+    )
 
 
 def llm(**changed: Any) -> Mapping[str, Any]:
@@ -417,9 +410,9 @@ def test_the_identity_takes_no_model_for_people_or_for_the_local_judge() -> None
     names = ("human", "human:ann", "humanlike", "local_x")
     settings: Any = SimpleNamespace(llm=None, local=["local/2@abc"], **dict.fromkeys(PARTS))
     judges = [SimpleNamespace(name=name, kinds=["claims"]) for name in names]
-    run: Any = SimpleNamespace(form=SimpleNamespace(settings=settings, judges=judges))
-    found = identity(run)
+    form: Any = SimpleNamespace(settings=settings, judges=judges)
+    found = identity(form)
     assert found.judges == ["humanlike", "local_x"]
     assert found.local == []
     judges.append(SimpleNamespace(name="local:strings", kinds=["claims"]))
-    assert identity(run).local == ["local/2@abc"]
+    assert identity(form).local == ["local/2@abc"]

@@ -42,7 +42,7 @@ def test_judge_labels_and_corrected_stand_side_by_side(
 def test_json_has_what_programs_read(ragstone: Callable[..., Any], run: Path, labels: Path) -> None:
     found = ragstone("calibrate", run, "--labels", labels, "--json").json
     (whole, *_) = found["estimates"]
-    assert set(whole) == {"metric", "group", "judge", "labels", "corrected"}
+    assert set(whole) == {"metric", "group", "judge", "labels", "corrected", "kappa"}
     assert {"value", "low", "high"} <= set(whole["judge"])
     assert {"value", "low", "high", "method", "n_labels", "effective_labels"} <= set(
         whole["corrected"]

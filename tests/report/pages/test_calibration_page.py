@@ -73,6 +73,7 @@ def estimate(system: str = "", *flags: str, **known: Any) -> CorrectedEstimate:
         "judge": MeanEstimate(0.5, ends(0.375, 0.625), 24, 8),
         "labels": labels,
         "corrected": corrected,
+        "kappa": AgreementCoefficient(0.5, None, 14, ends(0.25, 0.75)),
         "rate": True,
     }
     return CorrectedEstimate(**(facts | known))

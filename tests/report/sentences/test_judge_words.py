@@ -7,9 +7,11 @@ from typing import Any
 
 import pytest
 
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
 from ragstone.annotation.queue.form import LABEL, AskedLabel, QueueForm
 from ragstone.annotation.queue.work_progress import PersonWork, QueueWork
 from ragstone.report.page import Phrase, plain
+from ragstone.report.sentences.analysis_words import badge, judges_checked
 from ragstone.report.sentences.judge_words import (
     Said,
     calibration_sentences,
@@ -105,6 +107,30 @@ def test_without_variation_nothing_can_be_told() -> None:
         "On 242 labelled answers nothing can be told of how far it agrees with people on answer "
         "coverage. "
     )
+
+
+def metric(lacks: str | None, *judges: str, labels: int = 80) -> CheckedMetric:
+    return CheckedMetric(judges or ("local:strings",), labels, 0.5, lacks)
+
+
+def test_a_judge_is_named_with_what_labels_show_of_it() -> None:
+    none = CheckedRun({"a": metric("no_label_checked", labels=0)})
+    few = CheckedRun({"a": metric("few_labels_checked?n=6&enough=60", labels=6)}, 6)
+    some = CheckedRun({"a": metric(None), "b_c": metric("no_label_checked", "openai:m", labels=0)})
+    assert judges_checked(none) == "the local judge, which no label has checked here"
+    assert judges_checked(few) == (
+        "the local judge, not checked against people: 6 labels; about 60 are needed"
+    )
+    assert judges_checked(some) == ("the local judge and openai:m, checked against people on a")
+    assert judges_checked(some.on(["a"])) == "the local judge, checked against people on a"
+    assert judges_checked(CheckedRun({})) == ""
+
+
+def test_a_badge_counts_the_metrics_that_earned_it() -> None:
+    of = {"a": metric(None), "b": metric(None), "c": metric("passport_older")}
+    assert badge(CheckedRun(of)) == "checked against people on 2 of 3 metrics"
+    assert badge(CheckedRun({"c": of["c"]})).startswith("not checked against people: its passport")
+    assert badge(CheckedRun({})) == "no metric rests on a judge's opinion"
 
 
 def column(name: str, alpha: float | None) -> Any:

@@ -12,11 +12,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from ragstone import evaluate
+from ragstone.analysis import calibrate
 from ragstone.core.errors import InputError
 from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from ragstone.report import charts
 from ragstone.report.page import Series
+from ragstone.run import Run
 from ragstone.run.folder import run_list as heartbeat
 from ragstone.run.folder.run_list import Progress, last_beat
 from ragstone.web.example_rows import change_marks
@@ -45,7 +47,7 @@ def test_a_run_has_a_line_for_each_system(client: TestClient) -> None:
     text = client.get("/").text
     assert text.count("data-row") == 3
     assert "0.802" in text
-    assert "not calibrated" in text
+    assert "not checked against people" in text
 
 
 def test_a_pinned_run_is_what_the_others_are_compared_with(two: TestClient) -> None:
@@ -132,9 +134,17 @@ def test_names_are_short_and_notes_are_few(two: TestClient, tmp_path: Path) -> N
         assert two.post("/runs/after", data=form).status_code == status
 
 
-def test_a_judge_with_a_passport_is_calibrated(two: TestClient, tmp_path: Path) -> None:
+def test_a_passport_alone_earns_no_badge(two: TestClient, tmp_path: Path) -> None:
+    ids = Run.open(tmp_path / "after").examples(["id"])["id"].head(6)
+    labels = tmp_path / "labels.csv"
+    rows = [f"{name},ann,{at % 2}" for at, name in enumerate(ids)]
+    labels.write_text("\n".join(["id,annotator,unsupported_claim_present", *rows]))
+    calibrate(tmp_path / "after", labels).passport.write(tmp_path / "after")
+    lacks = "not checked against people: 6 labels; about 60 are needed"
+    assert two.get("/").text.count(lacks) == 1
+    assert lacks in two.get("/runs/after").text
     (tmp_path / "after" / "judge_passport.json").write_text("{}")
-    assert two.get("/").text.count("not calibrated") == 1
+    assert "judge_passport.json cannot be read" in two.get("/").text
 
 
 def test_a_tag_filters_and_can_be_removed(two: TestClient) -> None:

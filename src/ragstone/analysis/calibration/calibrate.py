@@ -245,7 +245,7 @@ def _passport(
     level: float,
 ) -> Passport:
     return Passport(
-        judge=identity(of.run),
+        judge=identity(of.run.form),
         date=datetime.now(UTC).date().isoformat(),
         data=of.run.form.settings.data,
         source=of.run.form.data.source,
@@ -253,7 +253,7 @@ def _passport(
         annotators=len(of.labels.annotators),
         n_examples=len(of.examples),
         agreement=tuple(one.to_dict() for one in checks),
-        estimates=tuple(one.to_dict() for one in estimates if not one.group),
+        estimates=tuple(one.to_dict() for one in estimates),
         flips=tuple(rate for one in repeats for rate in flip_rates(of.run, one, level=level)),
         order=order_sensitivity(of.run, level=level),
         injection=() if injected is None else tuple(flip_rates(of.run, injected, level=level)),

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from ragstone.analysis.scored_run import Quantity, ValueRange, mean_of, mean_quantity
 from ragstone.core.messages import reason
 from ragstone.stats import MeanEstimate, ends_of
+from ragstone.stats.agreement.coefficients import kappa_with_interval
+from ragstone.stats.agreement.ratings import AgreementCoefficient
 from ragstone.stats.correction.anytime import anytime_mean, fair_draw_p
 from ragstone.stats.correction.corrected import Corrected, MeanCorrection, joined_strata
 from ragstone.stats.correction.labels_only import mean_of_labels, rate_of_labels
@@ -244,6 +246,20 @@ class LabelledScores:
             verdicts(judged, self.n_labels), there, labels, weights=weights, clusters=clusters
         )
 
+    def agreement(self, level: float) -> AgreementCoefficient:
+        """Kappa of the judge's scores and people's: of yes and no for a rate, else weighted."""
+        rows = self.judged.filter(pl.col(PEOPLE).is_not_null())
+        scores, labels = rows["value"].to_numpy(), _labels(rows)
+        clusters = _clusters(rows)
+        return kappa_with_interval(
+            (scores >= MIDDLE).astype(np.float64) if self.rate else scores,
+            labels,
+            disagreement="nominal" if self.rate else "quadratic",
+            weights=known_weights(rows),
+            clusters=None if clusters is None else clusters.tolist(),
+            level=level,
+        )
+
     def _as_they_come(self) -> MeanCorrection:
         """The estimate for labels that are looked at repeatedly; or why there is none."""
         rows = self.judged.filter(pl.col(PEOPLE).is_not_null()).sort(CAME)
@@ -311,13 +327,14 @@ class LabelledScores:
 
 @dataclass(frozen=True, slots=True)
 class CorrectedEstimate:
-    """A metric's mean in one group, three ways."""
+    """A metric's mean in one group, three ways, and how far the judge agrees with people on it."""
 
     metric: str
     group: Mapping[str, str]
     judge: MeanEstimate
     labels: Corrected
     corrected: Corrected
+    kappa: AgreementCoefficient
     rate: bool
     not_random: NotRandom | None = None
 
@@ -330,6 +347,7 @@ class CorrectedEstimate:
                 "value": self.judge.value, **ends_of(self.judge.interval), "n": self.judge.n
             },
             "labels": _as_dict(self.labels),
+            "kappa": {"value": self.kappa.value, **ends_of(self.kappa.interval)},
             "corrected": {
                 **_as_dict(self.corrected),
                 "strata": [
@@ -381,6 +399,7 @@ def estimate(labelled: LabelledScores, *, level: float = 0.95) -> CorrectedEstim
         mean_of(labelled.scores, labelled.scale, level=level),
         labelled.by_labels().at(level),
         _withheld(labelled, corrected) if labelled.withheld or labelled.anytime else corrected,
+        labelled.agreement(level),
         labelled.rate,
         labelled.not_random,
     )

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import isfinite
 
@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.comparison.comparison_result import Comparison
@@ -60,6 +61,7 @@ class Summary:
         missing: How many scores are missing.
         possible: How many scores there are, with the missing ones.
         conversations: The sessions of several turns; None if no example names its session.
+        checked: What people's labels show about the judges.
     """
 
     examples: int
@@ -80,6 +82,7 @@ class Summary:
     missing: int
     possible: int
     conversations: ConversationFigures | None = None
+    checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""
@@ -128,6 +131,7 @@ def summarise(run: Run) -> Summary:
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
+        checked=checked_against_people(run.path, run.form),
     )
 
 

@@ -1,10 +1,16 @@
-"""Analysis words: reasons for a decision, what it leaves out, and what a plan or weights lack."""
+"""Analysis words: whose numbers decide, and reasons for a decision, a plan and what they lack."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
-from ragstone.core.messages import argument, call
+from ragstone.core.messages import Reason, argument, call
+from ragstone.judges.judge import LOCAL
+from ragstone.report.number_format import short_name
 
 from . import Facts, Sentence, and_more, count, counted, plain, several
+
+if TYPE_CHECKING:
+    from ragstone.analysis.calibration.judge_identity import CheckedRun
 
 
 def _same_inputs(facts: Facts) -> str:
@@ -162,6 +168,27 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     ),
     "too_few_for_any": lambda facts: f"{count(facts)} questions are too few for any difference",
     "all_judged_too_few": _all_judged_too_few,
+    # What labels do not show of a judge.
+    "no_label_checked": plain("no label has checked it"),
+    "passport_unreadable": plain("judge_passport.json cannot be read: calibrate again"),
+    "passport_void": plain("its passport is of another judge or other data: calibrate again"),
+    "passport_older": plain("its passport is of an older version: calibrate again"),
+    "few_labels_checked": lambda facts: (
+        f"{counted(facts, 'label')}; about {count(facts, 'enough')} are needed"
+    ),
+    "few_clusters_checked": lambda facts: (
+        f"{counted(facts, 'label')} from fewer than 20 clusters; more clusters are needed"
+    ),
+    "labels_do_not_correct": lambda facts: (
+        f"{counted(facts, 'label')}, which correct nothing: {facts['why'].replace('_', ' ')}"
+    ),
+    "agreement_unknown": lambda facts: (
+        f"{counted(facts, 'label')}, from which agreement beyond chance cannot be told"
+    ),
+    "no_agreement_shown": lambda facts: (
+        f"κ {float(facts['kappa']):.2f} ({float(facts['low']):.2f} to {float(facts['high']):.2f}) "
+        f"on {counted(facts, 'label')} does not show more than chance"
+    ),
     # Failures.
     "corpus_not_told": plain(
         "no judged context ids (reference_contexts) tell what the corpus holds"
@@ -349,3 +376,50 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         "the English one is given."
     ),
 }
+
+
+def judges_named(names: Iterable[str]) -> str:
+    """The judges as a sentence names them.
+
+    >>> judges_named(["local:strings", "openai:gpt-5,azure:gpt-5"])
+    'the local judge and a panel of 2 models'
+    """
+    return " and ".join(dict.fromkeys(map(_judge_named, names)))
+
+
+def _judge_named(name: str) -> str:
+    if name.partition(":")[0] == LOCAL:
+        return "the local judge"
+    members = name.count(",") + 1
+    return name if members == 1 else f"a panel of {members} models"
+
+
+def judges_checked(found: "CheckedRun") -> str:
+    """Whose opinions these metrics are, and whether labels checked them; empty if nobody's."""
+    if not found.metrics:
+        return ""
+    judges = judges_named(name for one in found.metrics.values() for name in one.judges)
+    if found.lacks == NO_LABEL:
+        return f"{judges}, which no label has checked here"
+    return f"{judges}, {badge(found)}"
+
+
+def badge(found: "CheckedRun") -> str:
+    """Whether labels checked the judges, on which metrics, or what is missing."""
+    if not found.metrics:
+        return "no metric rests on a judge's opinion"
+    if found.lacks is not None:
+        why = "" if found.lacks == NO_LABEL else f": {_lack(found.lacks)}"
+        return f"not checked against people{why}"
+    earned, of = found.earned, len(found.metrics)
+    if len(earned) < 2:
+        return f"checked against people on {''.join(map(short_name, earned))}"
+    return f"checked against people on {len(earned)} of {of} metrics"
+
+
+NO_LABEL = "no_label_checked"
+
+
+def _lack(text: str) -> str:
+    lack = Reason.read(text)
+    return ANALYSIS_SENTENCES[lack.code](lack.facts)

@@ -6,6 +6,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import TypeVar
 
+from ragstone.analysis.calibration.judge_identity import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import (
     Histograms,
@@ -24,6 +25,7 @@ from ragstone.report.pages.full_run_page import method, needs, slice_values
 from ragstone.report.reason_words import words
 from ragstone.report.run_contents import lasted, spent
 from ragstone.report.run_notes import first_caution, run_notes
+from ragstone.report.sentences.analysis_words import badge
 from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run import Estimate
 from ragstone.run.calls.journal_reader import CallTimes, call_times
@@ -134,7 +136,7 @@ def run_head(run: Run, name: str) -> dict[str, object]:
         "run_tabs": run_tabs(name),
         "run_path": run_path,
         "facts": _facts(run),
-        "calibrated": (run.path / "judge_passport.json").is_file(),
+        "badge": badge(checked_against_people(run.path, run.form)),
         "judges": [one for one in run.form.judges if one.kinds],
         "reports": reports_of(run),
     }

@@ -9,6 +9,7 @@ from time import perf_counter
 
 from markupsafe import Markup
 
+from ragstone.analysis.calibration.judge_identity import checked_against_people
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.core.errors import InputError, RagstoneError
@@ -26,6 +27,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import IntervalCell, Scale, Series, SeriesPoint
 from ragstone.report.reason_words import why_no_value
 from ragstone.report.run_contents import lasted
+from ragstone.report.sentences.analysis_words import badge
 from ragstone.run import Estimate
 from ragstone.run.folder.run_list import Beat, FoundRun, goes_on, last_beat
 from ragstone.run.folder.schemas import Manifest
@@ -80,7 +82,7 @@ class ShownRun:
         path: Of its page.
         when: When it was made, or last written if it is not finished.
         form: What ``run.json`` says; None if it is damaged.
-        calibrated: Whether people's labels were compared with its judge.
+        badge: Whether people's labels checked its judges; empty if it is not finished.
         tags: As people gave them.
         lines: A line for each system.
         missing: How many scores are missing.
@@ -93,7 +95,7 @@ class ShownRun:
     path: str
     when: datetime
     form: Manifest | None
-    calibrated: bool
+    badge: str
     tags: tuple[str, ...]
     lines: tuple[Line, ...] = ()
     missing: int = 0
@@ -264,7 +266,7 @@ def _shown(
         run_path(name),
         datetime.fromisoformat(made) if made else one.changed,
         one.form,
-        (one.path / "judge_passport.json").is_file(),
+        badge(checked_against_people(one.path, one.form)) if one.form and finished else "",
         tuple(marks.tags.get(name, ())),
         tuple(lines),
         sum(e.n_missing for e in whole),
