@@ -3,6 +3,7 @@
 import csv
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -343,9 +344,12 @@ def test_a_metric_is_checked_by_enough_labels_that_agree_beyond_chance(
     mean = found.corrected(METRIC, {})
     assert mean is not None
     assert mean.low < mean.value < mean.high
-    assert found.corrected(METRIC, {"system": "b"}) is None
+    # The run has one system, whose mean is that of all answers.
+    assert found.corrected(METRIC, {"system": "a"}) == mean
+    assert replace(found, systems=2).corrected(METRIC, {"system": "a"}) is None
+    assert found.corrected(METRIC, {"half": "first"}) is None
     assert found.corrected("precision", {}) is None
-    assert explain(found.metrics["precision"].lacks) == "no label has checked it"
+    assert explain(found.metrics["precision"].lacks or "") == "no label has checked it"
 
 
 def test_labels_given_at_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:

@@ -98,6 +98,39 @@ def test_passport_is_kept_in_the_run_and_found_valid(
     assert (outcome.status, "holds for" in outcome.out) == (0, True)
 
 
+@pytest.fixture
+def piers(ragstone: Callable[..., Any], tmp_path: Path) -> Path:
+    """Forty answers, ten of them wrong, and what a person says of each: a fault more."""
+    rows = [
+        {"id": f"p{n}", "question": f"How long is pier {n}?", "system": "a",
+         "contexts": [f"Pier {n} is 90 metres long.", "Gulls are loud."],
+         "answer": f"Pier {n} is {90 if n % 4 else 512} metres long.",
+         "labels": {"answer": {"unsupported_claim_present": n % 4 == 0 or n == 1}}}
+        for n in range(40)
+    ]  # fmt: skip
+    data, out = tmp_path / "piers.jsonl", tmp_path / "piers"
+    data.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    metrics = ("-m", "unsupported_claim", "-m", "precision")
+    assert ragstone("evaluate", data, "--judge", "local", *metrics, "--out", out).status == 0
+    return out
+
+
+def test_corrected_numbers_are_seen_where_numbers_are_seen(
+    ragstone: Callable[..., Any], piers: Path, tmp_path: Path
+) -> None:
+    alone = ragstone("show", piers, "--full").out
+    (whole, *_) = ragstone("calibrate", piers, "--json").json["estimates"]
+    mean = whole["corrected"]
+    seen = f"{mean['value']:.3f} ({mean['low']:.3f} – {mean['high']:.3f}) corrected by people"
+    assert (seen in alone, seen in ragstone("show", piers, "--full").out) == (False, True)
+    rows = pl.read_csv(ragstone("export", piers, "--what", "estimates").out.encode())
+    found = rows.filter(metric="unsupported_claim")["corrected"].to_list()
+    assert found == [pytest.approx(mean["value"])] * len(found)
+    assert rows.filter(metric="precision")["corrected"].null_count() == len(found)
+    ragstone("report", piers, "--out", tmp_path / "report.html")
+    assert seen in (tmp_path / "report.html").read_text("utf-8")
+
+
 def test_passport_of_another_judge_is_void_and_says_why(
     ragstone: Callable[..., Any], run: Path, labels: Path
 ) -> None:

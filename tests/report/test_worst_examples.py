@@ -25,6 +25,7 @@ Scores = Mapping[str, Mapping[str, float | None]]
 class ScoredRun(HandMadeRun):
     """A run with scores and examples, and no judgements."""
 
+    path: Path = Path("runs/cornwall")
     given: Scores | None = None
 
     def scores(self) -> pl.DataFrame:

@@ -247,6 +247,7 @@ def _of_run(
         opened={one.metric for one in groups.whole},
         same=summary.same, themselves=summary.themselves,
         lie=histograms(scores), weights=weight_shares(scores), suites=run.form.suites,
+        checked=summary.checked,
     )  # fmt: skip
     names = systems_of(found)
     shown_names = names[:LADDERS] if len(names) > 1 else [""]

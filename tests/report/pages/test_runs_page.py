@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
 from ragstone.data import cornwall
 from ragstone.report.notebook import page_of
@@ -95,6 +96,32 @@ def test_undefined_missing_and_zero_stay_three_things(estimate: Make) -> None:
     line = as_text_of(matrix(ones, plain)).split("\n")[1]
     words = [word for word in line.split() if "●" not in word]
     assert words == ["precision", "↑", ".000", ".000–.100", "undef.", "missing"]
+
+
+def test_what_labels_corrected_stands_below_the_judges_means(
+    two: list[Estimate], made_run: Any, text: Print
+) -> None:
+    means = (({"system": "b"}, CorrectedMean(0.5, 0.375, 0.625, 40)),)
+    one = CheckedMetric(("local",), 40, 0.5, None, means)
+    summary = replace(SUMMARY, checked=CheckedRun({"precision": one}, 40, 2))
+    _, corrected = matrix(two, summary).rows
+    assert corrected.names == ["↳ corrected"]
+    assert corrected.cells[1] == ""
+    assert corrected.cells[2] == IntervalCell(0.5, 0.375, 0.625, strong=False)
+    reading = "↳ corrected: by people's labels and the judge together"
+    assert reading in text(run_page(made_run(two, MANIFEST), summary), 200)
+    assert len(matrix(two, SUMMARY).rows) == 1
+    # Of a single system the mean of all answers is its own.
+    whole: Any = (({}, means[0][1]),)
+    alone = CheckedRun({"precision": replace(one, corrected=whole)}, 40, 1)
+    page = run_page(made_run(two[:1], MANIFEST), replace(SUMMARY, checked=alone))
+    assert "↳ 0.500 (0.375 – 0.625) corrected by people" in text(page)
+    record: Any = page.record()
+    (row,) = record["estimates"]
+    assert row["corrected"] == {"value": 0.5, "low": 0.375, "high": 0.625, "n_labels": 40}
+    assert record["checked"]["precision"] == {
+        "judges": ["local"], "labels": 40, "kappa": 0.5, "checked": True, "lacks": None,
+    }  # fmt: skip
 
 
 def as_text_of(table: Table, width: int = 100) -> str:

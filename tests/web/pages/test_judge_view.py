@@ -1,5 +1,6 @@
 """The pages that hold the judge against people, and people against each other."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from shutil import copytree
@@ -44,6 +45,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ragstone.evaluate(bare, metrics=["unsupported_claim"], judge="local", out=out / "bare")
     copytree(out / "bare", out / "passport")
     ragstone.calibrate(ragstone.Run(out / "piers")).passport.write(out / "passport")
+    copytree(out / "piers", out / "checked")
+    ragstone.calibrate(ragstone.Run(out / "checked")).passport.write(out / "checked")
     return out
 
 
@@ -88,6 +91,16 @@ def test_without_labels_the_page_says_how_to_get_some(page: Get) -> None:
     assert "Nobody knows yet" in text
     assert "ragstone sample" in text
     assert "ragstone calibrate" in text
+
+
+def test_a_run_that_labels_check_shows_the_badge_and_the_corrected_mean(page: Get) -> None:
+    text = page("/runs/checked")
+    assert "checked against people on unsupported_claim</a>" in text
+    # The judge faults ten of forty, people nine of these and one other: 10 of 40 as well.
+    assert re.search(r"<b>0\.250 \(0\.\d+ – 0\.\d+\) corrected by people</b>", text)
+    assert "corrected by people</b>" not in page("/runs/piers")
+    assert ">not checked against people</a>" in page("/runs/piers")
+    assert "its passport is of another judge or other data" in page("/runs/passport")
 
 
 def test_a_passport_is_shown_where_the_labels_are_not(page: Get) -> None:

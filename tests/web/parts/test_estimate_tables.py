@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.metrics import parse_metric
 from ragstone.run.folder.schemas import Estimate
 from ragstone.web.parts.estimate_tables import MetricEstimates, ShownEstimates, shown_estimates
@@ -79,6 +80,17 @@ def test_what_is_missing_says_between_what_the_mean_would_lie() -> None:
     assert row.bounds == "0.333 – 0.667"
     (whole,) = only(by_system("mrr", 0.5, worst=0.5, best=0.5)).rows
     assert whole.bounds == ""
+
+
+def test_what_labels_corrected_stands_below_the_judges_mean() -> None:
+    whole, of_a = CorrectedMean(0.5, 0.25, 0.75, 80), CorrectedMean(0, 0, 1, 9)
+    means: Any = (({}, whole), ({"system": "a"}, of_a))
+    checked = CheckedRun({"mrr": CheckedMetric(("local",), 80, 0.5, None, means)}, 80, 2)
+    a, b = only(by_system("mrr", 0.5, 0.6), checked=checked).rows
+    assert a.corrected == "0.000 (0.000 – 1.000) corrected by people"
+    assert (a.below, b.below, b.corrected) == (True, False, "")
+    (shared,) = only(by_system("mrr", 0.5, 0.5), same=["mrr"], checked=checked).rows
+    assert shared.corrected == "0.500 (0.250 – 0.750) corrected by people"
 
 
 def test_a_composite_made_of_part_of_its_weight_says_so() -> None:

@@ -351,11 +351,12 @@ class CheckedRun:
     """What people's labels show about the judges of a run, by the metrics made of their opinions.
 
     What people labelled themselves, and what is counted or measured, is no opinion. ``labels`` is
-    how many answers people labelled.
+    how many answers people labelled, ``systems`` how many gave them.
     """
 
     metrics: Mapping[str, CheckedMetric]
     labels: int = 0
+    systems: int = 1
 
     @property
     def earned(self) -> tuple[str, ...]:
@@ -375,10 +376,15 @@ class CheckedRun:
         """The same for some of the metrics alone."""
         return replace(self, metrics={m: one for m, one in self.metrics.items() if m in metrics})
 
+    def to_dict(self) -> dict[str, Any]:
+        """By metric, as plain data."""
+        return {metric: one.to_dict() for metric, one in self.metrics.items()}
+
     def corrected(self, metric: str, group: Mapping[str, str]) -> CorrectedMean | None:
         """The corrected mean of a metric in a group; None if there is none."""
         means = self.metrics[metric].corrected if metric in self.metrics else ()
-        return next((mean for of, mean in means if of == group), None)
+        wanted = {} if self.systems == 1 and set(group) == {"system"} else group
+        return next((mean for of, mean in means if of == wanted), None)
 
 
 def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
@@ -410,7 +416,7 @@ def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
         metric: _checked(judges, [one for one in estimates if one["metric"] == metric], lacks)
         for metric, judges in opinions.items()
     }
-    return CheckedRun(of, labels)
+    return CheckedRun(of, labels, form.data.systems)
 
 
 def _opinions(form: Manifest, metric: str) -> tuple[str, ...]:

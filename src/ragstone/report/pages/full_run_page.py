@@ -56,6 +56,7 @@ from ragstone.report.page import (
 from ragstone.report.reason_words import LACKS, why_no_value, words
 from ragstone.report.run_contents import took
 from ragstone.report.run_notes import Reported
+from ragstone.report.sentences.analysis_words import corrected
 from ragstone.report.sentences.run_words import summary_sentences
 from ragstone.run import Estimate
 from ragstone.run.folder.remote_folder import named
@@ -63,6 +64,8 @@ from ragstone.run.folder.remote_folder import named
 from .conversations_page import conversation_sections
 
 if TYPE_CHECKING:
+    from ragstone.analysis.calibration.judge_identity import CheckedRun
+
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.analysis.summaries.run_summary import Summary
 
@@ -93,11 +96,14 @@ def full_page(
     """
     groups = Groups(run.estimate_list)
     suites = run.form.suites
+    checked = summary.checked if summary else None
     sections = [section(said(summary))] if summary else []
     sections.append(section(header(run, groups)))
     if groups.whole:
         sections.append(
-            section(estimate_table(groups.whole_and_all if pooled else groups.whole, suites))
+            section(
+                estimate_table(groups.whole_and_all if pooled else groups.whole, suites, checked)
+            )
         )
         sections += [section(one) for one in distributions(groups.whole)]
     else:
@@ -147,7 +153,11 @@ def header(run: Reported, groups: Groups, *more: str) -> Facts:
     return Facts(tuple(rows))
 
 
-def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) -> Table:
+def estimate_table(
+    estimates: Sequence[Estimate],
+    suites: Sequence[str] = (),
+    checked: "CheckedRun | None" = None,
+) -> Table:
     """The estimates by family, with a row for each metric and system."""
     percent = in_percent(suites)
     columns = (
@@ -161,12 +171,14 @@ def estimate_table(estimates: Sequence[Estimate], suites: Sequence[str] = ()) ->
     )
     groups = []
     for title, family in by_family(estimates).items():
-        rows = [row for ones in by_metric(family).values() for row in _rows(ones, suites)]
+        rows = [row for ones in by_metric(family).values() for row in _rows(ones, suites, checked)]
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
 
 
-def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
+def _rows(
+    ones: Sequence[Estimate], suites: Sequence[str], checked: "CheckedRun | None"
+) -> Iterator[Row]:
     """A row for each system; one for all of them if none has a value, for the same reasons."""
     merged = as_one(ones)
     for one in [merged] if merged else ones:
@@ -181,7 +193,7 @@ def _rows(ones: Sequence[Estimate], suites: Sequence[str]) -> Iterator[Row]:
             Count(one.n_missing, "missing"),
             Phrase(method_word(one.method), "quiet"),
         )
-        yield Row(cells, tuple(_below(one, percent=in_percent(suites))))
+        yield Row(cells, tuple(_below(one, checked, percent=in_percent(suites))))
 
 
 def _value(one: Estimate, suites: Sequence[str]) -> Cell:
@@ -192,8 +204,11 @@ def _value(one: Estimate, suites: Sequence[str]) -> Cell:
                     word=band(one, suites))  # fmt: skip
 
 
-def _below(one: Estimate, *, percent: bool) -> Iterator[Words]:
-    """The range in which the mean would lie if the missing scores were known."""
+def _below(one: Estimate, checked: "CheckedRun | None", *, percent: bool) -> Iterator[Words]:
+    """The mean that labels corrected, and where it would lie if the missing scores were known."""
+    mean = checked.corrected(one.metric, one.group) if checked else None
+    if mean is not None:
+        yield Phrase(corrected(mean, percent=percent), "good")
     if one.n_missing and one.value is not None and one.worst is not None and one.best is not None:
         low, high = sorted((one.worst, one.best))
         yield Phrase(f"{ends(low, high, percent=percent)} worst–best", "missing")
@@ -341,11 +356,21 @@ def run_record(
         for judge in run.form.judges
         if judge.name == "local" and judge.kinds
     ]
+    checked = summary.checked if summary else None
     return {
         "run": named(run.path),
         "signature": run.signature,
         "summary": summary_sentences(summary) if summary else [],
-        "estimates": [estimate.to_dict() for estimate in run.estimate_list],
+        "estimates": [
+            one.to_dict()
+            | (
+                {}
+                if (mean := checked and checked.corrected(one.metric, one.group)) is None
+                else {"corrected": asdict(mean)}
+            )
+            for one in run.estimate_list
+        ],
+        "checked": checked and checked.to_dict(),
         "conversations": summary.conversations.to_dict()
         if summary and summary.conversations
         else None,

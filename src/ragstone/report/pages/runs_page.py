@@ -55,6 +55,7 @@ from .conversations_page import sentence
 from .full_run_page import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
+    from ragstone.analysis.calibration.judge_identity import CorrectedMean
     from ragstone.analysis.summaries.run_summary import Summary
     from ragstone.run.batches.batch_follower import ListedBatches
     from ragstone.run.forecast import Forecast, TaskForecast
@@ -278,7 +279,7 @@ def run_page(
     if len(groups.systems) > 1:
         table = matrix(shown, summary, run.form.suites)
     elif shown:
-        table = estimate_table(shown, run.form.suites)
+        table = estimate_table(shown, run.form.suites, summary.checked)
     blocks = [table] if shown else [Paragraphs((NOTHING,))]
     return Page(
         "run", str(run.path or ""),
@@ -306,8 +307,22 @@ def matrix(estimates: Sequence[Estimate], summary: "Summary", suites: Sequence[s
             first = found.get(systems[0])
             cells = [_cell(found.get(name), first, summary, suites) for name in systems]
             rows.append(Row((RowName(short_name(metric), ones[0].better), *cells)))
+            means = [summary.checked.corrected(metric, found[name].group) if name in found else None
+                     for name in systems]  # fmt: skip
+            if any(means):
+                rows.append(Row((RowName(CORRECTED), *(_corrected(one, suites) for one in means))))
         groups.append(Group(tuple(rows), title))
     return Table(columns, tuple(groups))
+
+
+CORRECTED = "↳ corrected"
+
+
+def _corrected(mean: "CorrectedMean | None", suites: Sequence[str]) -> Cell:
+    if mean is None:
+        return ""
+    percent = in_percent(suites)
+    return IntervalCell(mean.value, mean.low, mean.high, percent=percent, strong=False)
 
 
 def _cell(
@@ -367,6 +382,8 @@ def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
     if shown:
         yield f"{percent(shown[0].level)} intervals"
     if len(summary.systems) > 1:
+        if any(summary.checked.corrected(one.metric, one.group) for one in shown):
+            yield f"{CORRECTED}: by people's labels and the judge together"
         if any(one.n_undefined or one.n_missing for one in shown):
             yield "n: rows with a score, if some have none"
         if summary.leads:

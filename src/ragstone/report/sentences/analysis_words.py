@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.messages import Reason, argument, call
 from ragstone.judges.judge import LOCAL
-from ragstone.report.number_format import short_name
+from ragstone.report.number_format import ends, number, short_name
 
 from . import Facts, Sentence, and_more, count, counted, plain, several
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.judge_identity import CheckedRun
+    from ragstone.analysis.calibration.judge_identity import CheckedRun, CorrectedMean
 
 
 def _same_inputs(facts: Facts) -> str:
@@ -415,6 +415,14 @@ def badge(found: "CheckedRun") -> str:
     if len(earned) < 2:
         return f"checked against people on {''.join(map(short_name, earned))}"
     return f"checked against people on {len(earned)} of {of} metrics"
+
+
+def corrected(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
+    """A mean that labels corrected, with its interval; empty without one."""
+    if mean is None:
+        return ""
+    value, inside = number(mean.value, percent=percent), ends(mean.low, mean.high, percent=percent)
+    return f"{value} ({inside}) corrected by people"
 
 
 NO_LABEL = "no_label_checked"

@@ -272,6 +272,7 @@ def _estimates(
 ) -> dict[str, object]:
     themselves = summary.themselves if summary else NOBODY
     groups = Groups(run.estimate_list)
+    checked = checked_against_people(run.path, run.form)
     fields = [one for one in groups.fields if one in run.form.by] or groups.fields
     by = asked.one("by", SYSTEM)
     if by not in fields and not tagged_apart:
@@ -300,7 +301,7 @@ def _estimates(
         shown = shown_estimates(
             groups.whole, path=path, opens=opens, opened=opened,
             same=summary.same if summary else (), themselves=themselves,
-            lie=scores.lie, weights=scores.weights, suites=run.form.suites,
+            lie=scores.lie, weights=scores.weights, suites=run.form.suites, checked=checked,
         )  # fmt: skip
         return {**rest, "estimates": shown}
     system = _system(asked, groups.systems, themselves)
@@ -308,7 +309,7 @@ def _estimates(
     values, rarer = slice_values(by, ones)
     shown = shown_estimates(
         [one for one in ones if one.group[by] in values],
-        path=path, opens=opens, opened=opened, by=by, suites=run.form.suites,
+        path=path, opens=opens, opened=opened, by=by, suites=run.form.suites, checked=checked,
     )  # fmt: skip
     of_system = _systems(asked, groups.systems, system, "estimates")
     return {**rest, "estimates": shown, "of_system": of_system, "rarer": rarer}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 from markupsafe import Markup
 
+from ragstone.analysis.calibration.judge_identity import checked_against_people
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
 from ragstone.report import charts
@@ -163,6 +164,7 @@ def _means(run: Run, layout: Layout, suite: str, asked: Asked) -> ShownEstimates
         opened=asked.all("open"),
         suites=[_asked_as(run, suite)],
         called=called,
+        checked=checked_against_people(run.path, run.form),
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from ragstone.analysis.calibration.judge_identity import CheckedRun
 from ragstone.analysis.summaries.run_summary import Histograms, WeightShares
 from ragstone.report import charts
 from ragstone.report.number_format import (
@@ -32,6 +33,7 @@ from ragstone.report.number_format import (
 from ragstone.report.page import IntervalCell, Scale
 from ragstone.report.pages.full_run_page import slice_values
 from ragstone.report.reason_words import short_words
+from ragstone.report.sentences.analysis_words import corrected
 from ragstone.run import Estimate
 from ragstone.web.templating import cut_alike, drawn, minus
 
@@ -143,6 +145,7 @@ NOBODY: Mapping[str, Collection[str]] = {}
 NO_HISTOGRAMS: Histograms = {}
 NO_WEIGHTS: WeightShares = {}
 NO_NAMES: Mapping[str, str] = {}
+NOT_CHECKED = CheckedRun({})
 REASONS = 2
 
 
@@ -161,6 +164,7 @@ class EstimateRow:
         why: Why there is no value, each reason with how many.
         bounds: Between which ends the mean would lie if nothing were missing.
         weight: The share of its weight that a composite is made of; empty if that is all.
+        corrected: The mean that people's labels corrected, as it is written; empty if they did not.
         shared: Whether it stands for all systems, which have the same inputs.
         itself: Whether the metric compares the system with itself.
         word: What a suite calls the value, or that it is beyond a limit.
@@ -176,9 +180,15 @@ class EstimateRow:
     why: str
     bounds: str
     weight: str
+    corrected: str
     shared: bool
     itself: bool
     word: str
+
+    @property
+    def below(self) -> bool:
+        """Whether a line below tells more."""
+        return bool(self.bounds or self.weight or self.corrected)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +226,7 @@ class MetricEstimates:
     @property
     def height(self) -> int:
         """The rows of its table, with those that stand below others."""
-        return len(self.rows) + sum(bool(row.bounds or row.weight) for row in self.rows)
+        return len(self.rows) + sum(row.below for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +277,7 @@ def shown_estimates(
     weights: WeightShares = NO_WEIGHTS,
     suites: Sequence[str] = (),
     called: Mapping[str, str] = NO_NAMES,
+    checked: CheckedRun = NOT_CHECKED,
 ) -> ShownEstimates:
     """The estimates as they are shown.
 
@@ -282,6 +293,7 @@ def shown_estimates(
         weights: The share of a composite's weight that its scores are made of.
         suites: Those of the run.
         called: Other names of metrics.
+        checked: What people's labels show about the judges.
     """
     grouped = by_metric(estimates)
     most = max((len(ones) for ones in grouped.values()), default=0)
@@ -299,7 +311,10 @@ def shown_estimates(
         lacking = as_one(ones) if by == SYSTEM else None
         shown = [lacking] if lacking else ones[:1] if merged else ones
         all_of = len(ones) if merged or lacking else 0
-        rows = (_row(one, by, all_of, one in own, lie, weights, suites, shorter) for one in shown)
+        rows = (
+            _row(one, by, all_of, one in own, lie, weights, suites, shorter, checked)
+            for one in shown
+        )
         best = _best([one for one in ones if one not in own])
         scale = scale_for(name)
         differs = scale != scales[ones[0].family]
@@ -348,6 +363,7 @@ def _row(
     weights: WeightShares,
     suites: Sequence[str],
     shorter: Mapping[str, str],
+    checked: CheckedRun,
 ) -> EstimateRow:
     in_hundred, who = in_percent(suites), one.group.get(by, "")
     key = (one.metric, one.group.get(SYSTEM, ""))
@@ -358,6 +374,7 @@ def _row(
     weight = weights.get(key, 1.0) if by == SYSTEM else 1.0
     low, high = sorted((one.worst or 0.0, one.best or 0.0))
     bounded = one.n_missing and there and one.worst is not None and one.best is not None
+    mean = checked.corrected(one.metric, {} if merged else one.group)
     everybody = f"all {merged}{', same inputs' if there else ''}"
     return EstimateRow(
         everybody if merged else who or "all answers",
@@ -370,6 +387,7 @@ def _row(
         "" if there else reasons_counted(one),
         minus(ends(low, high, percent=in_hundred)) if bounded else "",
         percent(weight, 0) if there and weight < 1 else "",
+        minus(corrected(mean, percent=in_hundred)),
         bool(merged),
         itself,
         band(one, suites),
