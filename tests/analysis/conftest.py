@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from ragstone.run import Estimate, Run
-from ragstone.run.folder.schemas import Manifest
+from ragstone.run.folder.schemas import NO_DATA, Manifest
 
 MISSING = "missing"
 Score = float | None | str
@@ -31,7 +31,9 @@ class MadeRun(Run):
 
     @property
     def form(self) -> Manifest:
-        return Manifest.model_construct(cluster="question_id", judged=[], ragstone="0")
+        return Manifest.model_construct(
+            cluster="question_id", judged=[], ragstone="0", metrics=self.names, data=NO_DATA
+        )
 
     @property
     def estimate_list(self) -> tuple[Estimate, ...]:

@@ -327,11 +327,12 @@ def test_a_corrected_quantity_is_decided_on_in_place_of_the_judges(run: Make) ->
     assert gate(made, "hit >= 0.85").decision == "pass"
     result = gate(made, "hit >= 0.85", corrected=corrected)
     assert (result.decision, only(result).value, only(result).counted) == ("fail", 0.6, "labels")
+    assert (gate(made, "hit >= 0.85").corrected, result.corrected) == ((), ("hit",))
 
 
 def test_without_labels_for_it_a_requirement_says_that_it_is_not_corrected(run: Make) -> None:
     result = gate(run(hit=zeros(100, 95)), "hit >= 0.8", corrected=lambda *_: None)
-    assert result.decision == "pass"
+    assert (result.decision, result.corrected) == ("pass", ())
     assert tuple(map(explain, result.notes)) == (
         "hit: no labels correct it for one, so it is decided on the judges' own scores.",
     )
@@ -484,6 +485,8 @@ def test_the_record_has_everything_by_its_name(run: Make) -> None:
             found.pop(name, None)
         plain = {name: value for name, value in found.items() if name != "adjusted"}
         given = {name: getattr(known, name) for name in plain}
+        if checked := given.get("checked"):
+            given["checked"] = checked.to_dict()
         assert json.dumps(plain) == json.dumps(given)
     assert record["notes"] == ["hit: uncorrected?systems=one"]
 

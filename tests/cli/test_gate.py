@@ -171,3 +171,26 @@ def test_missing_scores_are_status_4(run_gate: Gate, tmp_path: Path) -> None:
     assert outcome.status == 4
     assert outcome.json["requirements"][0]["decision"] == "missing"
     assert outcome.json["requirements"][0]["n_missing"] == 20
+
+
+def test_the_gate_says_whose_numbers_it_decides_on(
+    answers: Path, run_gate: Gate, tmp_path: Path
+) -> None:
+    own = run_gate(answers, "-r", "faithfulness >= 0.8", "--system", "good")
+    assert "PASS by the local judge's numbers" in own.out
+    assert "numbers  the local judge, which no label has checked here" in own.out
+    counted = run_gate(answers, "-r", "exact_match >= 0.8", "--system", "good")
+    assert "PASS  1 holds" in counted.out
+    labels = tmp_path / "labels.csv"
+    rows = [f"q{at}-{system},ann,1" for at in range(30) for system in ("good", "bad")]
+    labels.write_text("\n".join(["id,annotator,faithfulness", *rows]), encoding="utf-8")
+    arguments = (answers, "-r", "faithfulness >= 0.8", "--labels", labels)
+    corrected = run_gate(*arguments)
+    assert "PASS  2 hold" in corrected.out
+    assert "the local judge, faithfulness corrected by 60 labels of people" in corrected.out
+    record = run_gate(*arguments, "--json").json
+    assert record["corrected"] == ["faithfulness"]
+    assert record["checked"]["faithfulness"]["judges"] == ["local"]
+    # A paired difference is never corrected.
+    both = run_gate(*arguments, "--no-worse-than", "bad:0.5", "--only", "faithfulness")
+    assert "by the local judge's numbers" in both.out

@@ -3,6 +3,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
 from ragstone.analysis.release_gate.release_gate import Decided, GateResult
 from ragstone.report.page import (
     Banner,
@@ -172,6 +173,38 @@ def test_the_banner_has_the_verdict_and_what_to_do(page: Callable[..., Page]) ->
     assert isinstance(banner, Banner)
     assert (banner.word, banner.tone) == ("FAIL", "bad")
     assert banner.lines[1].startswith("At least one requirement is shown not to be met")
+
+
+def test_the_verdict_says_on_whose_numbers_it_is_decided(page: Callable[..., Page]) -> None:
+    def said(*judges: str, lacks: str | None = "no_label_checked", **known: Any) -> tuple[str, str]:
+        checked = CheckedRun({"hit": CheckedMetric(judges, 0, None, lacks)} if judges else {})
+        made = page(decided(**known), checked=checked, corrected=known.pop("corrected", ()))
+        banner, facts = made.sections[0].blocks[0], made.sections[1].blocks[0]
+        assert isinstance(banner, Banner)
+        assert isinstance(facts, Facts)
+        assert made.said.startswith(f"{banner.word}: ")
+        return banner.word, plain(facts.rows[1].words)
+
+    local = "the local judge, which no label has checked here"
+    assert said("local") == ("PASS by the local judge's numbers", local)
+    assert said("local", decision="fail") == ("FAIL by the local judge's numbers", local)
+    assert said("local", decision="cannot_tell") == ("CANNOT TELL", local)
+    assert said("a:m", lacks=None) == (
+        "PASS by a:m's numbers", "a:m, checked against people on hit"
+    )  # fmt: skip
+    assert said("local", "a:m")[0] == "PASS by the numbers of the local judge and a:m"
+    assert said() == ("PASS", "no judge's opinion: by people, counted or measured")
+
+
+def test_numbers_that_labels_correct_are_not_called_the_judges(page: Callable[..., Page]) -> None:
+    checked = CheckedRun({"hit": CheckedMetric(("local",), 0, None, "no_label_checked")})
+    ones = [decided(group={"system": name}, counted="labels", n=30) for name in "ab"]
+    made = page(*ones, ones[0], checked=checked, corrected=("hit",))
+    assert made.said.startswith("PASS: ")
+    (facts,) = made.sections[1].blocks
+    assert isinstance(facts, Facts)
+    said = "the local judge, hit corrected by 60 labels of people"
+    assert plain(facts.rows[1].words) == said
 
 
 def test_what_would_decide_all_that_is_open_is_said() -> None:

@@ -251,6 +251,9 @@ def test_an_outline_stands_in_and_its_lines_hang(page_of: PageOf) -> None:
 def test_the_banner_says_verdict_and_advice_beside_its_bar(page_of: PageOf) -> None:
     page = page_of(Banner("FAIL", "bad", ("1 broken", "Look at it.")))
     assert lines(page) == ["█", "█  FAIL  1 broken", "█        Look at it.", "█"]
+    word = "PASS by the numbers of a long name"
+    long = page_of(Banner(word, "good", ("1 holds", "Go on.")))
+    assert lines(long) == ["█", f"█  {word}  1 holds", "█  Go on.", "█"]
 
 
 def test_sections_have_headings_and_a_line_between_blocks() -> None:

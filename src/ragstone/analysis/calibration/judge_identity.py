@@ -364,6 +364,11 @@ class CheckedRun:
         return tuple(name for name, one in self.metrics.items() if one.lacks is None)
 
     @property
+    def judges(self) -> tuple[str, ...]:
+        """Whose opinions they are."""
+        return tuple(dict.fromkeys(name for one in self.metrics.values() for name in one.judges))
+
+    @property
     def lacks(self) -> str | None:
         """Why the judges are not to be believed on any metric; None where they are on some."""
         if self.earned or not self.metrics:

@@ -47,6 +47,8 @@ class Check:
     """``example_id`` and ``value``: scores, or the differences of pairs."""
     same: bool = False
     """Whether both sides were judged on the same: it holds, and no p of it is looked at."""
+    corrected: bool = False
+    """Whether labels corrected the quantity, so that it is not the judge's alone."""
 
     def worst(self, most: int) -> tuple[tuple[str, float], ...]:
         """The worst examples by distance from the bar, ties in the order of the data."""
@@ -172,7 +174,10 @@ def _required(
                 quantity = owing(instead, quantity)
             elif corrected is not None:
                 uncorrected.append(system)
-            yield Check(one.text, one.metric, system, one.bar, scale.better, quantity, rows)
+            yield Check(
+                one.text, one.metric, system, one.bar, scale.better, quantity, rows,
+                corrected=instead is not None,
+            )  # fmt: skip
         if corrected is not None and uncorrected:
             notes.append(reason("uncorrected", of=one.metric, systems="\n".join(uncorrected)))
 

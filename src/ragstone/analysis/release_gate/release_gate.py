@@ -1,12 +1,13 @@
 """Gate: may this be shipped? Requirements on every system, with the error rate stated."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import ceil
 from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.analysis.calibration.calibrate import corrected_quantities
+from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import same_inputs_reason
 from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
@@ -145,6 +146,8 @@ class GateResult(Displayable):
 
     Attributes:
         run: The run that was checked.
+        checked: What people's labels show about the judges of the metrics it is decided on.
+        corrected: Those of which labels correct the numbers of every system.
         without_corrections: The decision on the numbers as the judges left them; None where people
             corrected nothing, or where nothing of it was read.
     """
@@ -156,6 +159,8 @@ class GateResult(Displayable):
     max_missing: float
     on: On
     notes: tuple[str, ...]
+    checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
+    corrected: tuple[str, ...] = ()
     without_corrections: "GateResult | None" = None
 
     without_overrules = Renamed("without_corrections")
@@ -163,6 +168,11 @@ class GateResult(Displayable):
     def __repr__(self) -> str:
         requirements = len(self.requirements)
         return f"GateResult({str(self.run.path)!r}, {self.decision}, {requirements} requirements)"
+
+    @property
+    def judged(self) -> CheckedRun:
+        """The judges on whose own numbers it is decided."""
+        return self.checked.on([one for one in self.checked.metrics if one not in self.corrected])
 
     @property
     def exit_status(self) -> int:
@@ -178,6 +188,8 @@ class GateResult(Displayable):
             "max_missing": self.max_missing,
             "on": self.on,
             "adjusted": "holm",
+            "checked": self.checked.to_dict(),
+            "corrected": list(self.corrected),
             "requirements": [one.to_dict() for one in self.requirements],
             "notes": list(self.notes),
             "without_overrules": self.without_corrections and self.without_corrections.to_dict(),
@@ -287,7 +299,13 @@ def gate(
         outcomes = {one.decision for one in decided}
         first = next(one for one in GRAVEST_FIRST if one in outcomes)
         said = tuple(dict.fromkeys([*correction_notes, *notes]))
-        return GateResult(of, first, decided, level, max_missing, on, said)
+        told = dict.fromkeys(one.metric for one in checks if not one.same)
+        own = {one.metric for one in checks if not one.same and not one.corrected}
+        return GateResult(
+            of, first, decided, level, max_missing, on, said,
+            checked_against_people(of.path, of.form).on(told),
+            tuple(metric for metric in told if metric not in own),
+        )  # fmt: skip
 
     result = on_the_numbers_of(opened)
     if not opened.sees_corrections or not _any_corrected(opened, _several(no_worse_than)):

@@ -17,7 +17,7 @@ from ragstone.analysis.release_gate.release_gate import (
 )
 from ragstone.core.messages import Reason, argument, call
 from ragstone.report.console import command
-from ragstone.report.number_format import counted, percent
+from ragstone.report.number_format import counted, percent, short_name
 from ragstone.report.page import (
     Banner,
     Cell,
@@ -44,6 +44,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_notes import Reported
+from ragstone.report.sentences.analysis_words import judges_checked, judges_named
 from ragstone.report.worst_examples import Failing, example_item
 from ragstone.run.folder.remote_folder import named
 
@@ -79,7 +80,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         result: The result of the gate.
         examples: The worst examples of requirements that do not pass, as ``failing`` finds them.
     """
-    word, _, tone = VERDICTS[result.decision]
+    word, tone = f"{VERDICTS[result.decision][0]}{_by_judges(result)}", VERDICTS[result.decision][2]
     lines = [f"{headline(result)}", _without_corrections(result), advice(result)]
     about = Note("run", (strong(named(run.path)), quiet(f"  {run.form.data.source}")))
     return Page(
@@ -88,13 +89,33 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         said=f"{word}: {lines[0]}",
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
-            section(Facts((about, *_to_label(run, result)))),
+            section(Facts((about, Note("numbers", _whose(result)), *_to_label(run, result)))),
             section(_table(result, examples)),
             small_print(_small_print(result)),
         ),
         notes=result.notes,
         record=lambda: _record(result, examples),
     )
+
+
+def _by_judges(result: GateResult) -> str:
+    """On whose numbers it passes or fails; empty where labels correct all, or nobody judged."""
+    judges = result.judged.judges
+    if not judges or result.decision not in ("pass", "fail"):
+        return ""
+    named = judges_named(judges)
+    return f" by the numbers of {named}" if " and " in named else f" by {named}'s numbers"
+
+
+def _whose(result: GateResult) -> str:
+    """Whose the numbers are, how many labels correct them, and whether labels checked the rest."""
+    parts = [judges_checked(result.judged)]
+    for metric in result.corrected:
+        judges = judges_named(result.checked.on([metric]).judges) or "people"
+        labels = {one.group["system"]: one.n for one in result.requirements if one.metric == metric}
+        by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
+        parts.append(f"{judges}, {short_name(metric)} {by}")
+    return "; ".join(filter(None, parts)) or "no judge's opinion: by people, counted or measured"
 
 
 def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:

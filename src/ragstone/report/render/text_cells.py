@@ -443,17 +443,18 @@ def draw_bar(bar: Bar, width: int) -> Text:
 
 
 def banner_lines(banner: Banner, console: Console, width: int) -> Iterator[Text]:
-    """The verdict next to a vertical bar in its colour."""
-    style, word = TONES[banner.tone], banner.word
+    """The verdict next to a vertical bar in its colour; the lines stand beside a short one."""
+    style, word = TONES[banner.tone], f"{banner.word}  "
+    first, *more = banner.lines
+    indent = " " * len(word) if len(word) < width / 3 else ""
+    head = Text.assemble((word[len(indent) :], f"bold {style}"), (first, HEAD))
+    lead = word[: len(indent)]
     yield Text("█", style)
-    first = True
-    for at, said in enumerate(banner.lines):
-        lines = Text(said, HEAD if at == 0 else "").wrap(console, max(width - len(word) - 5, 20))
-        for line in lines:
+    for said in (head, *map(Text, more)):
+        for line in said.wrap(console, max(width - len(indent) - 3, 20)):
             line.rstrip()
-            lead = (word if first else "").ljust(len(word) + 2)
-            first = False
             yield plain_line(Text.assemble(("█  ", style), (lead, f"bold {style}"), line))
+            lead = indent
     yield Text("█", style)
 
 

@@ -398,7 +398,7 @@ def judges_checked(found: "CheckedRun") -> str:
     """Whose opinions these metrics are, and whether labels checked them; empty if nobody's."""
     if not found.metrics:
         return ""
-    judges = judges_named(name for one in found.metrics.values() for name in one.judges)
+    judges = judges_named(found.judges)
     if found.lacks == NO_LABEL:
         return f"{judges}, which no label has checked here"
     return f"{judges}, {badge(found)}"
