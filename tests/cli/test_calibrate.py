@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 
 import polars as pl
@@ -129,6 +130,10 @@ def test_corrected_numbers_are_seen_where_numbers_are_seen(
     assert rows.filter(metric="precision")["corrected"].null_count() == len(found)
     ragstone("report", piers, "--out", tmp_path / "report.html")
     assert seen in (tmp_path / "report.html").read_text("utf-8")
+    copytree(piers, tmp_path / "again")
+    compared = ragstone("compare", piers, tmp_path / "again")
+    assert "the local judge, checked against people on unsupported_claim" in compared.out
+    assert compared.out.count(seen.removesuffix(" corrected by people")) == 2
 
 
 def test_passport_of_another_judge_is_void_and_says_why(

@@ -145,6 +145,9 @@ def test_a_run_that_was_corrected_is_summed_up_anew(folder: Path) -> None:
     example = str(run.examples(["id"])["id"][0])
     run.correct(example, "response", {"response_type": "refuse"}, author="Ann", reason="it does")
     assert place.stamp("run") != before
+    before = place.stamp("run")
+    (folder / "run" / "judge_passport.json").write_text("{}", encoding="utf-8")
+    assert place.stamp("run") != before
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\xff\x00", b'{"comparisons": 3}'])

@@ -15,6 +15,7 @@ from threading import Event, Lock, Thread
 from typing import TypeVar
 
 from ragstone.analysis import compare
+from ragstone.analysis.calibration.judge_identity import NAME as PASSPORT
 from ragstone.analysis.comparison.comparison_result import Comparisons
 from ragstone.analysis.summaries.failure_stages import FailureGroups, failures
 from ragstone.analysis.summaries.run_summary import Summary, summarise
@@ -490,13 +491,13 @@ def _estimates(one: FoundRun) -> Sequence[Estimate]:
 
 def _run_version(file: Path) -> RunVersion:
     """Of the run with this ``run.json``, which has the checksums of all its tables."""
-    try:
-        content = blake2b(file.read_bytes(), digest_size=16).hexdigest()
-    except OSError:
-        content = ""
+    content = blake2b(digest_size=16)
+    for one in (file, file.parent / f"{PASSPORT}.json"):
+        with suppress(OSError):
+            content.update(one.read_bytes())
     with suppress(RagstoneError):
-        return file.parent.name, content, Store(file.parent).stamp()
-    return file.parent.name, content
+        return file.parent.name, content.hexdigest(), Store(file.parent).stamp()
+    return file.parent.name, content.hexdigest()
 
 
 def _glance(file: Path) -> RunVersion:

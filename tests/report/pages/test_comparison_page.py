@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.comparison.comparison_result import (
     NARROW,
     Comparison,
@@ -32,6 +33,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.pages.comparison_page import comparison_page, weights_page
 from ragstone.report.render.terminal import as_text
+from ragstone.report.sentences.analysis_words import whose_numbers
 
 Make = Callable[..., Comparison]
 
@@ -62,6 +64,32 @@ def found(*ones: Comparison, **known: Any) -> Comparisons:
 
 def rows(page: Page) -> list[Row]:
     return page.tables[0].rows
+
+
+def test_the_header_says_whose_numbers_are_compared_and_a_line_what_labels_corrected() -> None:
+    means = (({"system": "one"}, CorrectedMean(0.5, 0.25, 0.75, 30)),)
+    run = CheckedRun({"hit": CheckedMetric(("local",), 30, 0.5, None, means)}, 30, 2)
+    checked = {name: run.of_system(name) for name in ("one", "two")}
+    sliced = compared(slice={"half": "first"})
+    result = found(compared(), compared(metric="mrr"), sliced, checked=checked)
+    page = comparison_page(result)
+    printed = as_text(page, 160)
+    assert "numbers   the local judge, checked against people on hit" in printed
+    line = "hit corrected by people, over all answers: one 0.500 (0.250 – 0.750)\n"
+    assert printed.count(line) == printed.count("corrected by people") == 1
+    record: Any = page.record()
+    first, other, of_slice = record["comparisons"]
+    assert first["corrected_a"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n_labels": 30}
+    nothing = [first["corrected_b"], other["corrected_a"], of_slice["corrected_a"]]
+    assert nothing == [None] * 3
+    assert record["checked"]["two"]["hit"]["checked"] is True
+    none = CheckedRun({"hit": CheckedMetric(("openai:m",), 0, None, "no_label_checked")})
+    both = found(compared(), checked={"one": run.of_system("one"), "two": none})
+    assert whose_numbers(both.checked) == (
+        "one: the local judge, checked against people on hit; "
+        "two: openai:m, which no label has checked here"
+    )
+    assert whose_numbers({"one": CheckedRun({})}).startswith("no judge's opinion")
 
 
 def interval(row: Row) -> IntervalCell:

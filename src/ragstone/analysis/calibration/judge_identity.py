@@ -381,6 +381,14 @@ class CheckedRun:
         """The same for some of the metrics alone."""
         return replace(self, metrics={m: one for m, one in self.metrics.items() if m in metrics})
 
+    def of_system(self, system: str) -> "CheckedRun":
+        """The same for one system alone, whose corrected means then are the whole's."""
+        metrics = {}
+        for metric, one in self.metrics.items():
+            mean = self.corrected(metric, {"system": system})
+            metrics[metric] = replace(one, corrected=(({}, mean),) if mean else ())
+        return replace(self, metrics=metrics, systems=1)
+
     def to_dict(self) -> dict[str, Any]:
         """By metric, as plain data."""
         return {metric: one.to_dict() for metric, one in self.metrics.items()}

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
 from ragstone.analysis.scored_run import Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason
@@ -26,6 +27,7 @@ from .compared_systems import (
     NO_PLACE,
     Bools,
     Match,
+    Side,
     matches_between,
     matches_within,
     runs_of,
@@ -190,7 +192,15 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         margin=plan.margin,
         seed=plan.seed,
         resamples=asked.resamples,
+        checked={
+            side.name: _checked(side, plan.metrics) for match in plan.matches for side in match
+        },
     )
+
+
+def _checked(side: Side, metrics: Sequence[str]) -> CheckedRun:
+    run = side.scored.run
+    return checked_against_people(run.path, run.form).on(metrics).of_system(side.system)
 
 
 def _judged(

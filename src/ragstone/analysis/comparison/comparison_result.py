@@ -1,12 +1,13 @@
 """Comparison results: verdict and numbers for two systems, and a ranking by paired wins."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ragstone.analysis.calibration.judge_identity import CheckedRun, CorrectedMean
 from ragstone.core.messages import Displayable, reason
 from ragstone.stats.comparison.preference_models import bradley_terry
 
@@ -235,7 +236,8 @@ class Comparisons(Displayable):
     ``family`` is the number of tests the p-values are adjusted for,
     ``equivalence_family`` the same for tests of equivalence. ``ranking`` orders the
     systems of a run on each metric, if there are more than two and every pair is
-    compared. ``notes`` say what was left out, and why.
+    compared. ``notes`` say what was left out, and why. ``checked`` says by system what people's
+    labels show about the judges of the metrics.
     """
 
     comparisons: tuple[Comparison, ...]
@@ -250,6 +252,7 @@ class Comparisons(Displayable):
     margin: float | None
     seed: int
     resamples: int
+    checked: Mapping[str, CheckedRun] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         pairs, metrics = len(self.between()), len({one.metric for one in self.comparisons})
@@ -258,7 +261,7 @@ class Comparisons(Displayable):
     def to_dict(self) -> dict[str, Any]:
         """As plain data."""
         return {
-            "comparisons": [one.to_dict() for one in self.comparisons],
+            "comparisons": [one.to_dict() | self._corrected(one) for one in self.comparisons],
             "ranking": [one.to_dict() for one in self.ranking],
             "notes": list(self.notes),
             "runs": list(self.runs),
@@ -270,7 +273,18 @@ class Comparisons(Displayable):
             "margin": self.margin,
             "seed": self.seed,
             "resamples": self.resamples,
+            "checked": {name: of.to_dict() for name, of in self.checked.items()},
         }
+
+    def corrected(self, one: Comparison, system: str) -> CorrectedMean | None:
+        """The mean over all answers of a system that labels corrected; None if they did not."""
+        found = self.checked.get(system) if one.slice is None else None
+        return None if found is None else found.corrected(one.metric, {})
+
+    def _corrected(self, one: Comparison) -> dict[str, Any]:
+        sides = {"corrected_a": one.a, "corrected_b": one.b}
+        means = {name: self.corrected(one, system) for name, system in sides.items()}
+        return {name: mean and asdict(mean) for name, mean in means.items()}
 
     def between(self) -> dict[tuple[str, str], Sequence[Comparison]]:
         """The comparisons of each pair of systems."""

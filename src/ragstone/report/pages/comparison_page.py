@@ -28,6 +28,7 @@ from ragstone.report.page import (
     Number,
     P,
     Page,
+    Paragraphs,
     Phrase,
     Row,
     RowName,
@@ -43,6 +44,7 @@ from ragstone.report.page import (
     table,
 )
 from ragstone.report.reason_words import words
+from ragstone.report.sentences.analysis_words import whose_numbers, with_interval
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair per cluster"),
@@ -68,7 +70,8 @@ def comparison_page(found: Comparisons) -> Page:
     """The header, a table for each pair of systems, the ranking, and the small print."""
     sections = [section(_comparison_header(found))]
     for (a, b), ones in found.between().items():
-        sections.append(Section((_pair_table(ones, found),), _title(a, b, ones)))
+        below = Paragraphs(tuple(corrected_lines(ones, found)))
+        sections.append(Section((_pair_table(ones, found), below), _title(a, b, ones)))
     if ranked := _ranked(found):
         about = quiet(
             "  Bradley-Terry: probability of winning against a system of average strength"
@@ -91,9 +94,19 @@ def _comparison_header(found: Comparisons) -> Facts:
     what = (strong(" against ".join(found.runs)), f"  {pairs} of systems · {metrics}")
     return Facts((
         Note("compared", what),
+        Note("numbers", whose_numbers(found.checked)),
         Note("paired", f"question by question{cluster}"),
         Note("margin", margin),
     ))  # fmt: skip
+
+
+def corrected_lines(ones: Iterable[Comparison], found: Comparisons) -> Iterator[str]:
+    """The means of two systems that labels corrected, a line a metric."""
+    for one in ones:
+        means = {system: found.corrected(one, system) for system in (one.a, one.b)}
+        if shown := [f"{name} {with_interval(mean)}" for name, mean in means.items() if mean]:
+            name = short_name(one.metric)
+            yield f"{name} corrected by people, over all answers: {', '.join(shown)}"
 
 
 def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:

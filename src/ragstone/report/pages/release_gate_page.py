@@ -44,7 +44,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_notes import Reported
-from ragstone.report.sentences.analysis_words import judges_checked, judges_named
+from ragstone.report.sentences.analysis_words import NO_OPINION, judges_checked, judges_named
 from ragstone.report.worst_examples import Failing, example_item
 from ragstone.run.folder.remote_folder import named
 
@@ -115,7 +115,7 @@ def _whose(result: GateResult) -> str:
         labels = {one.group["system"]: one.n for one in result.requirements if one.metric == metric}
         by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
         parts.append(f"{judges}, {short_name(metric)} {by}")
-    return "; ".join(filter(None, parts)) or "no judge's opinion: by people, counted or measured"
+    return "; ".join(filter(None, parts)) or NO_OPINION
 
 
 def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:

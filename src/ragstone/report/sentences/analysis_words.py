@@ -417,12 +417,28 @@ def badge(found: "CheckedRun") -> str:
     return f"checked against people on {len(earned)} of {of} metrics"
 
 
+def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:
+    """Whose numbers are compared, and whether labels checked them."""
+    said: dict[str, list[str]] = {}
+    for name, found in checked.items():
+        said.setdefault(judges_checked(found) or NO_OPINION, []).append(name)
+    if len(said) == 1:
+        return next(iter(said))
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in said.items())
+
+
+NO_OPINION = "no judge's opinion: by people, counted or measured"
+
+
 def corrected(mean: "CorrectedMean | None", *, percent: bool = False) -> str:
     """A mean that labels corrected, with its interval; empty without one."""
-    if mean is None:
-        return ""
-    value, inside = number(mean.value, percent=percent), ends(mean.low, mean.high, percent=percent)
-    return f"{value} ({inside}) corrected by people"
+    return "" if mean is None else f"{with_interval(mean, percent=percent)} corrected by people"
+
+
+def with_interval(mean: "CorrectedMean", *, percent: bool = False) -> str:
+    """A mean and the ends of its interval."""
+    value = number(mean.value, percent=percent)
+    return f"{value} ({ends(mean.low, mean.high, percent=percent)})"
 
 
 NO_LABEL = "no_label_checked"

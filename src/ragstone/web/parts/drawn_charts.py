@@ -30,8 +30,9 @@ from ragstone.report.number_format import (
     short_name,
 )
 from ragstone.report.page import Tone
-from ragstone.report.pages.comparison_page import ADJUSTED
+from ragstone.report.pages.comparison_page import ADJUSTED, corrected_lines
 from ragstone.report.reason_words import words
+from ragstone.report.sentences.analysis_words import whose_numbers
 from ragstone.report.sentences.run_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
 from ragstone.web.templating import drawn
 
@@ -286,6 +287,8 @@ def _forest_row(one: Comparison, reach: float, name: str, path: str) -> ForestRo
 
 def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
     one = ones[0]
+    yield f"Numbers: {whose_numbers(found.checked)}."
+    yield from (f"{line}." for line in corrected_lines(ones, found))
     yield (
         f"{one.a} minus {one.b} on the same questions, in the metric's own direction: the shape, "
         "the word and the colour of the verdict say whether that is better."
