@@ -10,6 +10,7 @@ from scipy.stats import binomtest
 
 from ragstone import evaluate
 from ragstone.analysis.comparison.compared_systems import matches_within
+from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS
 from ragstone.analysis.release_gate.gate_checks import Check, standings
 from ragstone.analysis.release_gate.gate_requirements import (
     Bound,
@@ -584,6 +585,13 @@ def test_what_has_the_same_inputs_is_not_one_of_the_family(baseline: Path, tmp_p
     assert tested.p == tested.p_adjusted
     alone = only(gate(evaluate(rows(20), metrics="exact_match"), no_worse_than=f"{baseline}:0.02"))
     assert (tested.decision, tested.p_adjusted) == (alone.decision, alone.p_adjusted)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_no_pairs_are_asked_for_where_none_differs(run: Make, value: float) -> None:
+    scores = {"hit": [value] * 8}
+    one = only(gate(run({"new": scores, "old": scores}), no_worse_than="old:0.02"))
+    assert (one.state, one.n_needed, one.n_needed_reason) == ("open", None, NO_PAIR_DIFFERS)
 
 
 def test_only_some_metrics_are_to_be_no_worse(run: Make) -> None:

@@ -1,15 +1,19 @@
 """What is said of two systems on a handful of pairs, worked out by hand."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import ceil
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragstone.analysis.comparison.comparability import measured_by
+from ragstone.analysis.comparison.compare import _judged
 from ragstone.analysis.comparison.compared_systems import Values
-from ragstone.analysis.comparison.comparison_result import Comparison
+from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS, Comparison
 from ragstone.analysis.comparison.paired_scores import (
     About,
     ComparisonSettings,
@@ -21,9 +25,11 @@ from ragstone.analysis.scored_run import Scored, ValueRange
 from ragstone.run import Estimate
 from ragstone.run.folder.schemas import Manifest
 from ragstone.run.settings import ModelNames, RunSettings
+from ragstone.stats.comparison.differences import mcnemar_exact
 from tests.analysis.conftest import MadeRun
 
 SHARE = ValueRange(0.0, 1.0, "+", rate=False)
+RATE = replace(SHARE, rate=True)
 ABOUT = About("mrr", "own", "a", "b", None)
 ASKED = ComparisonSettings(0.95, 0.05, 0, 100)
 
@@ -58,6 +64,81 @@ def test_of_the_same_inputs_the_values_alone_are_told() -> None:
     assert (found.verdict, found.n_pairs, found.margin) == ("same", 3, 0.05)
     assert (found.wins, found.ties, found.losses) == (0, 2, 1)
     assert found.reasons == ("same_inputs?differing=1&pairs=3",)
+
+
+def open_one(family: int, a: Sequence[float], b: Sequence[float], better: str = "+") -> Comparison:
+    """The comparison of rates in a family whose other tests show nothing."""
+    scale = replace(RATE, better=better)
+    one = compare_pairs(ABOUT, pairs(a, b), scale, replace(ASKED, margin=0.02))
+    others = [replace(one, p=1.0, low=-1.0, high=1.0)] * (family - 1)
+    return _judged([one, *others], "holm", ASKED)[0]
+
+
+def rates(only_a: int, only_b: int, both: int, neither: int) -> tuple[list[float], list[float]]:
+    a = [1.0] * only_a + [0.0] * only_b + [1.0] * both + [0.0] * neither
+    b = [0.0] * only_a + [1.0] * only_b + [1.0] * both + [0.0] * neither
+    return a, b
+
+
+def test_a_difference_that_only_the_correction_hides_needs_the_pairs_that_show_it() -> None:
+    """McNemar's p is that of 5 heads in 25; z of p / 2 has to become z of .05 / 25 / 2."""
+    one = open_one(25, *rates(5, 20, 12, 23))
+    assert one.low == pytest.approx(-0.391, abs=5e-4)
+    assert one.high == pytest.approx(-0.091, abs=5e-4)
+    p = stats.binomtest(5, 25).pvalue
+    by_hand = 60 * (stats.norm.isf(0.05 / 25 / 2) / stats.norm.isf(p / 2)) ** 2
+    assert (one.verdict, one.needed_for, one.n_needed) == ("cannot_tell", "difference", 70)
+    assert one.n_needed == ceil(by_hand)
+    assert one.to_dict()["needed_for"] == "difference"
+    assert one.n_needed_reason is None
+
+
+def test_of_samples_with_the_pairs_needed_about_half_show_the_difference() -> None:
+    one = open_one(25, *rates(5, 20, 12, 23))
+    drawn = np.random.default_rng(0).multinomial(
+        one.n_needed or 0, [5 / 60, 20 / 60, 35 / 60], 4000
+    )
+    shown = [mcnemar_exact(ahead, behind) <= 0.05 / 25 for ahead, behind, _ in drawn.tolist()]
+    assert 0.4 < np.mean(shown) < 0.65
+
+
+def test_where_the_interval_leaves_zero_out_the_pairs_show_the_difference_though_p_does_not() -> (
+    None
+):
+    """Five of eight pairs differ alike: p is 2 / 2^5 in a family of one."""
+    one = open_one(1, *rates(5, 0, 3, 0))
+    assert one.p == pytest.approx(2 / 2**5)
+    assert (one.verdict, one.leaves_zero_out) == ("cannot_tell", True)
+    assert (one.needed_for, one.n_needed) == ("difference", 9)
+
+
+def test_where_p_alone_is_small_before_correction_the_pairs_show_the_difference() -> None:
+    one = replace(open_one(1, *rates(6, 5, 20, 29)), low=-0.1, high=0.2)
+    assert [replace(one, p=p).needed_for for p in (0.05, 0.051)] == ["difference", "equivalence"]
+
+
+def test_where_nothing_hints_at_a_difference_the_pairs_are_for_equivalence() -> None:
+    one = open_one(1, *rates(6, 5, 20, 29))
+    assert (one.needed_for, one.to_dict()["needed_for"]) == ("equivalence", "equivalence")
+    assert one.n_needed is not None
+    assert one.n_needed > 1000
+
+
+def test_a_difference_that_is_shown_needs_no_pairs_where_neither_end_is_better() -> None:
+    one = open_one(1, *rates(5, 20, 12, 23), better="0")
+    assert (one.verdict, one.n_needed, one.n_needed_reason) == ("cannot_tell", None, "no_direction")
+    assert one.to_dict()["needed_for"] is None
+    assert open_one(25, *rates(5, 20, 12, 23), better="0").n_needed == 70
+
+
+@pytest.mark.parametrize("value", [0.0, 0.25, 1.0])
+def test_no_pairs_are_asked_for_where_none_differs(value: float) -> None:
+    one = open_one(1, [value] * 20, [value] * 20)
+    assert (one.verdict, one.n_needed, one.n_needed_reason) == (
+        "cannot_tell",
+        None,
+        NO_PAIR_DIFFERS,
+    )
 
 
 def better(n: int) -> Comparison:

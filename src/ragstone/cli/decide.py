@@ -54,8 +54,8 @@ def compare(
 
     For each metric: the difference with its interval, a test, and a verdict. The
     verdict is better, worse, equivalent (within --margin) or cannot tell; for the
-    last, the number of pairs needed is shown. p-values are adjusted for all
-    comparisons shown.
+    last, the number of pairs is shown that would show the difference, or
+    equivalence. p-values are adjusted for all comparisons shown.
 
     Exit status: 0 done, 2 invalid input.
     """

@@ -314,6 +314,35 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 }
 """The words and the tone of each verdict; the interval of a difference takes the same tone."""
 
+NEEDED: dict[str, tuple[str, str]] = {
+    "difference": (
+        "pairs to show this difference",
+        "with so many, p is small enough after correction, if the values stay as they are",
+    ),
+    "equivalence": (
+        "pairs for equivalence",
+        "with so many, half the interval is as wide as the margin",
+    ),
+}
+"""What pairs are needed for, as a table names it, and what the number means."""
+
+
+def needed_pairs(one: "Comparison") -> str:
+    """How many pairs would settle a comparison, and for what; empty if there is no number."""
+    return "" if one.n_needed is None else f"{one.n_needed:,} {NEEDED[one.needed_for][0]}"
+
+
+def needed_kinds(ones: Iterable["Comparison"]) -> list[str]:
+    """What any numbers of pairs are for."""
+    shown = {one.needed_for for one in ones if one.n_needed is not None}
+    return [kind for kind in NEEDED if kind in shown]
+
+
+def needed_notes(ones: Iterable["Comparison"]) -> list[str]:
+    """What the numbers of pairs mean, for each kind that is shown."""
+    return [": ".join(NEEDED[kind]) for kind in needed_kinds(ones)]
+
+
 FAR = 2
 """Larger values are not drawn: next to them, shares and cosines would shrink to a point."""
 

@@ -17,6 +17,7 @@ from ragstone.analysis.composite_weights.fit_weights import Fit, FittedWeights, 
 from ragstone.report.number_format import VERDICTS
 from ragstone.report.page import (
     Bar,
+    Count,
     Facts,
     IntervalCell,
     Mark,
@@ -150,17 +151,30 @@ def test_without_a_pair_nothing_is_drawn() -> None:
     assert Number(None, 0, unit=" %") in row.cells
 
 
-def test_how_many_pairs_are_needed_or_few_stands_behind_the_verdict() -> None:
-    needing = compared(verdict="cannot_tell", n_needed=1234)
-    few = compared(n_pairs=8)
-    page = comparison_page(found(needing, few))
-    notes = [row.verdict.note for row in rows(page) if row.verdict]
-    assert notes == ["~1,234", "8 pairs only"]
-    assert "cannot tell ~N" in small_print(page)
+def test_pairs_needed_stand_under_what_they_are_for() -> None:
+    show = compared(verdict="cannot_tell", n_needed=70)
+    equal = compared(verdict="cannot_tell", n_needed=3401, low=-0.1, p=0.5)
+    page = comparison_page(found(show, equal, compared()))
+    assert [" ".join(one.head.split()) for one in page.tables[0].columns[-2:]] == [
+        "pairs to show this difference", "pairs for equivalence",
+    ]  # fmt: skip
+    assert [row.cells[-2:] for row in rows(page)] == [
+        (Count(70), ""), ("", Count(3401)), ("", ""),
+    ]  # fmt: skip
+    assert "pairs to show this difference: with so many, p is" in small_print(page)
+    assert "pairs for equivalence: with so many, half the interval" in small_print(page)
+    alone = comparison_page(found(show))
+    assert len(alone.tables[0].columns) == len(page.tables[0].columns) - 1
+    assert "equivalence" not in small_print(alone)
+
+
+def test_few_pairs_stand_behind_the_verdict() -> None:
+    page = comparison_page(found(compared(n_pairs=8)))
+    assert [row.verdict.note for row in rows(page) if row.verdict] == ["8 pairs only"]
     assert "N pairs only" in small_print(page)
-    assert "N pairs only" not in small_print(comparison_page(found(needing)))
+    assert "N pairs only" not in small_print(comparison_page(found(compared())))
     narrow = compared(verdict="cannot_tell", n_needed_reason=NARROW)
-    assert "without ~N" in small_print(comparison_page(found(narrow)))
+    assert "cannot tell without a number" in small_print(comparison_page(found(narrow)))
 
 
 def test_slices_stand_under_their_metric_beside_all() -> None:

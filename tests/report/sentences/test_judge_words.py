@@ -163,11 +163,14 @@ def compared(*ones: Any, lead: str = "") -> str:
 
 
 def test_where_nothing_is_shown_it_says_what_would_settle_it() -> None:
-    told = compared(one("a_b", "cannot_tell", -0.015, n_needed=1168), one("c", "cannot_tell"))
-    assert told == (
+    open_one = one("a_b", "cannot_tell", -0.015, n_needed=1168, needed_for="equivalence")
+    assert compared(open_one, one("c", "cannot_tell")) == (
         "On 10 shared questions new and old cannot be told apart: no difference is found on any of "
-        "2 metrics. A b differs by −0.015 (−0.140 to +0.110, n 8); 1,168 questions would settle it."
+        "2 metrics. A b differs by −0.015 (−0.140 to +0.110, n 8); what would settle it: "
+        "1,168 pairs for equivalence."
     )
+    open_one = one("a_b", "cannot_tell", n_needed=70, needed_for="difference")
+    assert compared(open_one).endswith("; what would settle it: 70 pairs to show this difference.")
 
 
 def test_the_metric_that_leads_is_told() -> None:

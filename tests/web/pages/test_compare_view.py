@@ -60,6 +60,8 @@ def test_a_row_has_its_difference_interval_n_and_verdict(page: Get) -> None:
     row = next(line for line in text.splitlines() if ">faithfulness</a>" in line)
     assert "metric=faithfulness#questions" in row
     assert "Holm over" in text
+    assert re.search(r'need">\d+ pairs to show this difference<', text)
+    assert "Pairs for equivalence: with so many, half the interval is as wide" in text
     assert "±0.05 do not matter" in text
     assert 'class="band"' in text
 

@@ -14,6 +14,7 @@ from ragstone.run import Run
 from ragstone.run.estimates.groups import NO_VALUE
 from ragstone.run.request import checked
 from ragstone.stats.comparison.differences import benjamini_hochberg, holm
+from ragstone.stats.planning.sample_size import needed_n
 
 from .comparability import (
     SameInputs,
@@ -209,33 +210,55 @@ def _judged(
     """The comparisons with adjusted p-values and verdicts."""
     adjusted = holm if adjust == "holm" else benjamini_hochberg
     ps = adjusted([one.p for one in found])
+    family = sum(one.p is not None for one in found)
     within = holm([one.p_equivalence for one in found])
     return [
-        one if one.verdict == "same" else _with_verdict(one, p, inside, asked)
+        one if one.verdict == "same" else _with_verdict(one, p, inside, asked, family)
         for one, p, inside in zip(found, ps, within, strict=True)
     ]
 
 
 def _with_verdict(
-    one: Comparison, p: float | None, p_equivalence: float | None, asked: ComparisonSettings
+    one: Comparison,
+    p: float | None,
+    p_equivalence: float | None,
+    asked: ComparisonSettings,
+    family: int,
 ) -> Comparison:
     verdict = verdict_of(
         one.difference, p_equivalence=p_equivalence, p=p, better=one.better, alpha=asked.alpha
     )
     open_ = verdict == "cannot_tell"
-    apart = one.low is not None and one.high is not None and not one.low <= 0 <= one.high
     said = list(one.reasons)
-    if open_ and apart and one.p is not None and one.better != "0":
+    if open_ and one.leaves_zero_out and one.p is not None and one.better != "0":
         said.append(AFTER if one.p <= asked.alpha else STRICTER)
+    needed: tuple[int | None, str | None] = None, "decided"
+    if open_ and one.needed_for == "difference":
+        needed = _to_show(one, p, asked.alpha, family)
+    elif open_:
+        needed = one.n_needed, one.n_needed_reason
     return replace(
         one,
         p_adjusted=p,
         p_equivalence_adjusted=p_equivalence,
         verdict=verdict,
-        n_needed=one.n_needed if open_ else None,
-        n_needed_reason=one.n_needed_reason if open_ else "decided",
+        n_needed=needed[0],
+        n_needed_reason=needed[1],
         reasons=tuple(said),
     )
+
+
+def _to_show(
+    one: Comparison, p_adjusted: float | None, alpha: float, family: int
+) -> tuple[int | None, str | None]:
+    """The number of pairs that show the difference if it stays, or why there is none.
+
+    With so many the p-value reaches alpha over the size of the family, which suffices for Holm,
+    and for Benjamini and Hochberg, whatever the others do.
+    """
+    if one.p is None or p_adjusted is None or p_adjusted <= alpha:
+        return None, "no_direction"
+    return needed_n(one.n_pairs, one.p / 2, level=alpha / family / 2), None
 
 
 AFTER = "not_after_correction"

@@ -155,6 +155,7 @@ class PairedWinRate:
 
 
 NARROW = "narrow_already"
+NO_PAIR_DIFFERS = "no_pair_differs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,8 +168,8 @@ class Comparison:
     test of equivalence; ``p_equivalence`` is the p-value of the two one-sided tests that
     the difference is within the margin, adjusted by Holm in a family of their own.
     ``wins`` counts the pairs on which a is better, or higher if the metric has no better
-    direction. ``n_needed`` is the total number of pairs for which the half-width of the
-    interval would be the margin; if None, ``n_needed_reason`` says why.
+    direction. ``n_needed`` is the total number of pairs that it takes, for what ``needed_for``
+    says; if None, ``n_needed_reason`` says why.
     ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
     differences over their standard deviation. ``reasons`` say what the numbers cannot
     show, see ``ragstone.core.messages``.
@@ -211,6 +212,22 @@ class Comparison:
     reasons: tuple[str, ...]
 
     @property
+    def leaves_zero_out(self) -> bool:
+        """Whether 0 lies outside the interval."""
+        return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
+
+    @property
+    def needed_for(self) -> Literal["difference", "equivalence"]:
+        """What ``n_needed`` pairs are for.
+
+        ``difference``: to show this difference, where the interval leaves 0 out or p before
+        correction is small enough. If the values stay as they are, p is then small enough after
+        correction too. ``equivalence``: half the interval is then as wide as the margin.
+        """
+        small = self.p is not None and self.p <= round(1 - self.level, 12)
+        return "difference" if small or self.leaves_zero_out else "equivalence"
+
+    @property
     def caution(self) -> str | None:
         """A warning about a verdict that is based on few pairs, as a reason; otherwise None."""
         if self.verdict in ("cannot_tell", "same") or self.n_pairs >= FEW_PAIRS:
@@ -225,6 +242,7 @@ class Comparison:
         return record | {
             "slice": None if self.slice is None else dict(self.slice),
             "win_rate": shown,
+            "needed_for": None if self.n_needed is None else self.needed_for,
             "caution": self.caution,
         }
 

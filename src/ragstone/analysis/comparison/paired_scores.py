@@ -37,7 +37,7 @@ from .compared_systems import (
     matches_within,
     values_of,
 )
-from .comparison_result import NARROW, TIE, Comparison, PairedWinRate
+from .comparison_result import NARROW, NO_PAIR_DIFFERS, TIE, Comparison, PairedWinRate
 
 Ints = NDArray[np.int64]
 Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
@@ -135,7 +135,7 @@ def compare_pairs(
 
     found, narrow = difference(asked.level).interval, difference(asked.equivalence_level).interval
     p, test = _tested(d, by, rate, asked)
-    needed, why_none = _needed(by, rate, scale, asked)
+    needed, why_none = _needed(by, rate, scale, asked, differ=bool(d.any()))
     ahead = -d if scale.better == "-" else d
     wins, losses = int(np.count_nonzero(ahead > 0)), int(np.count_nonzero(ahead < 0))
     mean_a, mean_b = (float(one.mean()) if len(d) else None for one in (pairs.a, pairs.b))
@@ -258,13 +258,15 @@ class _ByCluster:
 
 
 def _needed(
-    by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings
+    by: _ByCluster, rate: bool, scale: ValueRange, asked: ComparisonSettings, *, differ: bool
 ) -> tuple[int | None, str | None]:
-    """The number of pairs needed, or why there is none."""
+    """The number of pairs for equivalence, or why there is none."""
     if asked.margin is None:
         return None, "no_margin"
     if len(by.counts) < 2:
         return None, reason("fewer_than_two", noun=by.noun)
+    if not differ:
+        return None, NO_PAIR_DIFFERS
     needed = needed_pairs(
         by.a,
         by.b,
@@ -335,7 +337,7 @@ def _reasons(
     differing = int(np.count_nonzero(by.sums(d)))
     least = 2.0 ** (1 - max(1, differing))
     if not d.any():
-        said.append("no_pair_differs")
+        said.append(NO_PAIR_DIFFERS)
     elif least > asked.alpha:
         said.append(reason("too_few_differ", n=differing, noun=by.noun, least=f"{least:.2g}"))
     if pairs.partly:

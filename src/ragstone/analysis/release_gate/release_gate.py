@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ragstone.analysis.calibration.calibrate import corrected_quantities
 from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import same_inputs_reason
+from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS
 from ragstone.analysis.scored_run import Quantity
 from ragstone.annotation.label_names import Ends
 from ragstone.core.errors import InputError
@@ -371,6 +372,8 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
         return None, "no_value"
     if quantity.value == bar.at:
         return None, ON_THE_BAR
+    if quantity.counted == "pairs" and not (check.scores["value"] != 0).any():
+        return None, NO_PAIR_DIFFERS
     right = bar.met(quantity.value)
     side, reached = (bar.side, level) if right else (bar.other_side, level / family)
     rows = _rows_needed(quantity, bar, side, reached)

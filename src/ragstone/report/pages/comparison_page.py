@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from textwrap import fill
 
 from ragstone.analysis.comparison.comparison_result import NARROW, Comparison, Comparisons, Ranked
 from ragstone.analysis.composite_weights.fit_weights import EQUAL, Fit, FittedWeights, Weight
 from ragstone.analysis.composite_weights.preferences import Sort
 from ragstone.core.messages import argument, call
 from ragstone.report.number_format import (
+    NEEDED,
     VERDICTS,
     counted,
     difference_cell,
     method_notes,
+    needed_kinds,
+    needed_notes,
     percent,
     reach_of,
     short_name,
@@ -20,6 +24,7 @@ from ragstone.report.page import (
     Bar,
     BarPart,
     Cell,
+    Count,
     Facts,
     Heading,
     IntervalCell,
@@ -64,6 +69,10 @@ OF_DIFFERENCES = {
     "from it, and the range of the metric",
 }
 """Descriptions of those interval methods that read differently for a difference."""
+
+
+NARROW_HEAD = 11
+"""The width to which the heads of counts are wrapped."""
 
 
 def comparison_page(found: Comparisons) -> Page:
@@ -121,6 +130,7 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
 def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
     """Two systems side by side on each metric, with the differences drawn."""
     sliced = any(one.slice for one in ones)
+    needed = needed_kinds(ones)
     columns = [
         Heading("metric", key=True),
         *([Heading("slice")] if sliced else []),
@@ -133,14 +143,16 @@ def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
         Heading(f"p {ADJUSTED[found.adjust][0]}"),
         Heading("w/t/l", drop=2),
         Heading("verdict"),
+        *(Heading(fill(NEEDED[kind][0], NARROW_HEAD)) for kind in needed),
     ]
     reach = reach_of(ones)
     by_metric = list(dict.fromkeys(one.metric for one in ones))
     ordered = sorted(ones, key=lambda one: by_metric.index(one.metric))
-    return table(columns, [Row(tuple(_cells(one, reach, sliced=sliced))) for one in ordered])
+    cells = (_cells(one, reach, needed, sliced=sliced) for one in ordered)
+    return table(columns, [Row(tuple(row)) for row in cells])
 
 
-def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
+def _cells(one: Comparison, reach: float, needed: Sequence[str], *, sliced: bool) -> Iterator[Cell]:
     word, tone = VERDICTS[one.verdict]
     yield RowName(short_name(one.metric), one.better)
     if sliced:
@@ -158,7 +170,9 @@ def _cells(one: Comparison, reach: float, *, sliced: bool) -> Iterator[Cell]:
     yield P(one.p_adjusted)
     yield f"{one.wins}/{one.ties}/{one.losses}"
     few = f"{counted(one.n_pairs, 'pair')} only" if one.caution else ""
-    yield Verdict(one.verdict, word, tone, few if one.n_needed is None else f"~{one.n_needed:,}")
+    yield Verdict(one.verdict, word, tone, few)
+    for kind in needed:
+        yield Count(one.n_needed) if one.n_needed and one.needed_for == kind else ""
 
 
 def _ranking(ranked: Sequence[Sequence[Ranked]], found: Comparisons) -> Table:
@@ -230,14 +244,12 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
         yield Note("reading", same)
     if any(one.caution for one in ones):
         yield Note("reading", "N pairs only: so few pairs make a rough verdict")
-    if any(one.n_needed is not None for one in ones):
-        needed = "cannot tell ~N: with N pairs, half the interval would be as wide as the margin"
-        yield Note("reading", needed)
+    yield from (Note("reading", line) for line in needed_notes(ones))
     if any(one.n_needed_reason == NARROW for one in ones):
         yield Note(
             "reading",
-            "cannot tell without ~N: half the interval is narrower than the margin already, but "
-            "the difference is too close to 0 or to the margin",
+            "cannot tell without a number: half the interval is narrower than the margin already, "
+            "but the difference is too close to 0 or to the margin",
         )
 
 

@@ -5,7 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragstone.annotation.queue.form import LABEL
-from ragstone.report.number_format import counted, ends, number, percent, short_name, signed, spoken
+from ragstone.report.number_format import (
+    NEEDED,
+    counted,
+    ends,
+    number,
+    percent,
+    short_name,
+    signed,
+    spoken,
+)
 from ragstone.report.page import Phrase, strong
 
 if TYPE_CHECKING:
@@ -241,9 +250,9 @@ def _settled(one: "Comparison") -> Iterator[str | Phrase]:
     if one.n_needed is None:
         yield "."
     else:
-        yield "; "
-        yield strong(f"{one.n_needed:,} questions")
-        yield " would settle it."
+        yield "; what would settle it: "
+        yield strong(f"{one.n_needed:,} {NEEDED[one.needed_for][0]}")
+        yield "."
 
 
 def _decided(

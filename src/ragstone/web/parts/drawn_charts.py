@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.analysis.comparison.compare import AFTER, STRICTER
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
     NO_FAULT,
@@ -24,6 +23,8 @@ from ragstone.report.number_format import (
     counted,
     difference_cell,
     difference_scale,
+    needed_notes,
+    needed_pairs,
     p_word,
     percent,
     reach_of,
@@ -181,7 +182,7 @@ class ForestRow:
         strip: The interval, drawn.
         wins: Of the questions, which got better and worse, drawn.
         p: In words.
-        beside: What stands beside the verdict, such as ``needs 168``.
+        beside: What stands beside the verdict, such as ``168 pairs for equivalence``.
         why: The same in a sentence, with what else there is to say.
     """
 
@@ -268,17 +269,8 @@ def heads_of(first: str, second: str) -> tuple[str, str]:
 def _forest_row(one: Comparison, reach: float, name: str, path: str) -> ForestRow:
     cell = difference_cell(one, reach)
     said = [words(reason) for reason in (*one.reasons, *([one.caution] if one.caution else []))]
-    beside = ""
-    if AFTER in one.reasons:
-        beside = "after correction"
-    elif STRICTER in one.reasons:
-        beside = "the test does not tell"
-    elif one.n_needed is not None:
-        beside = f"needs {one.n_needed:,}"
-        said.append(f"{one.n_needed:,} questions in all would settle it")
-    elif one.caution:
-        beside = f"{counted(one.n_pairs, 'pair')} only"
-    elif one.verdict == "cannot_tell" and one.n_needed_reason and one.margin is not None:
+    beside = f"{counted(one.n_pairs, 'pair')} only" if one.caution else needed_pairs(one)
+    if one.verdict == "cannot_tell" and one.n_needed_reason and one.margin is not None:
         said.append(words(one.n_needed_reason))
     wins = charts.wins(one.wins, one.ties, one.losses) if one.n_pairs and one.better != "0" else ""
     strip, p = drawn(charts.strip(cell, HEIGHT)), p_word(one.p_adjusted)
@@ -303,8 +295,7 @@ def _small(ones: Sequence[Comparison], found: Comparisons) -> Iterator[str]:
         "called equivalent."
     )
     yield f"p: {ADJUSTED[found.adjust][0]} over {counted(found.family, 'test')}."
-    if any(one.n_needed is not None for one in ones):
-        yield "needs: with so many questions half the interval would be as wide as the margin."
+    yield from (f"{line[0].upper()}{line[1:]}." for line in needed_notes(ones))
 
 
 def verdict_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
