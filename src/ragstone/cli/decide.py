@@ -100,8 +100,8 @@ def gate(
     no_worse_than: Annotated[
         list[str] | None,
         typer.Option(metavar="BASELINE:MARGIN", help="A system of the run, or another run's "
-                     "folder. Every metric that both have and that has a better direction may be "
-                     "worse by at most MARGIN. Repeatable."),
+                     "folder. Every metric that both have and that has a better direction, or "
+                     "those that --only names, may be worse by at most MARGIN. Repeatable."),
     ] = None,
     only: Annotated[
         list[str] | None,

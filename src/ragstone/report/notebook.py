@@ -147,10 +147,8 @@ def _told(cell: Cell) -> Cell:
 
 
 def _rank(row: Row) -> int:
-    """What decides stays before what decides nothing, and that before what was not tested."""
-    if row.verdict is None or row.verdict.tone != "quiet":
-        return 0
-    return 2 if row.verdict.code == "same" else 1
+    """What decides stays before what decides nothing."""
+    return int(row.verdict is not None and row.verdict.tone == "quiet")
 
 
 WIDTH = 100

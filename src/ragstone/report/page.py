@@ -267,11 +267,19 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns and groups of rows; ``details`` is the label of the rows' details."""
+    """Columns and groups of rows.
+
+    Attributes:
+        columns: Its columns.
+        groups: Its rows, in groups.
+        details: The label of the rows' details.
+        folded: Rows that a sentence beside the table stands for; only a build server lists them.
+    """
 
     columns: tuple[Heading, ...]
     groups: tuple[Group, ...]
     details: str = ""
+    folded: tuple[Row, ...] = ()
 
     @property
     def rows(self) -> list[Row]:

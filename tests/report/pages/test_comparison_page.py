@@ -1,6 +1,7 @@
 """The pages of comparisons and of fitted weights."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -33,6 +34,7 @@ from ragstone.report.page import (
     quiet,
 )
 from ragstone.report.pages.comparison_page import comparison_page, weights_page
+from ragstone.report.render.documents import as_html, as_markdown
 from ragstone.report.render.terminal import as_text
 from ragstone.report.sentences.analysis_words import whose_numbers
 
@@ -177,6 +179,30 @@ def test_few_pairs_stand_behind_the_verdict() -> None:
     assert "cannot tell without a number" in small_print(comparison_page(found(narrow)))
 
 
+def test_what_has_the_same_inputs_is_one_line_below_the_table() -> None:
+    same = compared(metric="mrr", verdict="same", wins=0, ties=40, losses=0,
+                    reasons=("same_inputs?differing=0&pairs=40",))  # fmt: skip
+    sliced = replace(same, metric="ndcg", slice={"topic": "sea"})
+    page = comparison_page(found(compared(), same, sliced))
+    line = (
+        "Not tested, for inputs, judge and prompts are the same on every pair, 2 rows: mrr, "
+        "ndcg (sea)"
+    )
+    assert [row.names[0] for row in rows(page)] == ["hit"]
+    for shown in (small_print(page), as_markdown(page), as_html(page)):
+        assert line in shown
+        assert shown.count("mrr") == 1
+    nothing_else = comparison_page(found(same))
+    assert nothing_else.tables == []
+    assert "1 row: mrr" in small_print(nothing_else)
+
+
+def test_the_same_inputs_judged_otherwise_are_still_told() -> None:
+    noise = compared(verdict="same", wins=1, ties=38, losses=1,
+                     reasons=("same_inputs?differing=2&pairs=40",))  # fmt: skip
+    assert "2 of 40 were judged otherwise" in small_print(comparison_page(found(noise)))
+
+
 def test_slices_stand_under_their_metric_beside_all() -> None:
     page = comparison_page(found(compared(), compared(slice={"topic": "sea", "kind": "x"})))
     assert [row.names for row in rows(page)] == [["hit", "all"], ["hit", "sea, x"]]
@@ -291,9 +317,8 @@ def test_pairs_and_metrics_are_counted_once_each() -> None:
 
 @pytest.mark.parametrize(
     ("verdict", "tone"),
-    [("better", "good"), ("worse", "bad"), ("equivalent", "equal"), ("same", "quiet"),
-     ("cannot_tell", "quiet")],
-)  # fmt: skip
+    [("better", "good"), ("worse", "bad"), ("equivalent", "equal"), ("cannot_tell", "quiet")],
+)
 def test_a_verdict_its_interval_and_its_count_have_one_tone(verdict: str, tone: str) -> None:
     page = comparison_page(found(compared(verdict=verdict)))
     (row,) = rows(page)
@@ -355,11 +380,8 @@ def reading(page: Page) -> str:
 def test_words_are_explained_where_they_occur() -> None:
     plain_one = reading(comparison_page(found(compared())))
     assert "equivalent" not in plain_one
-    assert "same:" not in plain_one
     with_margin = reading(comparison_page(found(compared(), margin=0.1)))
     assert "p ≤ 5 % after Holm over 2 tests" in with_margin
-    same = reading(comparison_page(found(compared(verdict="same"))))
-    assert "same: the same inputs" in same
 
 
 @pytest.mark.parametrize(("far", "drawn"), [(2.0, True), (2.01, False)])

@@ -13,13 +13,12 @@ from ragstone.report.page import (
     Mark,
     P,
     Page,
-    Phrase,
     Row,
     Verdict,
     plain,
 )
 from ragstone.report.pages.release_gate_page import advice, gate_page, headline
-from ragstone.report.render.documents import as_junit, as_markdown
+from ragstone.report.render.documents import as_html, as_junit, as_markdown
 from ragstone.report.worst_examples import FailingExample
 
 Print = Callable[..., str]
@@ -264,10 +263,32 @@ def test_nothing_can_be_broken_where_all_inputs_are_the_same(
     page: Callable[..., Page], text: Print
 ) -> None:
     same = page(decided(same=True, low=None, high=None, p=None, p_adjusted=None))
-    assert Phrase("the same inputs", "quiet") in rows(same)[0].cells
     for shown, tried in ((page(decided()), True), (same, False)):
         assert ("Holm" in text(shown, 100)) is tried
         assert ("Holm" in as_markdown(shown)) is tried
+
+
+def test_what_holds_by_the_same_inputs_is_one_line_and_a_case_each_for_a_build_server(
+    page: Callable[..., Page], text: Print
+) -> None:
+    def same(metric: str, system: str) -> Decided:
+        name = f"{metric} no worse than v1:0.02"
+        return decided(text=name, metric=metric, group={"system": system}, same=True)
+
+    ones = [same(metric, system) for metric in ("mrr", "ndcg") for system in ("one", "two")]
+    shown = page(decided(), *ones, same("recall", "two"))
+    lines = (
+        "Held by the same inputs, 2 rows: mrr, ndcg no worse than v1:0.02 (one)",
+        "Held by the same inputs, 3 rows: mrr, ndcg, recall no worse than v1:0.02 (two)",
+    )
+    assert [row.names for row in rows(shown)] == [["hit >= 0.8", "one"]]
+    for document in (text(shown, 100), as_markdown(shown), as_html(shown)):
+        assert all(line in document for line in lines)
+        assert document.count("mrr") == 2
+    assert as_junit(shown).count(b"<testcase ") == 6
+    both = text(page(*ones), 100)
+    assert "Held by the same inputs, 4 rows: mrr, ndcg no worse than v1:0.02 (one, two)" in both
+    assert "requirement  " not in both
 
 
 def test_the_worst_examples_lie_behind_their_row(page: Callable[..., Page], text: Print) -> None:

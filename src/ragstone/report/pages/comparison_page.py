@@ -79,8 +79,11 @@ def comparison_page(found: Comparisons) -> Page:
     """The header, a table for each pair of systems, the ranking, and the small print."""
     sections = [section(_comparison_header(found))]
     for (a, b), ones in found.between().items():
-        below = Paragraphs(tuple(corrected_lines(ones, found)))
-        sections.append(Section((_pair_table(ones, found), below), _title(a, b, ones)))
+        tested = [one for one in ones if one.verdict != "same"]
+        tables = (_pair_table(tested, found),) if tested else ()
+        below = tuple(filter(None, (_same(ones), *corrected_lines(ones, found))))
+        paragraphs = (Paragraphs(below),) if below else ()
+        sections.append(Section((*tables, *paragraphs), _title(a, b, ones)))
     if ranked := _ranked(found):
         about = quiet(
             "  Bradley-Terry: probability of winning against a system of average strength"
@@ -125,6 +128,17 @@ def _title(a: str, b: str, ones: Sequence[Comparison]) -> list[str | Phrase]:
         if counts[verdict]:
             parts += [quiet(" · " if parts else "  "), Phrase(f"{counts[verdict]} {word}", tone)]
     return [quiet("a "), strong(a), quiet("  against  b "), strong(b), *parts]
+
+
+def _same(ones: Sequence[Comparison]) -> str:
+    """The metrics whose inputs are the same, in one line; empty if there are none."""
+    names = [
+        short_name(one.metric) + (f" ({', '.join(one.slice.values())})" if one.slice else "")
+        for one in ones
+        if one.verdict == "same"
+    ]
+    same = "Not tested, for inputs, judge and prompts are the same on every pair"
+    return f"{same}, {counted(len(names), 'row')}: {', '.join(names)}" if names else ""
 
 
 def _pair_table(ones: Sequence[Comparison], found: Comparisons) -> Table:
@@ -239,9 +253,6 @@ def _reading(found: Comparisons, alpha: str) -> Iterator[Note]:
             f"{counted(found.equivalence_family, 'test')}; otherwise better or worse at the same "
             "adjusted p",
         )
-    if any(one.verdict == "same" for one in ones):
-        same = "same: the same inputs, judge and prompts on every pair, so nothing is tested"
-        yield Note("reading", same)
     if any(one.caution for one in ones):
         yield Note("reading", "N pairs only: so few pairs make a rough verdict")
     yield from (Note("reading", line) for line in needed_notes(ones))
@@ -258,7 +269,7 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
     found: dict[str, dict[str, None]] = {}
     for one in comparisons:
         if one.slice is None:
-            for reason in one.reasons:
+            for reason in one.reasons if one.verdict != "same" or one.ties < one.n_pairs else ():
                 found.setdefault(words(reason), {})[one.metric] = None
     metrics_of = {}
     for reason, metrics in found.items():

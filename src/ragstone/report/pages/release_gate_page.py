@@ -30,6 +30,7 @@ from ragstone.report.page import (
     Note,
     P,
     Page,
+    Paragraphs,
     Phrase,
     Row,
     RowName,
@@ -90,7 +91,7 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
             section(Facts((about, Note("numbers", _whose(result)), *_to_label(run, result)))),
-            section(_table(result, examples)),
+            section(_table(result, examples), Paragraphs(_same(result))),
             small_print(_small_print(result)),
         ),
         notes=result.notes,
@@ -207,15 +208,33 @@ def _table(result: GateResult, examples: Failing) -> Table:
         Heading("n"),
         *([Heading("missing")] if owing else []),
         *([Heading("p broken", drop=1)] if any(one.p_adjusted is not None for one in ones) else []),
-        *([Heading("needs")] if any(one.n_needed or one.same for one in ones) else []),
+        *([Heading("needs")] if any(one.n_needed for one in ones) else []),
     ]
     heads = {column.head for column in columns}
-    rows = [
-        Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason),
-            tuple(example_item(one, reasons=one.reasons) for one in examples.get(place, ())))
-        for place, one in enumerate(ones)
-    ]  # fmt: skip
-    return Table(tuple(columns), (Group(tuple(rows)),), "Worst examples")
+    rows: dict[bool, list[Row]] = {False: [], True: []}
+    for place, one in enumerate(ones):
+        worst = (example_item(one, reasons=one.reasons) for one in examples.get(place, ()))
+        row = Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason), tuple(worst))
+        rows[one.same].append(row)
+    groups = (Group(tuple(rows[False])),) if rows[False] else ()
+    return Table(tuple(columns), groups, "Worst examples", tuple(rows[True]))
+
+
+def _same(result: GateResult) -> tuple[str, ...]:
+    """What holds because the baseline had the same inputs, in a line for each baseline."""
+    metrics: dict[tuple[str, str], list[str]] = {}
+    for one in result.requirements:
+        if one.same:
+            about = one.text.removeprefix(one.metric).strip(), one.group["system"]
+            metrics.setdefault(about, []).append(one.metric)
+    systems: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (text, system), names in metrics.items():
+        systems.setdefault((text, tuple(names)), []).append(system)
+    return tuple(
+        f"Held by the same inputs, {counted(len(names) * len(of), 'row')}: "
+        f"{', '.join(map(short_name, names))} {text} ({', '.join(of)})"
+        for (text, names), of in systems.items()
+    )
 
 
 def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
@@ -232,8 +251,7 @@ def _cells(one: Decided, heads: set[str]) -> Iterator[Cell]:
         yield P(one.p_adjusted)
     if "needs" in heads:
         of = "" if one.counted == "examples" else one.counted
-        needed = Count(one.n_needed, "caution", of) if one.n_needed else ""
-        yield Phrase("the same inputs", "quiet") if one.same else needed
+        yield Count(one.n_needed, "caution", of) if one.n_needed else ""
 
 
 def _about_the_bar(one: Decided) -> Scale:

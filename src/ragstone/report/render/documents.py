@@ -263,7 +263,8 @@ def as_junit(page: Page) -> bytes:
     requirement was not measured.
     """
     page = throughout(page, in_shell)
-    cases = [(table, row) for table in page.tables for row in table.rows if row.verdict]
+    cases = [(table, row) for table in page.tables for row in (*table.rows, *table.folded)
+             if row.verdict]  # fmt: skip
     outcomes = [_tag(row) for _, row in cases]
     counts = {
         "tests": len(cases),
