@@ -334,6 +334,22 @@ def test_an_open_comparison_as_narrow_as_the_margin_says_so(tmp_path: Path) -> N
     assert one.n_needed_reason == NARROW
 
 
+def test_questions_on_which_only_one_has_a_score_are_counted_everywhere_and_in_each_slice(
+    tmp_path: Path,
+) -> None:
+    """Of q0 to q4 a has all but q3, b all but q0 and q1; b was not asked q4."""
+
+    def scored(system: str, *values: Score) -> list[Row]:
+        return [(system, f"q{at}", {"hit": value}) for at, value in enumerate(values)]
+
+    rows = scored("a", 1, 1, 0, "undefined", 1) + scored("b", "missing", "undefined", 0, 1)
+    topics = [{"topic": "x" if at in (0, 4) else "y"} for at in (0, 1, 2, 3, 4, 0, 1, 2, 3)]
+    found = compare(run_of(tmp_path / "run", rows, slices=topics), by="topic").comparisons
+    assert [(one.slice, one.n_pairs, one.n_only_a, one.n_only_b) for one in found] == [
+        (None, 1, 3, 1), ({"topic": "x"}, 0, 1, 0), ({"topic": "y"}, 1, 1, 1),
+    ]  # fmt: skip
+
+
 def test_one_question_needs_more_for_a_reason(tmp_path: Path) -> None:
     one = only(compare(run_of(tmp_path / "run", two([0.5], [0.4])), margin=0.1))
     assert (one.verdict, one.n_needed) == ("cannot_tell", None)

@@ -160,3 +160,37 @@ def test_what_systems_share_is_the_same(tmp_path: Path) -> None:
     run = ragstone.evaluate(data, metrics=["context_recall", "token_f1"], judge="local:strings",
                             out=tmp_path / "run")  # fmt: skip
     assert summarise(run).same == ("context_recall",)
+
+
+def test_a_system_that_answers_the_easy_half_stands_beside_the_other_with_what_it_left_out(
+    tmp_path: Path,
+) -> None:
+    """Either without an answer to a question or without a row; a third system answers nothing."""
+    half: list[Any] = [*FAIR[:6], *[None] * 6]
+    for at, others in enumerate(({"b": half}, {"b": FAIR[:6]}, {"b": half, "c": [None] * 12})):
+        run = ragstone.evaluate(
+            rows(a=BAD, **others), metrics=["exact_match"], out=tmp_path / str(at)
+        )
+        summary = summarise(run)
+        assert summary.unanswered == {"b": 6}
+        assert summary.uneven == ("exact_match",)
+    even = summarise(ragstone.evaluate(rows(a=BAD, b=FAIR), metrics=["exact_match"]))
+    assert (even.unanswered, even.uneven) == ({}, ())
+
+
+def test_two_that_answer_each_its_own_half_are_uneven_though_they_answer_as_many(
+    tmp_path: Path,
+) -> None:
+    none: list[Any] = [None] * 4
+    made = rows(a=[*BAD[:8], *none], b=[*none, *BAD[:8]])
+    summary = summarise(ragstone.evaluate(made, metrics=["exact_match"], out=tmp_path / "run"))
+    assert summary.unanswered == {"a": 4, "b": 4}
+    assert summary.uneven == ("exact_match",)
+
+
+def test_rankings_without_answers_go_by_the_questions_asked(tmp_path: Path) -> None:
+    made = [{"question_id": f"q{at}", "question": f"Which {at}?", "system": system,
+             "contexts": [f"Pier {at}."], "reference": f"Pier {at}."}
+            for system, n in (("a", 6), ("b", 4)) for at in range(n)]  # fmt: skip
+    run = ragstone.evaluate(made, metrics=["context_recall"], out=tmp_path / "run")
+    assert summarise(run).unanswered == {"b": 2}

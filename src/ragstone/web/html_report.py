@@ -22,7 +22,7 @@ from ragstone.report.reason_words import words
 from ragstone.report.render.documents import without_comments
 from ragstone.report.run_contents import Dossier, dossiers
 from ragstone.report.run_notes import first_caution, run_notes
-from ragstone.report.sentences.judge_words import comparison_sentences
+from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
 from ragstone.report.sentences.run_words import NAMES, summary_sentences
 from ragstone.report.worst_examples import RULE, RankedExample, ranked
 from ragstone.run import Run
@@ -224,7 +224,11 @@ def _pairs(found: Comparisons, columns: Sequence[str]) -> list[PairOfSystems]:
         counts = {verdict: sum(one.verdict == verdict for one in ones) for verdict in VERDICTS}
         forest = forest_of(ones, found, path=lambda one: _sorted_by(one.metric, columns))
         made.append(
-            PairOfSystems(comparison_sentences(ones, _lead(ones)), verdict_counts(counts), forest)
+            PairOfSystems(
+                [*comparison_sentences(ones, _lead(ones)), f" {not_paired(ones)}"],
+                verdict_counts(counts),
+                forest,
+            )
         )
     return made
 

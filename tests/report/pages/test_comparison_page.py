@@ -203,6 +203,15 @@ def test_the_same_inputs_judged_otherwise_are_still_told() -> None:
     assert "2 of 40 were judged otherwise" in small_print(comparison_page(found(noise)))
 
 
+def test_questions_on_which_only_one_has_a_score_are_counted_below_the_table() -> None:
+    ones = [compared(n_only_a=20), compared(metric="mrr", n_only_a=3, n_only_b=1)]
+    assert (
+        "Not compared: 20 questions on which only one has a score (by hit; fewer by 1 more metric) "
+        "and 1 question on which only two has a score (by mrr)."
+    ) in small_print(comparison_page(found(*ones)))
+    assert "Not compared" not in small_print(comparison_page(found(compared())))
+
+
 def test_slices_stand_under_their_metric_beside_all() -> None:
     page = comparison_page(found(compared(), compared(slice={"topic": "sea", "kind": "x"})))
     assert [row.names for row in rows(page)] == [["hit", "all"], ["hit", "sea, x"]]

@@ -130,6 +130,14 @@ def as_text_of(table: Table, width: int = 100) -> str:
     return as_text(Page("t", "", (section(table),)), width)
 
 
+def test_every_system_has_its_count_where_the_questions_are_not_the_same(
+    two: list[Estimate],
+) -> None:
+    table = matrix(two, replace(SUMMARY, uneven=("precision",)))
+    whole, part = (one for one in table.rows[0].cells if isinstance(one, IntervalCell))
+    assert (whole.n, part.n) == (10, 7)
+
+
 def test_who_leads_is_marked_and_nobody_else(two: list[Estimate]) -> None:
     assert [cell.leads for cell in cells(matrix(two, SUMMARY))] == [True, False]
     printed = as_text_of(matrix(two, SUMMARY), 70)

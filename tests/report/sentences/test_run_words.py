@@ -194,3 +194,18 @@ def test_every_stage_has_words() -> None:
     codes = [one.code for one in STAGES]
     assert list(sentences.BECAUSE) == codes
     assert list(sentences.NAMES) == [*codes, OTHER, NO_FAULT]
+
+
+def test_questions_that_only_one_answered_are_counted() -> None:
+    so = ", so the means are over different questions."
+    told = [
+        summary_sentences(replace(of, unanswered=counts))[1]
+        for of, counts in (
+            (TWO, {"b": 3}), (TWO, {"b": 3, "a": 1}), (THREE, {"b": 1, "c": 2}), (TWO, {"a": 1}),
+        )
+    ]  # fmt: skip
+    assert told[0].endswith(f" 3 of 8 questions were answered by a alone{so}")
+    assert f" 3 of 8 questions were answered by a alone and 1 answered by b alone{so}" in told[1]
+    assert f" 2 of 8 questions were not answered by c and 1 not answered by b{so}" in told[2]
+    assert f" 1 of 8 questions was answered by b alone{so}" in told[3]
+    assert "answered" not in summary_sentences(TWO)[1]

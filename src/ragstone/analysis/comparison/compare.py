@@ -29,6 +29,7 @@ from .compared_systems import (
     Bools,
     Match,
     Side,
+    Values,
     matches_between,
     matches_within,
     runs_of,
@@ -165,7 +166,9 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                 about = About(metric, _family(first, metric), a.name, b.name, group)
                 identical = bool(where.any()) and bool(alike[where].all())
                 compared = same_pairs if identical else compare_pairs
-                found.append((place, compared(about, pairs, scale, asked)))
+                one = compared(about, pairs, scale, asked)
+                only_a, only_b = _alone(values, where if group else None)
+                found.append((place, replace(one, n_only_a=only_a, n_only_b=only_b)))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
                 if identical and group is None:
@@ -202,6 +205,12 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
 def _checked(side: Side, metrics: Sequence[str]) -> CheckedRun:
     run = side.scored.run
     return checked_against_people(run.path, run.form).on(metrics).of_system(side.system)
+
+
+def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int]:
+    """On how many questions, everywhere or of a slice, only the one or the other has a value."""
+    a, b = (one.valued if where is None else one.valued & where for one in values)
+    return int((a & ~b).sum()), int((b & ~a).sum())
 
 
 def _judged(

@@ -169,7 +169,8 @@ class Comparison:
     the difference is within the margin, adjusted by Holm in a family of their own.
     ``wins`` counts the pairs on which a is better, or higher if the metric has no better
     direction. ``n_needed`` is the total number of pairs that it takes, for what ``needed_for``
-    says; if None, ``n_needed_reason`` says why.
+    says; if None, ``n_needed_reason`` says why. ``n_only_a`` and ``n_only_b`` count the questions
+    on which only that side has a value, so that they are not paired.
     ``relative_change`` is in percent of ``value_b``; ``effect_size`` is the mean of the
     differences over their standard deviation. ``reasons`` say what the numbers cannot
     show, see ``ragstone.core.messages``.
@@ -210,6 +211,8 @@ class Comparison:
     n_needed: int | None
     n_needed_reason: str | None
     reasons: tuple[str, ...]
+    n_only_a: int = 0
+    n_only_b: int = 0
 
     @property
     def leaves_zero_out(self) -> bool:

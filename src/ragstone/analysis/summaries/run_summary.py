@@ -62,6 +62,8 @@ class Summary:
         possible: How many scores there are, with the missing ones.
         conversations: The sessions of several turns; None if no example names its session.
         checked: What people's labels show about the judges.
+        uneven: Metrics of which two systems have scores on different questions.
+        unanswered: How many questions each system did not answer and another did, if any.
     """
 
     examples: int
@@ -83,6 +85,8 @@ class Summary:
     possible: int
     conversations: ConversationFigures | None = None
     checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
+    uneven: tuple[str, ...] = ()
+    unanswered: Mapping[str, int] = field(default_factory=dict)
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""
@@ -98,7 +102,7 @@ def summarise(run: Run) -> Summary:
         name: tuple(one for one in scored.metrics if name in own.on(scored.metric(one)))
         for name in own.systems
     }
-    asked = _asked(run, scored.systems)
+    asked, answered = _asked(run, scored.systems)
     found = (
         compare(run).comparisons
         if scored.metrics and _share_a_question(asked, scored.systems)
@@ -132,7 +136,22 @@ def summarise(run: Run) -> Summary:
         possible=sum(one.n + one.n_missing for one in whole),
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
         checked=checked_against_people(run.path, run.form),
+        uneven=tuple(dict.fromkeys(one.metric for one in found if _uneven(one))),
+        unanswered=_unanswered(answered if any(map(len, answered.values())) else asked),
     )
+
+
+def _uneven(one: Comparison) -> bool:
+    """Whether both systems have scores, and not on the same questions."""
+    both = one.n_pairs + one.n_only_a and one.n_pairs + one.n_only_b
+    return bool(both and one.n_only_a + one.n_only_b)
+
+
+def _unanswered(answered: Asked) -> dict[str, int]:
+    """The questions that a system did not answer and another did; not of one without answers."""
+    every = len(np.unique(np.concatenate(list(answered.values()))))
+    lacking = {name: every - len(ids) for name, ids in answered.items() if len(ids)}
+    return {name: n for name, n in lacking.items() if n}
 
 
 def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:
@@ -208,12 +227,17 @@ def _apart(
     )
 
 
-def _asked(run: Run, systems: Sequence[str]) -> Asked:
-    """The questions that each system was asked, each once."""
+def _asked(run: Run, systems: Sequence[str]) -> tuple[Asked, Asked]:
+    """The questions that each system was asked, and those that it answered, each once."""
     question = pl.col("question_id").hash(seed=0).alias("question")
-    rows = run.examples([question, pl.col("system").cast(pl.Enum(systems))])
+    system, answered = pl.col("system").cast(pl.Enum(systems)), pl.col("answer").is_not_null()
+    rows = run.examples([question, system, answered])
     questions, whose = rows["question"].to_numpy(), rows["system"].to_physical().to_numpy()
-    return {name: np.unique(questions[whose == at]) for at, name in enumerate(systems)}
+    asked, replied = (
+        {name: np.unique(questions[(whose == at) & there]) for at, name in enumerate(systems)}
+        for there in (True, rows["answer"].to_numpy())
+    )
+    return asked, replied
 
 
 def _share_a_question(asked: Asked, systems: Sequence[str]) -> bool:

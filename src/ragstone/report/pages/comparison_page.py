@@ -50,6 +50,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import whose_numbers, with_interval
+from ragstone.report.sentences.judge_words import not_paired
 
 TESTS = {
     "mcnemar_exact": ("McNemar's exact test", "rates, one pair per cluster"),
@@ -81,7 +82,9 @@ def comparison_page(found: Comparisons) -> Page:
     for (a, b), ones in found.between().items():
         tested = [one for one in ones if one.verdict != "same"]
         tables = (_pair_table(tested, found),) if tested else ()
-        below = tuple(filter(None, (_same(ones), *corrected_lines(ones, found))))
+        below = tuple(
+            filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, found)))
+        )
         paragraphs = (Paragraphs(below),) if below else ()
         sections.append(Section((*tables, *paragraphs), _title(a, b, ones)))
     if ranked := _ranked(found):

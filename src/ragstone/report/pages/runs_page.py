@@ -328,7 +328,10 @@ def _corrected(mean: "CorrectedMean | None", suites: Sequence[str]) -> Cell:
 def _cell(
     one: Estimate | None, first: Estimate | None, summary: "Summary", suites: Sequence[str]
 ) -> Cell:
-    """A system's mean; ``same`` if its inputs and its mean are those of the first system."""
+    """A system's mean; ``same`` if its inputs and its mean are those of the first system.
+
+    With the number of its rows where systems have scores on different questions.
+    """
     if one is None:
         return ""
     if one.value is None:
@@ -336,6 +339,7 @@ def _cell(
     system = one.group.get(SYSTEM)
     alike = first is not None and first is not one and same_mean(first, one)
     itself = system is not None and one.metric in summary.themselves.get(system, ())
+    some = one.metric in summary.uneven or one.n_undefined or one.n_missing
     word = "self" if itself else "same" if one.metric in summary.same and alike else ""
     return IntervalCell(
         one.value,
@@ -345,7 +349,7 @@ def _cell(
         percent=in_percent(suites),
         word=word,
         strong=False,
-        n=one.n if one.n_undefined or one.n_missing else None,
+        n=one.n if some else None,
         missing=one.n_missing,
         leads=system in summary.leaders(one.metric),
     )
@@ -384,7 +388,9 @@ def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
     if len(summary.systems) > 1:
         if any(summary.checked.corrected(one.metric, one.group) for one in shown):
             yield f"{CORRECTED}: by people's labels and the judge together"
-        if any(one.n_undefined or one.n_missing for one in shown):
+        if summary.uneven:
+            yield "n: rows with a score, on different questions"
+        elif any(one.n_undefined or one.n_missing for one in shown):
             yield "n: rows with a score, if some have none"
         if summary.leads:
             without = "* or self" if summary.themselves else "one"

@@ -214,6 +214,23 @@ def comparison_sentences(ones: Sequence["Comparison"], lead: str) -> Said:
     return [*_decided(told, found, a, b), *_rest(tested, found)]
 
 
+def not_paired(ones: Sequence["Comparison"]) -> str:
+    """On how many questions only one of two systems has a score; empty if there are none."""
+    sides: tuple[tuple[str, dict[str, int]], ...] = (
+        (ones[0].a, {one.metric: one.n_only_a for one in ones if one.slice is None}),
+        (ones[0].b, {one.metric: one.n_only_b for one in ones if one.slice is None}),
+    )
+    parts = []
+    for name, counts in sides:
+        if most := max(counts.values(), default=0):
+            names = _some([_spoken_name(metric) for metric, n in counts.items() if n == most])
+            fewer = sum(0 < n < most for n in counts.values())
+            more = f"; fewer by {counted(fewer, 'more metric')}" if fewer else ""
+            on = f"{counted(most, 'question')} on which only {_system(name)} has a score"
+            parts.append(f"{on} (by {', '.join(names)}{more})")
+    return f"Not compared: {' and '.join(parts)}." if parts else ""
+
+
 def _untested(ones: Sequence["Comparison"], a: str, b: str) -> Iterator[str | Phrase]:
     if any(one.verdict == "same" for one in ones):
         yield f"On {_all(ones)} {a} and {b} were judged on "
@@ -297,10 +314,14 @@ def _named(ones: Sequence["Comparison"]) -> str:
     said = f"{_spoken_name(first.metric)} {_with_sign(first.difference)}"
     if first.low is not None and first.high is not None:
         said += f" ({_with_sign(first.low)} to {_with_sign(first.high)}, n {first.n_pairs:,})"
-    names = [_spoken_name(one.metric) for one in others]
-    if len(names) > NAMED:
-        names[NAMED - 1 :] = [f"{len(names) - NAMED + 1} more"]
+    names = _some([_spoken_name(one.metric) for one in others])
     return ", ".join([said, *names[:-1]]) + (f" and {names[-1]}" if names else "")
+
+
+def _some(names: list[str]) -> list[str]:
+    """The first names of a longer list, and how many more there are."""
+    more = len(names) - NAMED + 1
+    return names if more < 2 else [*names[: NAMED - 1], f"{more} more"]
 
 
 def _system(name: str) -> str:

@@ -81,7 +81,8 @@ NAMED = 4
 
 def summary_sentences(summary: "Summary") -> list[str]:
     """What was measured, which system is better, and what fails most and is missing."""
-    return [" ".join(one) for one in (_measured(summary), _better(summary), _fails(summary)) if one]
+    better = _better(summary) + list(_unanswered(summary))
+    return [" ".join(one) for one in (_measured(summary), better, _fails(summary)) if one]
 
 
 def _measured(summary: "Summary") -> list[str]:
@@ -122,6 +123,25 @@ def _better(summary: "Summary") -> list[str]:
     parts += _of_pairs(summary.apart, "share no question")
     said = "; ".join(parts)
     return [f"{said if summary.leads else said[0].upper() + said[1:]}."]
+
+
+def _unanswered(summary: "Summary") -> Iterator[str]:
+    """How many questions only one of two systems answered, or each of several did not."""
+    counts = summary.unanswered
+    if not counts:
+        return
+    if len(summary.systems) == 2:
+        a, b = summary.systems
+        alone = {a: counts.get(b, 0), b: counts.get(a, 0)}
+        parts = [(n, f"answered by {_named([name])} alone") for name, n in alone.items() if n]
+    else:
+        most = sorted(counts.items(), key=lambda item: -item[1])
+        parts = [(n, f"not answered by {_named([name])}") for name, n in most]
+    (first, how), *others = parts
+    questions = number_format.counted(summary.questions, "question")
+    said = f"{first:,} of {questions} {'was' if first == 1 else 'were'} {how}"
+    said = _named([said, *(f"{n:,} {what}" for n, what in others)])
+    yield f"{said}, so the means are over different questions."
 
 
 def _untested(summary: "Summary") -> Iterator[str]:

@@ -12,7 +12,7 @@ from ragstone.core.errors import InputError
 from ragstone.core.messages import Reason
 from ragstone.report.number_format import short_name
 from ragstone.report.reason_words import words
-from ragstone.report.sentences.judge_words import comparison_sentences
+from ragstone.report.sentences.judge_words import comparison_sentences, not_paired
 from ragstone.web.background_cache import SOON
 from ragstone.web.example_rows import PREFERRED
 from ragstone.web.page_request import Asked, WebPage, query, run_path
@@ -80,7 +80,7 @@ def compare_page(place: RunsFolder, asked: Asked) -> WebPage:
             "a": pair[0],
             "b": pair[1],
             "swap": _swapped(asked, runs, pair),
-            "said": comparison_sentences(ones, lead),
+            "said": [*comparison_sentences(ones, lead), f" {not_paired(ones)}"],
             "counts": verdict_counts({v: sum(one.verdict == v for one in ones) for v in VERDICTS}),
             "pairs": _pairs(asked, found, pair),
             "few_pairs": len(found.between()) <= FEW_PAIRS,
