@@ -125,7 +125,8 @@ def held_against(row: Row, data: Path) -> tuple[str, list[str]]:
         claim = the_one(row, [one.text for one in claims(answer(record, row["id"]))])
         return claim, [answer(other, row["against"])]
     texts = [record["answer"], *record["reference"]]
-    claim = the_one(row, [one.text for text in texts if text for one in claims(text)])
+    whole = [one.text for text in texts if text for one in (*claims(text), *sentences(text))]
+    claim = the_one(row, whole)
     if row["source"] == "article":
         return claim, [record["meta"]["claim_context"]]
     if row["source"] == "other turns":

@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 import pytest
 
 import ragstone
+from ragstone.judges.local.response_type import _languages
 from tests.project import parsed
 
 SOURCE = Path(ragstone.__file__).parent
@@ -23,13 +25,19 @@ ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
 GIVEN_BY_THE_USER = {
+    ("judges/local/response_type.py", "compile"),
     ("judges/rules.py", "compile"),
     ("judges/markers.py", "finditer"),
     ("guard/guard_input.py", "compile"),
     ("guard/guard_input.py", "fullmatch"),
     ("monitor/traces/redaction.py", "compile"),
 }
-"""Where the patterns of users are compiled and used: whoever writes a pattern answers for it."""
+"""Where the patterns of users are compiled and used: whoever writes a pattern answers for it.
+
+Those of languages are compiled when they are heard, and tested here by name.
+"""
+
+OF_A_LANGUAGE = ("inability", "origin", "silence", "turn", "opening")
 
 SIZE = 2_000
 QUICK = 0.004
@@ -100,6 +108,9 @@ def patterns() -> Found:
                     if isinstance(pattern.pattern, str) and name in sources[file].assigned:
                         label = f"{file} {name}{number or ''}"
                         found[label] = (pattern, methods(name, file, sources))
+    for language in chain.from_iterable(_languages().values()):
+        for name in OF_A_LANGUAGE:
+            found[f"{language.name} {name}"] = (getattr(language, name), {"search"})
     for file, source in sources.items():
         for function in source.functions:
             for node in ast.walk(function):

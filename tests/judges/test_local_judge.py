@@ -120,6 +120,15 @@ def test_an_abstention_makes_no_claim(judged: Judged, scored: Scored) -> None:
     assert scored("answer_outcome", silent, LOCAL) == 0
 
 
+def test_what_a_sentence_tells_besides_is_a_claim(judged: Judged) -> None:
+    answer = "I'm sorry, I could not find the date, but the mill is made of stone."
+    tables = judged(["response", "claims"], [example(answer)], LOCAL)
+    assert tables.of("response")["response_type"].to_list() == ["partial"]
+    (claim,) = tables.of("claims").rows(named=True)
+    assert claim["text"] == "the mill is made of stone."
+    assert answer[claim["start"] : claim["end"]] == claim["text"]
+
+
 def test_contexts_without_text_are_a_failure_and_not_a_zero(judged: Judged, scored: Scored) -> None:
     ids_only = example(contexts=(Context("bridge", None, 1),))
     tables = judged(ASKED, [ids_only], LOCAL)

@@ -10,6 +10,7 @@ from ragstone.judges.local.response_type import (
     abstains_by_phrases,
     response_type,
     says_unable,
+    told_from,
 )
 from ragstone.report.reason_words import explain
 
@@ -223,12 +224,35 @@ def test_a_reason_shows_sixty_characters_at_the_most(more: int) -> None:
         ("The text does not name the owner.", True),
         ("The TEXT does NOT name the owner.", True),
         ("I'm not certain.", True),
+        ('She wrote "I do not know" in 1902.', False),
+        ('"I do not know."', True),
         ("The text names the owner.", False),
         ("", False),
     ],
 )
 def test_a_sentence_says_that_something_is_not_known(sentence: str, unable: bool) -> None:
     assert says_unable(sentence) is unable
+
+
+@pytest.mark.parametrize(
+    ("sentence", "told"),
+    [
+        ("I could not find the date, but the mill is made of stone.", "the mill is made of stone."),
+        ("It is unknown; however, It IS a mill.", "It IS a mill."),
+        ("I'm not sure, but in May.", "in May."),
+        ("I do not know who is still there.", None),
+        ("I am not aware of it, yet, but he built it.", "he built it."),
+        ("I cannot tell the year, but in May.", None),
+        ("I cannot tell the year, but I do not know the day.", None),
+        ("I cannot tell the year, but please ask the town.", None),
+        ("Sorry, but I cannot find it.", None),
+        ("The mill is made of stone, but not of slate.", None),
+        ("Das steht nicht im Text, aber die Mühle ist aus Stein.", "die Mühle ist aus Stein."),
+    ],
+)
+def test_what_a_sentence_tells_begins_behind_its_turn(sentence: str, told: str | None) -> None:
+    start = told_from(sentence)
+    assert (None if start is None else sentence[start:]) == told
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Response: what kind of reply, by rules; and the two phrase conventions."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from ragstone.judges.local.response_type import (
     PHRASES_8,
     PHRASES_12,
     abstains_by_phrases,
+    language_of,
     response_type,
+    says_unable,
 )
 
 
@@ -57,6 +60,84 @@ from ragstone.judges.local.response_type import (
 )
 def test_replies_are_told_apart(answer: str, expected: str) -> None:
     assert response_type(answer)[0] == expected
+
+
+def sentences_of(path: Path) -> list[tuple[bool, str]]:
+    """Whether each sentence says that something is not in the documents."""
+    with path.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    return [(line["abstains"] == "1", line["text"]) for line in lines]
+
+
+OWN = Path(__file__).parent / "abstentions.tsv"
+
+
+@pytest.mark.parametrize(("abstains", "sentence"), sentences_of(OWN))
+def test_not_in_the_documents_is_heard_in_fourteen_languages(abstains: bool, sentence: str) -> None:
+    assert response_type(sentence)[0] == ("abstain" if abstains else "answer")
+    assert says_unable(sentence) or not abstains
+
+
+def test_sentences_of_others_are_told_apart_too(shared: Path) -> None:
+    known = sentences_of(shared / "tables" / "abstentions.tsv")
+    heard = [(abstains, response_type(text)[0] == "abstain") for abstains, text in known]
+    assert heard.count((True, True)) >= 26
+    assert heard.count((False, True)) == 0
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ("Es tut mir leid. Das steht nicht im Text. Bitte fragen Sie das Museum.", "abstain"),
+        ("Im Text steht nichts dazu. Der Steg wurde 1905 gebaut.", "partial"),
+        ("Dazu steht nichts im Text, aber der Steg wurde 1905 gebaut.", "partial"),
+        ("Dazu steht nichts im Text, aber ich kann es nicht sagen.", "abstain"),
+        ("文档中没有提到建造时间，但码头长90米。", "partial"),
+        ("文書には建設年が記載されていませんが、桟橋の長さは90メートルです。", "partial"),
+        ("문서에는 건설 연도가 나와 있지 않지만 부두의 길이는 90미터입니다.", "partial"),
+        ("Auf dem Schild steht „Ich kann die Frage nicht beantworten“.", "answer"),
+        ("Sur la porte : « Je ne sais pas ».", "answer"),
+        ("“I do not know the year.”", "abstain"),
+        ("لَا يَذْكُرُ النَّصُّ السَّنَة.", "abstain"),
+        ("Der Text ist lang. Der Vertrag wird nicht erwähnt.", "answer"),
+        ("Jag har inga barn.", "answer"),
+    ],
+)
+def test_other_languages_turn_are_polite_and_quote_as_english_does(
+    answer: str, expected: str
+) -> None:
+    assert response_type(answer)[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The pier was built in 1905.", "English"),
+        ("Der Steg wurde 1905 gebaut und nie erneuert.", "German"),
+        ("Пірс збудували у 1905 році, але його не відновлювали.", "Ukrainian"),
+        ("Москва", "Russian"),
+        ("اسکله در سال ۱۹۰۵ ساخته شد و از آن است", "Persian"),
+        ("यह प्रकाशस्तंभ सर्दियों में नहीं खुलता है।", "Hindi"),
+        ("สะพานยาว 250 เมตร", "Thai"),
+        ("საქართველო", "Georgian"),
+        ("码头长90米。", "Chinese"),
+        ("Tamar Bridge 在文档中没有提到", "Chinese"),
+        ("桟橋の長さは90メートルです。", "Japanese"),
+        ("東京大学 is a university that was opened in the year 1877.", "English"),
+        ("1905", None),
+        ("Isambard Kingdom Brunel", None),
+        ("Leonardo Da Vinci", None),
+        ("Daraja hili lilijengwa mwaka huo kwa ajili yao wote", "another language"),
+        ("Tin, copper, silver", None),
+    ],
+)
+def test_a_language_is_told_by_script_else_by_small_words(text: str, language: str | None) -> None:
+    assert language_of(text) == language
+
+
+def test_a_language_is_told_by_the_first_400_characters() -> None:
+    german = "Das ist der Steg und nicht die Tür. "
+    assert language_of(german * 12 + "It is the pier of the town. " * 40) == "German"
 
 
 def golden(shared: Path) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from operator import or_
 
 from ragstone.judges.text_counts import longest_common_subsequence
 
-from .response_type import says_unable
+from .response_type import says_unable, told_from
 from .sentences import Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
 
@@ -60,7 +60,7 @@ _FRAMES = re.compile(
 )
 
 
-CLAIMS_VERSION = "ragstone-claims/3"
+CLAIMS_VERSION = "ragstone-claims/4"
 
 NO_CLAIMS = ("abstain", "refuse")
 """Replies that make no claim, by their type."""
@@ -103,8 +103,11 @@ def claim_of(text: str, sentence: Sentence, position: int) -> LocatedClaim | Non
     """The claim of a sentence of a text; None if it asserts nothing."""
     if not _asserts(text, sentence.start, sentence.text):
         return None
-    factual = not says_unable(sentence.text)
-    return LocatedClaim(sentence.text, sentence.start, sentence.end, position, factual)
+    unable = says_unable(sentence.text)
+    told = told_from(sentence.text) if unable else None
+    start = sentence.start + (told or 0)
+    factual = not unable or told is not None
+    return LocatedClaim(text[start : sentence.end], start, sentence.end, position, factual)
 
 
 def statements(reference: str) -> list[str]:

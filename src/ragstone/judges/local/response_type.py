@@ -1,17 +1,26 @@
 """Response: whether a text answers, answers in part, abstains, refuses or asks for clarification.
 
 The rules read the whole answer and its beginning, with typographic apostrophes normalised.
-A hedge that goes on to name something is an answer. English is covered widely; of other
-languages only plain forms of "I don't know" and "no information" are recognised.
+A hedge that goes on to name something is an answer. English is covered widely; of the other
+languages in languages.toml only the plain forms are recognised.
 """
 
 import re
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import chain
 
 from ragstone.core.messages import reason
 
 from .sentences import sentences
+from .text_terms import remembered, tokens
 
-RESPONSE_VERSION = "ragstone-response/3"
+RESPONSE_VERSION = "ragstone-response/4"
 
 PHRASES_8 = (
     "i don't know",
@@ -47,7 +56,7 @@ def response_type(answer: str) -> tuple[str, str]:
     text = _plain(answer)
     if _WHOLE.fullmatch(text):
         return "abstain", reason("whole_answer", words=_as_written(text[:60], answer))
-    text = _QUOTED.sub('""', text)
+    text = _unquoted(text)
     opening = text[:OPENING]
     refusal = _REFUSAL.search(opening)
     if refusal:
@@ -85,18 +94,175 @@ def abstains_by_phrases(answer: str, phrases: tuple[str, ...]) -> bool:
 
 def says_unable(sentence: str) -> bool:
     """Whether a sentence says that something is not known or not in the sources."""
-    return _first_inability(_plain(sentence)) is not None
+    return _first_inability(_unquoted(_plain(sentence))) is not None
+
+
+def told_from(sentence: str) -> int | None:
+    """Where a sentence that says what it cannot tell goes on to tell something, if it does.
+
+    >>> sentence = "I could not find the date, but the mill is made of stone."
+    >>> sentence[told_from(sentence) :]
+    'the mill is made of stone.'
+    """
+    for language in _spoken(sentence):
+        for turn in language.turn.finditer(sentence):
+            inability = _first_inability(_plain(sentence[: turn.start()]))
+            if inability:
+                rest = _plain(sentence[turn.end() :])
+                least = HEDGED if inability.re is _HEDGE else SUBSTANCE
+                tells = not (_first_inability(rest) or _is_polite(rest))
+                return turn.end() if tells and _length(rest) >= least else None
+    return None
+
+
+LATIN = "LATIN"
+NOTHING = "(?!)"
+STOPS = ".!?。！？।؟۔"
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language, and how it says what it cannot tell, as languages.toml has it."""
+
+    name: str
+    script: str = LATIN
+    words: str = ""
+    cannot: str = NOTHING
+    matter: str = NOTHING
+    source: str = NOTHING
+    silent: str = NOTHING
+    but: str = NOTHING
+    polite: str = NOTHING
+
+    def unable(self, text: str) -> re.Match[str] | None:
+        """The words that say that something is not known or not in the sources."""
+        if match := self.inability.search(text):
+            return match
+        parts = (part for part in _STOPS.split(text) if self.origin.search(part))
+        return next(filter(None, map(self.silence.search, parts)), None)
+
+    @cached_property
+    def inability(self) -> re.Pattern[str]:
+        """Says it alone."""
+        return self._pattern(f"{self.cannot}|{self.matter}…(?:{self.silent})")
+
+    @cached_property
+    def origin(self) -> re.Pattern[str]:
+        """Names a source."""
+        return self._pattern(self.source)
+
+    @cached_property
+    def silence(self) -> re.Pattern[str]:
+        """Says it of a source."""
+        return self._pattern(self.silent)
+
+    @cached_property
+    def turn(self) -> re.Pattern[str]:
+        """Turns from that to what is told."""
+        end = r"(?!\w)" if self.words else ""
+        return self._pattern(rf"(?i:(?:(?:{self.but}){end}[\s,，、،]*)+)")
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """Opens a sentence that tells nothing."""
+        return self._pattern(self.polite)
+
+    def _pattern(self, either: str) -> re.Pattern[str]:
+        """Begins with a word, and so does what is behind a gap, where spaces separate words."""
+        begin = r"(?<!\w)" if self.words else ""
+        gap = f"[^{STOPS}]{{0,60}}?{begin}"
+        return re.compile(f"{begin}(?:{either})".replace("…", gap))
+
+
+def language_of(text: str) -> str | None:
+    """The name of the language of a text, such as ``Thai``; None if too little tells."""
+    languages = languages_of(text[:LOOKED_AT])
+    if languages:
+        return languages[0].name
+    lower = sum(word.islower() for word in _WORDS.findall(text[:LOOKED_AT]))
+    return UNNAMED if lower >= ENOUGH else None
+
+
+def languages_of(text: str) -> tuple[Language, ...]:
+    """By script, else by small words: all that have as many of them; none if too few are known.
+
+    Words with a capital do not count, for names keep those of other languages.
+    """
+    script = LATIN if text.isascii() else _script_of("".join(_WORDS.findall(text)))
+    languages = _languages().get(script) or (Language(script.title()),)
+    if len(languages) == 1:
+        return languages
+    words = _WORDS.findall(text)
+    counts = Counter(chain.from_iterable(filter(None, map(_small_words().get, words))))
+    most = max(counts[one.name] for one in languages)
+    if most < max(1, SMALL * len(words)):
+        return () if script == LATIN else languages[:1]
+    return tuple(one for one in languages if counts[one.name] == most)
+
+
+UNNAMED = "another language"
+LOOKED_AT, ENOUGH = 400, 8
+"""Characters of a text by which its language is told, and words of an unknown one."""
+
+BEYOND = 0.25
+"""The share of a text's letters, above which those that are not Latin are its script."""
+
+SMALL = 0.125
+"""The share of a text's words that are small ones of its language; mostly it is above .3."""
+
+_STOPS = re.compile(f"[{STOPS}]")
+# For Python the vowel signs of Devanagari are no part of a word.
+_WORDS = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
+_BEYOND_LATIN = re.compile("[^\u0000-\u024f\u1e00-\u1eff]")
+
+
+def _script_of(letters: str) -> str:
+    others = _BEYOND_LATIN.findall(letters)
+    if len(others) <= BEYOND * len(letters):
+        return LATIN
+    counts = Counter(map(_script, others))
+    kana = counts["HIRAGANA"] + counts["KATAKANA"]
+    return "HIRAGANA" if kana * 8 > len(others) else counts.most_common(1)[0][0]
+
+
+@remembered
+def _script(letter: str) -> str:
+    return re.split("[ -]", unicodedata.name(letter, "UNKNOWN"))[0]
+
+
+@cache
+def _languages() -> Mapping[str, tuple[Language, ...]]:
+    """By script, the most common first."""
+    text = files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
+    by_script: dict[str, tuple[Language, ...]] = {}
+    for name, phrases in tomllib.loads(text).items():
+        language = Language(name, **phrases)
+        by_script[language.script] = (*by_script.get(language.script, ()), language)
+    return by_script
+
+
+@cache
+def _small_words() -> Mapping[str, tuple[str, ...]]:
+    """The languages that have each small word."""
+    names: dict[str, tuple[str, ...]] = {}
+    for language in chain.from_iterable(_languages().values()):
+        for word in language.words.split():
+            names[word] = (*names.get(word, ()), language.name)
+    return names
 
 
 OPENING = 250
 READ = 50_000
 """Characters of an answer that are read for what kind of reply it is."""
 
-SUBSTANCE = 3
+SUBSTANCE, HEDGED = 3, 2
+"""Words that tell something, and behind a hedge."""
+
 LONGEST_QUESTION = 700
 
 _WORD = re.compile(r"[^\W_ʼ]")
-_PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
+ARABIC_VOWELS = "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0640"
+_PLAIN = str.maketrans("’‘ʼ＇´“”„«»「」『』\u00a0", '\'\'\'\'\'""""""""" ', ARABIC_VOWELS)
 
 
 def _either(*patterns: str) -> str:
@@ -173,7 +339,6 @@ _SIGN = re.compile(r"no[t ]|n't|un[acfks]|never|fail|lack|insufficient|impossibl
 _PREFACE = re.compile(
     r"(?:unfortunately, |i'm sorry, (?:but )?)?as an? (?:ai|artificial|large|language)\b"
 )
-_TURN = re.compile(r"\b(?:but|however|although|though|nevertheless|still|yet)\b[, ]*")
 _WHOLE = re.compile(
     r"[\W_]*(?:none|n/a|na|null|nil|unknown|unanswerable|idk|dunno|no idea|no clue|no comment"
     r"|not (?:available|known|sure|found|stated|specified|mentioned|provided|given|applicable"
@@ -207,49 +372,6 @@ _CLARIFY = re.compile(
     )
 )
 _MAY_ASK = re.compile("[?？؟]|please")
-_FILLER = re.compile(
-    r"^(?:i(?:'m| am)? (?:very |so |really )?(?:sorry|apologi[sz]e)|sorry|apologies|please"
-    r"|let me know|feel free|if you|is there|would you|could you|can you|do you|for more|thank"
-    r"|you (?:may|might|can|could|should) (?:want|need|try|check|contact|consult|refer|visit"
-    r"|find|wish)|i (?:suggest|recommend|would (?:suggest|recommend)|hope|can help)"
-    r"|it (?:is|would be) (?:best|advisable|recommended))\b"
-)
-_ELSEWHERE = re.compile(
-    "^(?:"
-    + "|".join(
-        (
-            r"(?:(?:je suis )?désolée?,? (?:mais )?)?(?:je ne sais (?:pas|rien)|je l'ignore"
-            r"|je n'ai (?:pas|aucune)|aucune information|le (?:texte|contexte|document) ne)",
-            r"(?:lo siento,? (?:pero )?)?(?:no lo s[eé]|no s[eé]\b"
-            r"|no tengo (?:\w+ )?(?:informaci[oó]n|datos|idea)|no hay (?:\w+ )?informaci[oó]n"
-            r"|el (?:texto|contexto|documento) no)",
-            r"(?:(?:es )?tut mir leid,? (?:aber )?)?(?:(?:das )?wei(?:ß|ss) ich nicht"
-            r"|ich wei(?:ß|ss) (?:es |das )?(?:leider )?nicht"
-            r"|(?:ich habe )?(?:dazu )?keine (?:informationen|angaben|ahnung)"
-            r"|der (?:text|kontext) (?:\w+ )?nicht)",
-            r"(?:mi dispiace,? (?:ma )?)?(?:non (?:lo )?so\b|non ho (?:informazioni|idea)"
-            r"|il (?:testo|contesto) non)",
-            r"(?:desculpe,? (?:mas )?)?(?:(?:eu )?n[ãa]o sei|n[ãa]o tenho (?:\w+ )?informa"
-            r"|o (?:texto|contexto) n[ãa]o)",
-            r"(?:sorry,? (?:maar )?)?(?:ik weet (?:het )?niet|(?:dat )?weet ik niet|geen idee)",
-            r"nie wiem|nevím|neviem|nu (?:știu|stiu)|nem tudom|en tiedä|jag vet (?:inte|ej)",
-            r"jeg (?:ved|vet) ikke|bilmiyorum|saya tidak tahu|tôi không biết|δεν (?:ξέρω|γνωρίζω)",
-            r"(?:извините,? (?:но )?)?(?:я )?не (?:знаю|могу ответить)|нет (?:информации|данных)",
-            r"(?:抱歉|对不起|很抱歉)?[，, ]?(?:但)?我?(?:不知道|不清楚|无法(?:回答|确定)"
-            r"|没有(?:相关|足够)?的?信息)|文中(?:没有|未)",
-            r"(?:申し訳(?:ありません|ございません)が?|すみませんが?)?[、,]?"
-            r"(?:それは)?"
-            r"(?:わかりません|分かりません|知りません|わからない|分からない)",
-            r"情報がありません",
-            r"(?:죄송(?:하지만|합니다만?))?[, .]*(?:저는 )?잘? ?"
-            r"(?:모르겠|모릅니다|몰라요|알 수 없)",
-            r"(?:क्षमा करें,? )?(?:मुझे (?:नहीं पता|नहीं मालूम|पता नहीं|मालूम नहीं)|मैं नहीं जानत)",
-            r"(?:عذرا[ً]?[،,]? )?(?:أنا )?(?:لا أعرف|لا أعلم|لا أدري|لا توجد معلومات)",
-            r"(?:אני )?לא יודע|(?:ขออภัย)?(?:ฉัน|ผม|ดิฉัน)?ไม่(?:รู้|ทราบ)",
-        )
-    )
-    + ")"
-)
 
 
 def _plain(text: str) -> str:
@@ -259,9 +381,27 @@ def _plain(text: str) -> str:
 _QUOTED = re.compile(r'"[^"]{1,200}"')
 
 
+def _unquoted(text: str) -> str:
+    """Without what others say, unless that is all of it."""
+    return text if _QUOTED.fullmatch(text.rstrip(".!?")) else _QUOTED.sub('""', text)
+
+
 def _first_inability(text: str) -> re.Match[str] | None:
     english = _SIGN.search(text) and (_INABILITY.search(text) or _HEDGE.search(text))
-    return english or _ELSEWHERE.search(text)
+    if english:
+        return english
+    matches = (language.unable(text) for language in languages_of(text))
+    return next(filter(None, matches), None)
+
+
+def _is_polite(sentence: str) -> bool:
+    """Whether it begins as sentences do that tell nothing."""
+    return any(language.opening.match(sentence) for language in _spoken(sentence))
+
+
+def _spoken(text: str) -> tuple[Language, ...]:
+    """Its languages, or English, which is not told by the words of a short text."""
+    return languages_of(text) or _languages()[LATIN][:1]
 
 
 def _as_written(words: str, answer: str) -> str:
@@ -275,8 +415,7 @@ def _as_written(words: str, answer: str) -> str:
 def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tuple[str, str]:
     words = _as_written(inability.group(), answer)
     hedge = inability.re is _HEDGE
-    least = 2 if hedge else SUBSTANCE
-    informative = sum(_informative(sentence.text, least) for sentence in sentences(text))
+    informative = sum(_informative(sentence.text) for sentence in sentences(text))
     if hedge:
         if informative:
             return "answer", reason("says_and_commits", words=words)
@@ -288,21 +427,19 @@ def _abstain_or_partial(text: str, inability: re.Match[str], answer: str) -> tup
     return "abstain", reason("it_says", words=words)
 
 
-def _informative(sentence: str, least: int) -> int:
+def _informative(sentence: str) -> int:
     """The number of words in a sentence that give information, beyond saying that it cannot."""
-    inability = _first_inability(sentence)
-    if sentence.endswith("?"):
+    if sentence.endswith(("?", "？", "؟")):
         return 0
-    if inability is None:
-        return 0 if _FILLER.search(sentence) else len(sentence.split())
-    turn = _TURN.search(sentence, inability.end())
-    if turn is None:
-        return 0
-    rest = sentence[turn.end() :]
-    if _first_inability(rest) or _FILLER.search(rest):
-        return 0
-    count = len(rest.split())
-    return count if count >= least else 0
+    if not says_unable(sentence):
+        return 0 if _is_polite(sentence) else _length(sentence)
+    start = told_from(sentence)
+    return 0 if start is None else _length(sentence[start:])
+
+
+def _length(text: str) -> int:
+    """Words of a text; of scripts without spaces, pairs of characters."""
+    return len(text.split() if text.isascii() else tokens(text))
 
 
 def _asks_back(text: str) -> str | None:
@@ -314,5 +451,5 @@ def _asks_back(text: str) -> str | None:
         return None
     if not (parts[-1].endswith(("?", "？", "؟")) or "please" in parts[-1]):
         return None
-    others = sum(len(part.split()) for part in parts[:-1] if not _FILLER.search(part))
+    others = sum(len(part.split()) for part in parts[:-1] if not _is_polite(part))
     return parts[-1] if len(parts) <= 3 or others <= 30 else None
