@@ -1,15 +1,20 @@
 """What would mislead most is said first."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
+from typer.testing import CliRunner
 
 import ragstone
 from ragstone.analysis.summaries.run_summary import Summary, summarise
+from ragstone.cli.app import app
+from ragstone.core.messages import reason
 from ragstone.data import cornwall
 from ragstone.report.page import plain
-from ragstone.report.run_notes import first_caution
+from ragstone.report.reason_words import words
+from ragstone.report.run_notes import first_caution, run_notes
 from ragstone.run import Run
 
 
@@ -78,3 +83,53 @@ def test_a_system_that_is_compared_with_itself_is_named(
 def test_otherwise_the_note_that_misleads_most_is_said(run: Run) -> None:
     told = plain(first_caution(run, summarise(run)))
     assert told.endswith("8 questions are rough; from 10 on they hold better."), "of all its notes"
+
+
+THAI = [
+    {
+        "id": str(at),
+        "question": "สะพานยาวเท่าไร",
+        "answer": answer,
+        "contexts": ["สะพานยาว 250 เมตร"],
+    }
+    for at, answer in enumerate(["สะพานยาว 250 เมตร"] * 5 + ["It is the bridge."])
+]
+TOLD = (
+    "The local judge was measured on English; 83 % of these answers are in Thai. Of “not in the "
+    "documents” it knows only plain phrases there."
+)
+
+
+def test_that_the_local_judge_knows_little_of_a_language_is_said_once_wherever_a_run_is_seen(
+    tmp_path: Path,
+) -> None:
+    run = ragstone.evaluate(
+        THAI, metrics=["faithfulness"], judge="local:strings", out=tmp_path / "run"
+    )
+    assert [words(note) for note in run_notes(run)].count(TOLD) == 1
+    assert plain(first_caution(run, summarise(run))) == TOLD
+    assert run._repr_html_().count("measured on English") == 1
+    for command in (["show", run.path], ["show", run.path, "--full"]):
+        printed = CliRunner().invoke(app, [str(one) for one in command])
+        assert printed.stderr.count(TOLD) == 1
+
+
+def test_where_no_local_judge_judged_no_language_is_told(tmp_path: Path) -> None:
+    run = ragstone.evaluate(THAI, metrics=["citation_presence"], out=tmp_path / "run")
+    assert not any("measured on English" in words(note) for note in run_notes(run))
+
+
+@pytest.mark.parametrize(
+    ("languages", "said"),
+    [
+        ("0.6000=German\n0.2000=Thai", "60 % of these questions are in German, 20 % in Thai."),
+        (
+            "0.4000=German\n0.2000=Thai\n0.1500=Dutch\n0.1000=Greek\n0.0200=Hebrew",
+            "40 % of these questions are in German, 20 % in Thai, 15 % in Dutch, 12 % in other "
+            "languages.",
+        ),
+    ],
+)
+def test_three_languages_are_named_and_the_others_summed(languages: str, said: str) -> None:
+    note = reason("measured_on_english", languages=languages, questions=True, phrases=False)
+    assert words(note) == f"The local judge was measured on English; {said}"

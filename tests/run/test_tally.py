@@ -16,7 +16,7 @@ from ragstone.run.estimates.cautions import of_clusters, of_models, of_sizes, re
 from ragstone.run.estimates.estimates import Provenance
 from ragstone.run.estimates.sums import WiderClusters
 from ragstone.run.folder.run_tally import RunTally
-from ragstone.run.folder.schemas import Estimate
+from ragstone.run.folder.schemas import Counted, Estimate
 from ragstone.run.settings import ChatSettings, ModelNames
 
 Entry = tuple[str, str, str]
@@ -184,6 +184,57 @@ def test_what_an_encoder_lacks_failed_at_or_cut_is_remarked() -> None:
         "model": "e", "reads": "256", "cut": "question_context:2:9",
     }  # fmt: skip
     assert dict(Reason.read(found[4]).facts) == {"model": "e", "cut": "3", "pairs": "7"}
+
+
+@pytest.mark.parametrize(
+    ("languages", "told"),
+    [
+        ({"English": 91, "Thai": 9}, None),
+        ({"English": 90, "Thai": 10}, "0.1000=Thai"),
+        ({"": 17, "Thai": 83}, "0.8300=Thai"),
+        ({"": 95, "Thai": 5}, None),
+        ({"German": 150, "Thai": 49, "Dutch": 1}, "0.7500=German\n0.2450=Thai\n0.0050=Dutch"),
+        ({"German": 151, "Thai": 49, "Dutch": 1}, "0.7512=German\n0.2438=Thai"),
+    ],
+)
+def test_a_tenth_in_languages_that_are_not_english_is_remarked(
+    languages: dict[str, int], told: str | None
+) -> None:
+    outcomes = Counter({("response", "local:strings", "ok"): 1, ("relevance", "people", "ok"): 1})
+    found = list(
+        remarks([], ModelNames(), RunTally(languages=Counter(languages), outcomes=outcomes))
+    )
+    assert codes(found) == ([] if told is None else ["measured_on_english"])
+    if found:
+        assert facts(found) == {"languages": told, "questions": "False", "phrases": "True"}
+
+
+def judged_in(judge: str, *asks: str) -> RunTally:
+    """The tally of a German answer to a Thai question and of one that nobody judged."""
+    tally = RunTally()
+    rows = [{"ask": ask, "judge": judge, "status": "ok", "example_id": "a"} for ask in asks]
+    rows.append({"ask": "claims", "judge": judge, "status": "failed", "example_id": "b"})
+    examples = pl.DataFrame(
+        {
+            "id": ["a", "b"],
+            "question": ["สะพานยาว 250 เมตร"] * 2,
+            "answer": ["Das ist der Steg."] * 2,
+        }
+    )
+    tally.count_languages(pl.DataFrame(rows), examples)
+    return tally
+
+
+def test_languages_are_those_of_what_the_local_judge_read() -> None:
+    assert judged_in("local", "claims", "relevance").languages == {"German": 1}
+    assert judged_in("local:strings", "relevance").languages == {"Thai": 1}
+    assert judged_in("human", "claims").languages == {}
+
+
+def test_languages_of_shards_add_up() -> None:
+    tally = judged_in("local", "claims")
+    tally.join(Counted.model_validate(tally.counted))
+    assert tally.languages == {"German": 2}
 
 
 def test_pairs_that_a_cross_encoder_cut_are_its_own() -> None:

@@ -3,6 +3,7 @@
 import shlex
 import sys
 from collections.abc import Collection
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -99,6 +100,7 @@ def show(
     """
     from ragstone import report
     from ragstone.analysis.scored_run import metric_among
+    from ragstone.report.run_notes import run_notes
 
     load_user_metrics(metrics_from or ())
     opened = options.read_run(run, without_corrections=without_corrections)
@@ -127,12 +129,14 @@ def show(
         else:
             print_page(stage_page(opened, faults, stage, limit=limit), json=json)
         return
+    notes = tuple(run_notes(opened))
     if full:
-        print_run(opened, (), full=True, json=json)
+        print_run(opened, notes, full=True, json=json)
         return
     scored = list(dict.fromkeys(one.metric for one in opened.estimate_list))
     chosen = [metric_among(one, scored, "metric of this run", run=run) for one in metric or ()]
-    print_page(report.worst_page(opened, metrics=chosen, limit=limit), json=json)
+    page = report.worst_page(opened, metrics=chosen, limit=limit)
+    print_page(replace(page, notes=notes), json=json)
 
 
 def view(

@@ -41,6 +41,7 @@ from .pages.release_gate_page import gate_page
 from .pages.runs_page import run_page
 from .render.documents import as_html
 from .render.terminal import as_text
+from .run_notes import run_notes
 from .worst_examples import failing
 
 MOST_ROWS, MOST_DETAILS, MOST_DRAWN = 40, 6, 150
@@ -183,7 +184,7 @@ def page_of(result: object) -> Page:
 
 @page_of.register
 def _(run: Run) -> Page:
-    return run_page(run, summarise(run))
+    return run_page(run, summarise(run), tuple(run_notes(run)))
 
 
 @page_of.register

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ragstone.core.messages import argument, call
 from ragstone.report import number_format
-from ragstone.report.number_format import ends, number, short_name
+from ragstone.report.number_format import ends, number, percent, short_name
 
 from . import Facts, Sentence, count, counted, plain, several
 
@@ -74,6 +74,9 @@ def faults_sentence(found: "Faults", *, others: bool = False) -> str:
         why += f", {most}that {BECAUSE[found.stage]} ({found.at_stage:,})"
     return f"{found.short:,} of {of} {fall} short{why}."
 
+
+LANGUAGES = 3
+"""Those named of the languages of a run."""
 
 NAMED = 4
 """The metrics named of a longer list."""
@@ -283,6 +286,21 @@ def _part_of_the_weight(facts: Facts) -> str:
     return f"{said} Do not rank the systems by it; {compare} uses the components that both have."
 
 
+def _measured_on_english(facts: Facts) -> str:
+    shares = [one.partition("=") for one in several(facts, "languages")]
+    parts = [(float(share), f"in {name}") for share, _, name in shares[:LANGUAGES]]
+    if len(shares) > LANGUAGES:
+        rest = sum(float(share) for share, *_ in shares[LANGUAGES:])
+        parts.append((rest, "in other languages"))
+    of = "questions" if facts["questions"] == "True" else "answers"
+    (most, where), *more = [(percent(share, 0), where) for share, where in parts]
+    text = ", ".join([f"{most} of these {of} are {where}", *map(" ".join, more)])
+    said = f"The local judge was measured on English; {text}."
+    if facts["phrases"] != "True":
+        return said
+    return f"{said} Of “not in the documents” it knows only plain phrases there."
+
+
 def _corrected(facts: Facts) -> str:
     people = "1 person" if facts["people"] == "1" else f"{count(facts, 'people')} people"
     return (
@@ -353,6 +371,7 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         f"ask the same share a cluster ({argument('cluster', 'id')} takes every row as "
         "independent)."
     ),
+    "measured_on_english": _measured_on_english,
     "overruled": _corrected,
     "overrules_left_out": lambda facts: (
         f"{counted(facts, 'judgement')} that people corrected count as the judge left them, for "

@@ -8,7 +8,8 @@ import polars as pl
 
 from ragstone.core.messages import reason
 from ragstone.data.example import SESSION
-from ragstone.judgements import BERTSCORES
+from ragstone.judgements import BERTSCORES, Relevance, Response
+from ragstone.judges.judge import LOCAL
 from ragstone.metrics import EmbeddingContextSufficiency, EmbeddingHallucination, Metric
 from ragstone.metrics.embedding import THRESHOLDS_OF
 from ragstone.models import BUILTIN
@@ -83,6 +84,9 @@ def grouping(shards: Shards, spec: RunSpec) -> RunGrouping:
 NOT_INDEPENDENT = "not_independent"
 """The code of the remark on clusters that are too narrow."""
 
+ENGLISH, FOREIGN, RARE = "English", 0.1, 0.005
+"""What the local judge was measured on, and the shares from which on others are told and named."""
+
 FEW = 10
 """Clusters below which an interval is rough; benchmarks/interval_coverage.py goes down to ten."""
 
@@ -98,7 +102,8 @@ CROSS = "answer_reference_cross_encoder"
 
 
 def remarks(metrics: Sequence[Metric], opened: ModelNames, tally: RunTally) -> Iterator[str]:
-    """A missing encoder, texts that were cut, thresholds of another model."""
+    """Another language, a missing encoder, texts that were cut, thresholds of another model."""
+    yield from _of_languages(tally)
     if opened.lacking is not None:
         yield reason("no_encoder", said=opened.lacking)
     if tally.unanswered:
@@ -213,6 +218,21 @@ def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
     few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
     if few:
         yield reason("few_clusters", least=min(few), most=max(few), enough=FEW, cluster=cluster)
+
+
+def _of_languages(tally: RunTally) -> Iterator[str]:
+    """That what the local judge judged is in languages on which it was not measured."""
+    total = tally.languages.total()
+    shares = [(n / total, name) for name, n in tally.languages.most_common()]
+    others = [(share, name) for share, name in shares if name not in ("", ENGLISH)]
+    if sum(share for share, _ in others) >= FOREIGN:
+        asks = {ask for ask, judge, _ in tally.outcomes if judge.startswith(LOCAL)}
+        yield reason(
+            "measured_on_english",
+            languages="\n".join(f"{share:.4f}={name}" for share, name in others if share >= RARE),
+            questions=asks <= {Relevance.name},
+            phrases=Response.name in asks,
+        )
 
 
 def _served_by_several(tally: RunTally) -> Iterator[str]:

@@ -13,9 +13,10 @@ import polars as pl
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
 from ragstone.data import Example, violations
-from ragstone.judgements import ASKS, Similarity
+from ragstone.judgements import ASKS, Relevance, Similarity
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
+from ragstone.judges.local.response_type import language_of
 from ragstone.run.calls.journal_reader import served, totals
 from ragstone.run.settings import ModelNames, RunSettings
 
@@ -87,6 +88,8 @@ class RunTally:
     """Questions to models that came to nothing, by judge, status and reason."""
     quotes: Counter[str] = field(default_factory=Counter)
     """Of the support by models: ``quotes``, ``unfound`` ones, ``unknown`` ids of contexts."""
+    languages: Counter[str] = field(default_factory=Counter)
+    """Of the texts that the local judge judged; empty where too little tells."""
     unanswered: int = 0
     """Similarities that failed because their model did."""
     served: Counter[tuple[str, str]] = field(default_factory=Counter)
@@ -126,6 +129,13 @@ class RunTally:
             ).row(0, named=True)
             self.quotes.update(counts)
 
+    def count_languages(self, ledger: pl.DataFrame, examples: pl.DataFrame) -> None:
+        """Count the languages of what the local judge judged: questions if it read no answer."""
+        local = ledger.filter(pl.col("judge").str.starts_with(LOCAL) & (pl.col("status") == "ok"))
+        read = "question" if {*local["ask"]} <= {Relevance.name} else "answer"
+        texts = examples.filter(pl.col("id").is_in(local["example_id"].implode()))[read]
+        self.languages.update(language_of(text) or "" for text in texts.drop_nulls())
+
     def join(self, counted: Counted) -> None:
         """Add the counts of a shard, or of a run, but for its examples."""
         for ask, judge, status, count in counted.judged:
@@ -137,6 +147,7 @@ class RunTally:
             self.failed_calls[judge, status, reason] += count
         self.quotes.update(counted.quotes)
         self.unanswered += counted.unanswered
+        self.languages.update(counted.languages)
 
     @property
     def counted(self) -> dict[str, Any]:
@@ -150,6 +161,7 @@ class RunTally:
             },
             "left_open": [[*which, count] for which, count in sorted(self.failed_calls.items())],
             "quotes": dict(self.quotes),
+            "languages": dict(sorted(self.languages.items())),
         }
 
     def count_served(self, folder: Path) -> None:

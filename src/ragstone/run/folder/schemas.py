@@ -75,6 +75,7 @@ class Counted(BaseModel):
     compared: dict[str, Compared] = {}
     left_open: Several[tuple[str, str, str, Count]] = []
     quotes: dict[str, Count] = {}
+    languages: dict[str, Count] = {}
     unanswered: Count = 0
 
 

@@ -227,6 +227,7 @@ class Evaluation:
         counts = RunTally()
         counts.add(examples, tables["ledger"], tables.get(Similarity.name))
         counts.count_calls(tables["ledger"], tables.get(Support.name))
+        counts.count_languages(tables["ledger"], tables["examples"])
         self.keep(shard, tables, counts, piece=data.piece(shard))
 
     def _report(

@@ -227,6 +227,7 @@ def _written(brief: Brief, tables: dict[str, pl.DataFrame]) -> tuple[Brief, Tabl
     tally = RunTally()
     tally.add(brief.examples, tables["ledger"], tables.get(Similarity.name))
     tally.count_calls(tables["ledger"], tables.get(Support.name))
+    tally.count_languages(tables["ledger"], tables["examples"])
     files, content = {}, {}
     with TemporaryDirectory() as folder, room_for(folder):
         for name in sorted(tables):
