@@ -241,6 +241,8 @@ def test_a_sentence_says_that_something_is_not_known(sentence: str, unable: bool
         ("It is unknown; however, It IS a mill.", "It IS a mill."),
         ("I'm not sure, but in May.", "in May."),
         ("I do not know who is still there.", None),
+        ("I do not know the buttons of old ships there.", None),
+        ("I do not know the year, BUT the mill is old.", "the mill is old."),
         ("I am not aware of it, yet, but he built it.", "he built it."),
         ("I cannot tell the year, but in May.", None),
         ("I cannot tell the year, but I do not know the day.", None),

@@ -75,7 +75,7 @@ OWN = Path(__file__).parent / "abstentions.tsv"
 @pytest.mark.parametrize(("abstains", "sentence"), sentences_of(OWN))
 def test_not_in_the_documents_is_heard_in_fourteen_languages(abstains: bool, sentence: str) -> None:
     assert response_type(sentence)[0] == ("abstain" if abstains else "answer")
-    assert says_unable(sentence) or not abstains
+    assert says_unable(sentence) == abstains
 
 
 def test_sentences_of_others_are_told_apart_too(shared: Path) -> None:
@@ -101,6 +101,7 @@ def test_sentences_of_others_are_told_apart_too(shared: Path) -> None:
         ("لَا يَذْكُرُ النَّصُّ السَّنَة.", "abstain"),
         ("Der Text ist lang. Der Vertrag wird nicht erwähnt.", "answer"),
         ("Jag har inga barn.", "answer"),
+        ("I do not know. Sorry everyone, sorry again.", "abstain"),
     ],
 )
 def test_other_languages_turn_are_polite_and_quote_as_english_does(
@@ -123,12 +124,16 @@ def test_other_languages_turn_are_polite_and_quote_as_english_does(
         ("码头长90米。", "Chinese"),
         ("Tamar Bridge 在文档中没有提到", "Chinese"),
         ("桟橋の長さは90メートルです。", "Japanese"),
+        ("東京都庁舎の展望室は無料公開", "Japanese"),
+        ("这家名为和の家的餐厅位于市中心每天开放周一休息。", "Chinese"),
         ("東京大学 is a university that was opened in the year 1877.", "English"),
         ("1905", None),
         ("Isambard Kingdom Brunel", None),
         ("Leonardo Da Vinci", None),
-        ("Daraja hili lilijengwa mwaka huo kwa ajili yao wote", "another language"),
-        ("Tin, copper, silver", None),
+        ("Daraja hili lilijengwa mwaka huo na wakazi wa mji kwa ajili yao", "another language"),
+        ("copper, silver, gold, zinc", None),
+        ("Brunel, Stephenson, Telford, Smeaton, Rennie, Locke, Fox, Barlow", None),
+        ("हा पूल नव्वद मीटर लांब आहे", "Marathi"),
     ],
 )
 def test_a_language_is_told_by_script_else_by_small_words(text: str, language: str | None) -> None:
