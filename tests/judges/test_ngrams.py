@@ -1,5 +1,6 @@
 """BLEU and chrF by hand, and as sacrebleu 2.6.0 gives them."""
 
+from collections.abc import Callable
 from math import exp, sqrt
 from random import Random
 
@@ -13,9 +14,11 @@ from ragstone.run.judging.judge_blocks import judge_block
 from tests.availability import import_or_skip
 
 WORDS = (
-    "the a cat, dog. 3.14 sat-on 3-4 it's “x” &amp; &quot;hi&quot; <skipped> Größe 東京 foo-\nbar "
-    "[1] $5 1,000.5 e.g. — .5 5. \t"
+    "the a cat, dog. 3.14 sat-on 3-4 it's &amp; &quot;hi&quot; <skipped> Größe Москва foo-\nbar "
+    "[1] $5 1,000.5 e.g. .5 5. \t"
 )
+
+CHINESE = ["他", "她", "出", "生", "于", "年", "1879", "3.14", "。", "、", "《", "》", "OK", " "]
 
 
 @pytest.mark.parametrize(
@@ -26,6 +29,10 @@ WORDS = (
         ("well-known &amp; &lt;b&gt;", ["well-known", "&", "<", "b", ">"]),
         ("hy-\nphen\nline", ["hyphen", "line"]),
         (" \n", []),
+        ("他有3.14元。ＯＫ，", ["他", "有", "3.14", "元", "。", "OK", ","]),
+        ("กรุงที่", ["ก", "รุ", "ง", "ที่"]),
+        ("It’s “so” — €5?", ["It's", '"', "so", '"', "—", "€", "5", "?"]),
+        ("10² CO₂", ["10²", "CO₂"]),
     ],
 )
 def test_words_are_those_of_mteval(text: str, expected: list[str]) -> None:
@@ -54,6 +61,11 @@ def test_chrf_weighs_recall_twice_as_much_as_precision() -> None:
     recall = (2 / 4 + 1 / 3) / 2
     assert chrf("ab", "abcd") == pytest.approx(5 * recall / (4 + recall))
     assert chrf("a b c", "abc") == 1
+
+
+@pytest.mark.parametrize("measure", [bleu, chrf])
+def test_forms_of_the_same_text_have_the_same_letters(measure: Callable[[str, str], float]) -> None:
+    assert measure("cafe\u0301 ２０２４, it’s", "café 2024, it's") == 1
 
 
 def test_texts_that_share_nothing_have_neither() -> None:
@@ -105,6 +117,13 @@ def test_sacrebleu_gives_the_same_for_any_texts() -> None:
         )
         assert chrf(answer, reference) == pytest.approx(
             of_chrf.sentence_score(answer, [reference]).score / 100, abs=1e-12
+        )
+    in_chinese = metrics.BLEU(effective_order=True, tokenize="zh")
+    for _ in range(500):
+        answer = "".join(chance.choices(CHINESE, k=chance.randrange(1, 20)))
+        reference = "".join(chance.choices(CHINESE, k=chance.randrange(1, 20)))
+        assert bleu(answer, reference) == pytest.approx(
+            in_chinese.sentence_score(answer, [reference]).score / 100, abs=1e-12
         )
     for metric, theirs in (("bleu", of_bleu), ("chrf", of_chrf)):
         assert parse_metric(metric).how in str(theirs.get_signature())

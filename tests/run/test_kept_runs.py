@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from ragstone import evaluate, rescore
+from ragstone import compare, evaluate, rescore
 from ragstone.cli.app import app
-from ragstone.core.errors import DamagedRun
+from ragstone.core.errors import DamagedRun, InputError
 from ragstone.run import Run
 from ragstone.run.folder.checksums import CHECKSUM, signed
 from ragstone.run.folder.run_tally import VERSION
@@ -95,6 +95,19 @@ def test_a_kept_run_that_was_stopped_goes_on_behind_its_first_shard(tmp_path: Pa
 def test_a_metric_can_be_added_to_a_kept_run(tmp_path: Path) -> None:
     run = rescore(kept("finished", tmp_path), metrics="mrr")
     assert values(run) == {"precision": PRECISION, "exact_match": EXACT_MATCH, "mrr": 1}
+
+
+def test_a_kept_run_counted_words_otherwise_and_is_not_compared_silently(tmp_path: Path) -> None:
+    old = rescore(kept("finished", tmp_path), metrics="token_f1")
+    new = evaluate(DATA, metrics=["exact_match", "token_f1"], out=tmp_path / "new")
+    for run, counted in ((old, "text:ascii"), (new, "text:unicode/1")):
+        signatures = [one.signature for one in run.estimate_list]
+        assert all(counted in one for one in signatures if not one.startswith("precision"))
+        assert counted in run.signature
+    assert "text:" not in evaluate(DATA, metrics="precision", judge="human").signature
+    with pytest.raises(InputError, match="token_f1: text ascii in finished, unicode/1 in new"):
+        compare(old, new, metrics=["token_f1"])
+    assert values(old)["token_f1"] == values(new)["token_f1"]
 
 
 def test_what_a_model_said_in_a_kept_run_is_there_and_scored_further(tmp_path: Path) -> None:

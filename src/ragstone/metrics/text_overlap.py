@@ -38,7 +38,9 @@ class Overlap(Metric):
 class ExactMatch(Overlap):
     """1 if answer and reference are equal after SQuAD normalisation, else 0.
 
-    Normalisation: lower case, no punctuation, no articles, single spaces.
+    Normalisation: lower case, no punctuation, no articles, single spaces. So 314 equals 3.14, and
+    -5 equals 5. Text that is not ASCII is read in the forms of ``token_f1`` and loses the
+    punctuation of all scripts.
 
     Source: Rajpurkar et al. (2016), "SQuAD".
     """
@@ -52,7 +54,11 @@ class ExactMatch(Overlap):
 class TokenF1(Overlap):
     """F1 over the tokens of answer and reference, with their counts; ROUGE-1.
 
-    Tokens as in rouge-score without stemming: runs of letters and digits in lower case.
+    Tokens are runs of letters and numbers with their marks, in lower case; ASCII text has those of
+    rouge-score without stemming. In scripts without spaces between words, such as Chinese,
+    Japanese and Thai, each character is one. NFKC forms are the same, as are digits of all
+    scripts and typographic apostrophes; superscripts, subscripts and fractions stay: 10² is not
+    102, nor is CO₂ CO2.
 
     Source: Lin (2004), "ROUGE"; Rajpurkar et al. (2016) for the token F1.
     """
@@ -90,6 +96,8 @@ class Bleu(Overlap):
     """BLEU of answer and reference: runs of one to four words, precision alone.
 
     sacrebleu's for a sentence, divided by 100: tokens 13a, exponential smoothing, effective order.
+    Text that is not ASCII is read in the forms of ``token_f1`` with its case, and each of its signs
+    is a token, as is each character of scripts without spaces; Chinese is as sacrebleu's ``zh``.
     The mean over answers is not the BLEU of a corpus, and several references are not pooled.
 
     Source: Papineni et al. (2002), "BLEU"; Post (2018), "A Call for Clarity in Reporting BLEU
@@ -105,7 +113,8 @@ class Bleu(Overlap):
 class Chrf(Overlap):
     """F2 of answer and reference over runs of one to six letters.
 
-    sacrebleu's chrF2 for a sentence, divided by 100: white space left out, no runs of words.
+    sacrebleu's chrF2 for a sentence, divided by 100: white space left out, no runs of words. Text
+    that is not ASCII is read in the forms of ``token_f1`` with its case.
 
     Source: Popović (2015), "chrF: character n-gram F-score for automatic MT evaluation".
     """

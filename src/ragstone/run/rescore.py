@@ -330,4 +330,5 @@ def _together(path: Path, had: ModelNames, now: ModelNames) -> ModelNames:
         cross_encoder=now.cross_encoder or had.cross_encoder,
         lacking=now.lacking,
         strings=had.strings,
+        text=had.text,
     )

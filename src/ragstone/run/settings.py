@@ -16,7 +16,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, FailFast
 
 from ragstone.core.errors import InputError
-from ragstone.judgements import ASKS, BERTSCORES, MISSING, VALUE, Similarity
+from ragstone.judgements import ASKS, BERTSCORES, MISSING, VALUE, Lexical, Ngrams, Similarity
 from ragstone.metrics import QUICK_METRICS, Metric, needed_asks, parse_metric
 
 T = TypeVar("T")
@@ -104,11 +104,13 @@ def _needs_contexts(metric: Metric) -> bool:
 
 
 BERTSCORE_ASKS = frozenset(Similarity.ask(measure).name for measure in BERTSCORES)
+TEXT_ASKS = frozenset({Lexical.name, Ngrams.name})
+"""Asks that count the words and letters of two texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelNames:
-    """The models of a run by name, as stored in its manifest.
+    """What compared the texts of a run, as stored in its manifest: models by name, and rules.
 
     Args:
         encoder: Name and fingerprint; None if none is needed or none could be opened.
@@ -117,6 +119,7 @@ class ModelNames:
         cross_encoder: Name and fingerprint; None if none was named.
         lacking: Why a required encoder is not available.
         strings: Why the local judge does not use the stored encoder.
+        text: The version of the rules that count words and letters.
     """
 
     encoder: str | None = None
@@ -125,6 +128,7 @@ class ModelNames:
     cross_encoder: str | None = None
     lacking: str | None = None
     strings: str | None = None
+    text: str = "ascii"
 
     def settings(self) -> dict[str, str | None]:
         """The settings that a resumed run must share."""
@@ -144,6 +148,8 @@ class ModelNames:
             words.append(f"bertscore:{self.bertscore}")
         if self.cross_encoder and "cross_encoder" in by:
             words.append(f"cross_encoder:{_short(self.cross_encoder)}")
+        if not TEXT_ASKS.isdisjoint(asks):
+            words.append(f"text:{self.text}")
         return words
 
 

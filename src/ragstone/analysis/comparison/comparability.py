@@ -28,7 +28,7 @@ from ragstone.run.settings import ChatSettings
 from .compared_systems import Bools, Match, Side, run_labels
 
 SHARE = re.compile(r" \d+%")
-SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder")
+SIGNED = ("judge", "prompts", "plan", "encoder", "bertscore", "cross_encoder", "text")
 """What a signature says of how a user's own metric, which is not loaded, was judged."""
 
 JUDGE_OF = "judge of "

@@ -18,7 +18,7 @@ from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
 from ragstone.judges.local.response_type import language_of
 from ragstone.run.calls.journal_reader import served, totals
-from ragstone.run.settings import ModelNames, RunSettings
+from ragstone.run.settings import TEXT_ASKS, ModelNames, RunSettings
 
 from .checksums import as_line
 from .schemas import Counted
@@ -244,7 +244,7 @@ def _signature(settings: RunSettings, tally: RunTally, opened: ModelNames) -> st
     if settings.local and any(name.startswith(LOCAL) for name in judges):
         parts.append(f"local/2@{fingerprint(settings.local)[:SHOWN]}")
     parts += [identity[: -FINGERPRINT + SHOWN] for identity in settings.nli]
-    parts += opened.signature(ASKS)
+    parts += opened.signature(ASKS.keys() - TEXT_ASKS | tally.judges_by_ask().keys())
     if (chat := settings.llm) is not None:
         parts.append(f"models:{fingerprint(chat.judges)[:SHOWN]}")
         parts.append(f"prompts:{fingerprint(chat.prompts, chat.rubrics)[:SHOWN]}")

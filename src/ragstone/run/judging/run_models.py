@@ -20,6 +20,7 @@ from ragstone.judgements import (
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL
 from ragstone.judges.similarity import BertscoreOptions, BertscoreSettings
+from ragstone.judges.text_counts import TEXT_VERSION
 from ragstone.models import BUILTIN, Encoder, open_encoder
 from ragstone.models.chat import ChatModel
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
@@ -175,6 +176,7 @@ class Models:
             bertscore=None if encoder is None or settings is None else settings.about(encoder),
             cross_encoder=None if second is None else identity(second),
             lacking=self.lacking,
+            text=TEXT_VERSION,
         )
 
 
