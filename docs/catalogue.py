@@ -26,7 +26,7 @@ from ragstone.metrics import (
 )
 from ragstone.report.number_format import ARROWS, FAMILIES, bands_of
 from ragstone.report.pages.catalogue_page import MetricEntry, entry
-from ragstone.report.sentences.run_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.report.sentences.run_words import BECAUSE, COUNTED, LOOKS_BAD, NAMES
 
 PAGE = Path(__file__).with_name("metrics.md")
 
@@ -185,8 +185,8 @@ def failures() -> str:
         "## Where answers fail",
         "`ragstone show RUN --failures`, in Python `ragstone.analysis.failures(run)`, says at "
         "which stage of the pipeline answers first went wrong. "
-        f"{FELL_SHORT} {COUNTED} What holds at no stage "
-        "is *other*, what did not fall short *no fault*; beside it stand the faults of retrieval "
+        f"{LOOKS_BAD} {COUNTED} What does not "
+        "look bad is *part of it* or *no fault*; beside it stand the faults of retrieval "
         "that these answers survived. Answers of a system that answers with the references are "
         "left out of all others. A stage that cannot be known is named with its reason, never "
         "counted as 0.",

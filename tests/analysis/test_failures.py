@@ -23,6 +23,7 @@ from ragstone.stats.cluster_means import cluster_wilson
 Said = dict[str, float | str]
 WRONG: Said = {"answer_outcome": "wrong"}
 RIGHT: Said = {"answer_outcome": "correct"}
+SILENT: Said = {"answer_outcome": "dont_know"}
 SCORES = {"example_id": pl.String, "metric": pl.String, "value": pl.Float64, "label": pl.String,
           "status": pl.String}  # fmt: skip
 
@@ -32,12 +33,15 @@ def lay(
     contexts: list[int | None] | None = None,
     grades: list[int | None] | None = None,
     systems: str = "",
+    claims: int = 2,
+    reference: str = "Ninety metres.",
 ) -> pl.DataFrame:
     """The answers laid to stages; a word is the label of an outcome."""
     n = len(scores)
     examples = pl.DataFrame(
         {"example_id": [f"e{at}" for at in range(n)], "system": list(systems or "s" * n),
-         "retrieved": contexts or [1] * n, "best_grade": grades or [None] * n},
+         "retrieved": contexts or [1] * n, "best_grade": grades or [None] * n,
+         "first_reference": [reference] * n, "claims": [claims] * n},
         schema_overrides={"retrieved": pl.UInt32, "best_grade": pl.Int32},
     )  # fmt: skip
     rows = [
@@ -61,42 +65,81 @@ def test_an_answer_counts_at_its_first_stage() -> None:
         WRONG | {"context_recall": 0.5, "mrr": 0.9, "contradiction": 1.0},
         WRONG | {"mrr": 1.0, "context_utilization": 0.0, "contradiction": 1.0},
         WRONG | {"context_utilization": 0.1, "contradiction": 1.0, "faithfulness": 0.0},
-        WRONG | {"contradiction": 0.9, "faithfulness": 0.4, "answer_coverage": 0.0},
-        WRONG | {"faithfulness": 0.5, "answer_coverage": 0.4},
-        WRONG | {"faithfulness": 1.0, "answer_coverage": 0.5, "reference_contradiction": 1.0},
-        WRONG | {"faithfulness": 0.5, "answer_coverage": 0.5, "reference_contradiction": 1.0},
+        WRONG | {"contradiction": 0.9, "faithfulness": 0.4},
+        WRONG | {"faithfulness": 1.0, "reference_contradiction": 1.0},
+        SILENT | {"faithfulness": 0.5, "reference_contradiction": 1.0},
+        WRONG | {"faithfulness": 0.5, "reference_contradiction": 1.0},
         contexts=[0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
         grades=[0, *[None] * 9],
     )
     assert found == [
         "not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low", "not_used",
-        "contradicted", "unsupported", "incomplete", "bad_reference", "other",
+        "contradicted", "unsupported", "bad_reference", "no_answer", "wrong",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("scores", "stage"),
     [
-        ({"answer_outcome": "correct", "mrr": 0.5}, "no_fault"),
-        ({"answer_outcome": "partial", "mrr": 0.5}, "retrieved_too_low"),
+        (RIGHT | {"mrr": 0.5}, "no_fault"),
+        ({"answer_outcome": "partial", "mrr": 0.5, "answer_coverage": 0.1}, "partial"),
+        ({"answer_outcome": "partial", "faithfulness": 0.49}, "unsupported"),
         ({"faithfulness": 0.5, "mrr": 0.5}, "no_fault"),
         ({"faithfulness": 0.49}, "unsupported"),
-        ({"answer_coverage": 0.49, "faithfulness": 1.0}, "incomplete"),
-        ({"answer_coverage": 0.5}, "no_fault"),
+        ({"expected_faithfulness": 0.51, "faithfulness": 0.0}, "no_fault"),
+        ({"expected_faithfulness": 0.49, "faithfulness": 1.0}, "unsupported"),
+        ({"answer_coverage": 0.0}, "wrong"),
+        ({"answer_coverage": 0.49}, "partial"),
+        ({"answer_coverage": 1.0}, "no_fault"),
+        (RIGHT | {"answer_coverage": 0.0}, "no_fault"),
         ({"mrr": 0.0}, None),
     ],
 )
-def test_only_where_it_fell_short(scores: Said, stage: str | None) -> None:
+def test_only_where_it_looks_bad(scores: Said, stage: str | None) -> None:
     assert first(scores) == [stage]
 
 
+@pytest.mark.parametrize(("claims", "bound"), [(1, 0.6), (2, 0.5), (4, 0.45), (100, 0.402)])
+def test_few_claims_have_to_be_more_certain(claims: int, bound: float) -> None:
+    scores: list[Said] = [{"faithfulness": bound - 0.001}, {"faithfulness": bound + 0.001}]
+    assert first(*scores, claims=claims) == ["unsupported", "no_fault"]
+
+
+def test_an_answer_without_claims_is_judged_by_its_outcome_alone() -> None:
+    assert first({"faithfulness": 0.0}, WRONG, claims=0) == [None, "wrong"]
+
+
+def test_no_answer_is_right_where_the_reference_has_none_either() -> None:
+    assert first(SILENT) == ["no_answer"]
+    assert first(SILENT, reference="I do not know.") == ["no_fault"]
+
+
+def test_the_most_doubtful_answers_come_first() -> None:
+    found = lay(
+        {"faithfulness": 0.45},
+        {"faithfulness": 0.1},
+        WRONG | {"answer_coverage": 0.2, "faithfulness": 0.9},
+        RIGHT,
+    )
+    assert found["doubt"].to_list() == pytest.approx([0.05, 0.4, 0.58, None])
+
+
+def test_an_answer_with_a_claim_that_is_not_supported_is_counted_whether_bad_or_not() -> None:
+    (whole, _) = groups_of(
+        lay({"faithfulness": 0.9}, {"faithfulness": 1.0},
+            {"faithfulness": 0.9, "unsupported_claim": 0.0}, WRONG),
+        "abcd",
+    )  # fmt: skip
+    assert (whole.unsupported, whole.bad.n) == (1, 1)
+
+
 def test_an_answer_is_not_in_the_corpus_where_no_judged_context_is_relevant() -> None:
-    assert first(WRONG, WRONG, WRONG, grades=[0, 1, None]) == ["not_in_corpus", "other", "other"]
+    assert first(WRONG, WRONG, WRONG, grades=[0, 1, None]) == ["not_in_corpus", "wrong", "wrong"]
 
 
 def test_without_any_context_nothing_is_known_of_retrieval() -> None:
     found = lay(WRONG, WRONG, contexts=[0, 0])
-    assert found["stage"].to_list() == ["other", "other"]
+    assert found["stage"].to_list() == ["wrong", "wrong"]
     assert found["nothing_retrieved"].to_list() == [None, None]
 
 
@@ -124,7 +167,7 @@ def test_each_stage_has_its_count_of_all_judged_answers_with_an_interval() -> No
         {"mrr": 0.5},
     )
     (whole, _) = groups_of(answers, "abcde")
-    assert (whole.judged, whole.clusters, whole.no_fault, whole.survived) == (4, 4, 2, 1)
+    assert (whole.judged, whole.clusters, whole.fine.n, whole.survived) == (4, 4, 2, 1)
     found = at(whole, "retrieved_too_low")
     assert found.first is not None
     assert (found.first.n, found.first.share, found.first.method) == (2, 0.5, "wilson")
@@ -132,7 +175,7 @@ def test_each_stage_has_its_count_of_all_judged_answers_with_an_interval() -> No
     assert found.first.low == pytest.approx(0.5 - 0.349961, abs=1e-5)
     assert found.first.high == pytest.approx(0.5 + 0.349961, abs=1e-5)
     assert (found.later, found.survived) == (0, 1)
-    assert whole.short == found.first
+    assert whole.bad == found.first
 
 
 def test_a_good_answer_survives_faults_of_retrieval_alone() -> None:
@@ -147,22 +190,16 @@ def test_a_good_answer_survives_faults_of_retrieval_alone() -> None:
         grades=[0, *[None] * 5],
     )
     (whole, _) = groups_of(answers, "abcdef")
-    assert (whole.no_fault, whole.survived) == (6, 4)
+    assert (whole.fine.n, whole.survived) == (6, 4)
 
 
 def test_most_failed_at_the_earlier_of_two_stages_with_as_many() -> None:
-    answers = lay(WRONG | {"mrr": 0.5}, WRONG | {"contradiction": 1.0}, WRONG, WRONG, WRONG, RIGHT)
-    (whole, _) = groups_of(answers, "abcdef")
-    assert whole.faults == Faults(6, 5, 2, "retrieved_too_low", 1)
+    partial: Said = {"answer_outcome": "partial"}
+    answers = lay(WRONG | {"mrr": 0.5}, WRONG | {"contradiction": 1.0}, partial, RIGHT)
+    (whole, _) = groups_of(answers, "abcd")
+    assert whole.faults == Faults(4, 2, 1, None, "retrieved_too_low", 1)
     (fine, _) = groups_of(lay(RIGHT), "a")
-    assert fine.faults == Faults(1, 0, 0, "", 0)
-
-
-def test_what_did_not_fall_short_is_the_rest() -> None:
-    (whole, _) = groups_of(lay(WRONG, RIGHT, RIGHT, RIGHT), "abcd")
-    short, fine = whole.short, whole.fine
-    assert (short.n, short.share, fine.n, fine.share) == (1, 0.25, 3, 0.75)
-    assert (fine.low, fine.high) == (1 - (short.high or 0), 1 - (short.low or 0))
+    assert fine.faults == Faults(1, 0, 0, None, "", 0)
 
 
 def test_answers_to_one_question_are_a_cluster() -> None:
@@ -170,16 +207,19 @@ def test_answers_to_one_question_are_a_cluster() -> None:
     (whole, _) = groups_of(answers, "aabbccdd")
     by_hand = cluster_wilson([2, 2, 0, 0], [2, 2, 2, 2])
     assert by_hand is not None
-    assert (whole.short.low, whole.short.high) == (by_hand.low, by_hand.high)
-    assert (whole.clusters, whole.short.method) == (4, "cluster_wilson")
+    assert (whole.bad.low, whole.bad.high) == (by_hand.low, by_hand.high)
+    assert (whole.clusters, whole.bad.method) == (4, "cluster_wilson")
 
 
 def test_shares_of_all_stages_and_no_fault_add_up() -> None:
-    answers = lay(WRONG, WRONG | {"mrr": 0.5}, {"faithfulness": 0.1}, {"faithfulness": 0.9})
-    (whole, _) = groups_of(answers, "abcd")
+    partial: Said = {"answer_outcome": "partial"}
+    answers = lay(
+        WRONG, WRONG | {"mrr": 0.5}, {"faithfulness": 0.1}, {"faithfulness": 0.9}, partial
+    )
+    (whole, _) = groups_of(answers, "abcde")
     ns = [one.first.n for one in whole.stages if one.first is not None]
-    assert sum(ns) == whole.short.n == 3
-    assert whole.short.n + whole.no_fault == whole.judged == 4
+    assert sum(ns) == whole.bad.n == 3
+    assert whole.bad.n + whole.partial.n + whole.fine.n == whole.judged == 5
 
 
 def test_a_stage_that_cannot_be_known_has_a_reason_and_no_number() -> None:
@@ -193,7 +233,6 @@ def test_a_stage_that_cannot_be_known_has_a_reason_and_no_number() -> None:
         "not_used": "metric_not_in_run?metric=context_utilization",
         "contradicted": "metric_not_in_run?metric=contradiction",
         "unsupported": "metric_without_value?metric=faithfulness",
-        "incomplete": "metric_not_in_run?metric=answer_coverage",
         "bad_reference": "metric_not_in_run?metric=reference_contradiction",
     }
 
@@ -222,14 +261,14 @@ def test_a_later_stage_is_counted_beside_the_first() -> None:
 def test_a_system_that_answers_with_the_references_counts_in_its_own_group_alone() -> None:
     answers = lay(WRONG, WRONG, {"answer_outcome": "correct"}, systems="agg")
     whole, a, gold = groups_of(answers, "xyz", themselves=("g",))
-    assert (whole.judged, whole.short.n) == (1, 1)
+    assert (whole.judged, whole.bad.n) == (1, 1)
     assert (a.group, a.judged) == ({"system": "a"}, 1)
-    assert (gold.group, gold.judged, gold.short.n) == ({"system": "g"}, 2, 1)
+    assert (gold.group, gold.judged, gold.bad.n) == ({"system": "g"}, 2, 1)
 
 
 def test_where_nothing_tells_nobody_is_judged() -> None:
     (whole, _) = groups_of(lay({"mrr": 0.5}), "a")
-    assert (whole.judged, whole.short.n, whole.short.share) == (0, 0, None)
+    assert (whole.judged, whole.bad.n, whole.bad.share) == (0, 0, None)
 
 
 PIER = "The pier at Hayle is ninety metres long."
@@ -245,34 +284,34 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Failures:
         for system, answer in (("good", "The pier at Hayle is ninety metres long, it says."),
                                ("off", "I went to the beach and saw gulls."))
     ]  # fmt: skip
-    run = ragstone.evaluate(data, metrics=["answer_coverage", "context_recall"],
+    run = ragstone.evaluate(data, metrics=["answer_outcome", "context_recall"],
                             judge="local:strings", out=tmp_path_factory.mktemp("run") / "r",
                             by=["topic"])  # fmt: skip
     return failures(run, by=["topic"])
 
 
 def test_failures_of_a_run_are_found_by_system_and_slice(found: Failures) -> None:
-    off = at(found.of(system="off"), "incomplete").first
+    off = at(found.of(system="off"), "wrong").first
     assert off is not None
     assert (off.n, found.of(system="off").judged) == (3, 3)
-    assert found.of(system="good").no_fault == 3
-    assert found.of(system="off", topic="sea").short.n == 2
+    assert found.of(system="good").fine.n == 3
+    assert found.of(system="off", topic="sea").bad.n == 2
     assert found.of(topic="land").judged == 2
     with pytest.raises(UnknownName):
         found.of(system="on")
 
 
 def test_the_answers_at_a_stage_are_listed(found: Failures) -> None:
-    rows = found.examples("incomplete")
+    rows = found.examples("wrong")
     assert rows["system"].to_list() == ["off"] * 3
     assert rows["question_id"].to_list() == ["q0", "q1", "q2"]
     assert found.examples().equals(rows)
     assert found.examples("no_fault", system="good").height == 3
     assert found.examples(system="good").height == 0
-    assert rows.columns == ["example_id", "question_id", "system", "stage",
+    assert rows.columns == ["example_id", "question_id", "system", "stage", "doubt",
                             *(one.code for one in STAGES)]  # fmt: skip
     with pytest.raises(UnknownName):
-        found.examples("incompleet")
+        found.examples("wrang")
     with pytest.raises(UnknownName):
         found.examples(system="on")
 
@@ -287,7 +326,7 @@ def test_answers_that_are_the_references_are_listed_under_their_system_alone(
         for system, said in (("gold", ""), ("good", ", it says."))
     ]  # fmt: skip
     run = ragstone.evaluate(
-        data, metrics=["answer_coverage"], judge="local:strings", out=tmp_path / "run"
+        data, metrics=["answer_outcome"], judge="local:strings", out=tmp_path / "run"
     )
     found = failures(run)
     assert found.themselves == ("gold",)
@@ -302,7 +341,7 @@ def test_the_record_is_json_with_every_group(found: Failures) -> None:
         {}, {"system": "good"}, {"system": "off"},
     ]  # fmt: skip
     stages = {one["stage"]: one for one in record["groups"][0]["stages"]}
-    assert stages["incomplete"]["first"]["share"] == 0.5
+    assert stages["wrong"]["first"]["share"] == 0.5
     assert stages["bad_reference"]["first"] is None
 
 

@@ -117,10 +117,10 @@ def test_what_reads_answers_beside_references_is_what_leaves_such_a_system_out()
 def test_two_systems_have_their_pair_and_faults_leave_out_who_answers_with_references(
     tmp_path: Path,
 ) -> None:
-    run = ragstone.evaluate(rows(gold=GOOD, bad=BAD), metrics=["token_f1", "answer_coverage"],
+    run = ragstone.evaluate(rows(gold=GOOD, bad=BAD), metrics=["token_f1", "answer_outcome"],
                             judge="local:strings", out=tmp_path / "run")  # fmt: skip
     summary = summarise(run)
-    assert summary.faults == Faults(12, 12, 12, "incomplete", 12)
+    assert summary.faults == Faults(12, 12, 0, None, "wrong", 12)
     assert summary.faults == failures(run).of().faults
     assert summary.tested == ()
     assert summary.leads == ()

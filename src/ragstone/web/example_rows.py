@@ -87,7 +87,7 @@ class ExampleRows:
 
     @cached_property
     def stages(self) -> pl.DataFrame:
-        """``id`` and ``stage``: where an answer that fell short first went wrong."""
+        """``id`` and ``stage``: where an answer that looks bad first went wrong."""
         found = laid(self.retrieval, self.run.scores(METRICS))
         return found.select("stage", id="example_id")
 

@@ -9,7 +9,7 @@ from typing import Self
 
 import polars as pl
 
-from ragstone.analysis.summaries.failure_stages import NO_FAULT
+from ragstone.analysis.summaries.failure_stages import CODES, NO_FAULT
 from ragstone.annotation.queue.note_tags import QueueTags, store_tags, tags_version
 from ragstone.annotation.queue.queue import Queue
 from ragstone.core.errors import InputError, RagstoneError
@@ -211,7 +211,7 @@ FIELDS = (
 """The fields of an address that filter examples."""
 
 SORT, WORST = "sort", "worst"
-DIFFER, SHORT = "differ", "short"
+DIFFER, BAD = "differ", "bad"
 SAME = 1e-9
 
 Baseline = Callable[[], tuple[str, ExampleRows] | None]
@@ -251,8 +251,8 @@ class Condition:
                 return f"{_metric(name)} is {rest}"
             case "status":
                 return f"a score is {self.value}"
-            case "stage" if self.value == SHORT:
-                return "the answer fell short"
+            case "stage" if self.value == BAD:
+                return "the answer looks bad"
             case "stage" if self.value == NO_FAULT:
                 return "no fault"
             case "stage":
@@ -452,8 +452,8 @@ def _has_status(of: ExampleRows, value: str) -> pl.Expr:
 
 def _at_stage(of: ExampleRows, values: Sequence[str]) -> pl.Series:
     chosen = pl.col("stage").is_in(values)
-    if SHORT in values:
-        chosen |= pl.col("stage") != NO_FAULT
+    if BAD in values:
+        chosen |= pl.col("stage").is_in(CODES)
     return of.stages.filter(chosen)["id"]
 
 

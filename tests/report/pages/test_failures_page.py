@@ -6,17 +6,18 @@ from typing import Any
 import polars as pl
 
 from ragstone.analysis import Failures
+from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
 from ragstone.analysis.summaries.failure_stages import STAGES, GroupFailures, Rate, StageFailures
 from ragstone.report.page import Count, IntervalCell, RowName, Scale, Step, Waterfall, Why
 from ragstone.report.pages.failures_page import failures_page
 from ragstone.report.render.documents import as_html
 from ragstone.report.render.terminal import as_text
 
-CODES = [*(one.code for one in STAGES), "other"]
+CODES = [one.code for one in STAGES]
 
 
 def stage(code: str, n: int | None = 0, **known: Any) -> StageFailures:
-    first = None if n is None else Rate(n, n / 8, 0.0, 0.5, "wilson")
+    first = None if n is None else share(n)
     facts: dict[str, Any] = {"why": "" if n is not None else "corpus_not_told", "untold": 0,
                              "later": 0, "survived": 0}  # fmt: skip
     return StageFailures(code, first, **(facts | known))
@@ -25,16 +26,26 @@ def stage(code: str, n: int | None = 0, **known: Any) -> StageFailures:
 def group(system: str = "", /, survived: int = 0, **stages: StageFailures) -> GroupFailures:
     """Eight answers, at the stages as given and with nothing at the others."""
     laid = tuple(stages.get(code, stage(code)) for code in CODES)
-    short = sum(one.first.n for one in laid if one.first is not None)
+    bad = sum(one.first.n for one in laid if one.first is not None)
     return GroupFailures(
-        {"system": system} if system else {}, 8, 8, Rate(short, short / 8, 0.25, 0.75, "wilson"),
-        8 - short, survived, laid,
+        {"system": system} if system else {}, 8, 8, Rate(bad, bad / 8, 0.25, 0.75, "wilson"),
+        share(1), share(7 - bad), survived, 2, laid,
     )  # fmt: skip
+
+
+def share(n: int) -> Rate:
+    return Rate(n, n / 8, 0.0, 0.5, "wilson")
+
+
+LOCAL = CheckedRun(
+    {"answer_outcome": CheckedMetric(("local:strings",), 0, None, "no_label_checked")}
+)
 
 
 def failed(*groups: GroupFailures, **known: Any) -> Failures:
     facts: dict[str, Any] = {"run": Path("runs/a"), "themselves": (), "by": (), "level": 0.95,
-                             "cluster": "question_id", "answers": pl.DataFrame()}  # fmt: skip
+                             "cluster": "question_id", "answers": pl.DataFrame(),
+                             "checked": LOCAL}  # fmt: skip
     return Failures(groups=groups, **(facts | known))
 
 
@@ -45,7 +56,7 @@ def said(found: Failures) -> str:
 ONE = group(
     not_in_corpus=stage("not_in_corpus", None),
     not_retrieved=stage("not_retrieved", 3, untold=1, later=2, survived=4),
-    incomplete=stage("incomplete", 1),
+    wrong=stage("wrong", 1),
     survived=4,
 )
 
@@ -57,7 +68,7 @@ def test_a_stage_has_a_row_and_a_step_that_starts_where_the_last_ended() -> None
     assert isinstance(drawn, Waterfall)
     assert drawn.whole == 8
     assert drawn.steps[1] == Step("not retrieved", 3, "bad")
-    assert drawn.steps[-1] == Step("no fault", 4)
+    assert drawn.steps[-2:] == (Step("part of it", 1), Step("no fault", 3))
     assert sum(step.size for step in drawn.steps) == 8
     row = next(row for row in page.tables[0].rows if row.names == ["not retrieved"])
     assert row.cells == (
@@ -70,8 +81,10 @@ def test_a_stage_has_a_row_and_a_step_that_starts_where_the_last_ended() -> None
 
 def test_the_first_words_say_how_many_and_why() -> None:
     assert said(failed(ONE)).startswith(
-        "4 of 8 answers fall short, most often because less than half of the reference is in the "
-        "contexts (3). 4 of 4 answers without a fault survived a fault of retrieval."
+        "4 of 8 answers look bad to the local judge, which no label has checked here, most often "
+        "because less than half of the reference is in the contexts (3). By the same judge, 1 says "
+        "only part of the reference and 2 have a claim that the contexts do not support. 4 of 4 "
+        "answers that do not look bad survived a fault of retrieval."
     )
 
 
@@ -99,15 +112,16 @@ def test_who_answers_with_the_references_is_named() -> None:
 
 
 def test_where_nothing_tells_the_page_says_what_to_do() -> None:
-    nothing = GroupFailures({}, 0, 0, Rate(0, None, None, None, None), 0, 0, ())
+    none = Rate(0, None, None, None, None)
+    nothing = GroupFailures({}, 0, 0, none, none, none, 0, None, ())
     told = said(failed(nothing))
-    assert "answer_outcome or faithfulness or answer_coverage" in told
+    assert "answer_outcome or answer_coverage or expected_faithfulness or faithfulness" in told
     assert "ragstone score RUN --metric answer_outcome" in told
 
 
 def test_slices_have_their_rate_and_most_frequent_stage() -> None:
     land = GroupFailures(
-        {"topic": "land"}, 8, 8, ONE.short, ONE.no_fault, ONE.survived, ONE.stages
+        {"topic": "land"}, 8, 8, ONE.bad, ONE.partial, ONE.fine, ONE.survived, 2, ONE.stages
     )  # fmt: skip
     page = failures_page(failed(ONE, land, by=("topic",)))
     (row,) = page.tables[1].rows

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.summaries.failure_stages import NO_FAULT, OTHER, STAGES, Faults
+from ragstone.analysis.summaries.failure_stages import NO_FAULT, PARTIAL, STAGES, Faults
 from ragstone.analysis.summaries.run_summary import Lead, Summary
 from ragstone.report.sentences import run_words as sentences
 from ragstone.report.sentences.run_words import summary_sentences
@@ -159,17 +159,13 @@ def test_systems_that_nothing_compares_are_told_why() -> None:
 @pytest.mark.parametrize(
     ("faults", "sentence"),
     [
-        (Faults(24, 0, 0, "", 0), "None of 24 answers falls short."),
-        (Faults(24, 1, 1, "incomplete", 1),
-         "1 of 24 answers falls short, because less than half of the reference is in the answer "
-         "(1)."),
-        (Faults(24, 9, 5, "unsupported", 4), "9 of 24 answers fall short, most often because less "
-         "than half of the claims are supported (4)."),
-        (Faults(24, 9, 4, "unsupported", 3), "9 of 24 answers fall short; a cause is found for 4, "
-         "most often that less than half of the claims are supported (3)."),
-        (Faults(24, 9, 2, "incomplete", 2), "9 of 24 answers fall short; a cause is found for 2, "
-         "that less than half of the reference is in the answer (2)."),
-        (Faults(24, 9, 0, "", 0), "9 of 24 answers fall short."),
+        (Faults(24, 0, 0, None, "", 0), "None of 24 answers looks bad."),
+        (Faults(24, 1, 0, 0, "wrong", 1),
+         "1 of 24 answers looks bad, because it says nothing of the reference (1)."),
+        (Faults(24, 9, 12, None, "unsupported", 4), "9 of 24 answers look bad, most often because "
+         "the claims are probably not supported (4). 12 say only part of the reference."),
+        (Faults(24, 0, 1, 1, "", 0), "None of 24 answers looks bad. 1 says only part of the "
+         "reference and 1 has a claim that the contexts do not support."),
     ],
 )  # fmt: skip
 def test_what_fails_most_is_the_stage_of_most_answers(faults: Faults, sentence: str) -> None:
@@ -177,23 +173,23 @@ def test_what_fails_most_is_the_stage_of_most_answers(faults: Faults, sentence: 
 
 
 def test_answers_that_are_the_references_do_not_count_among_the_faults() -> None:
-    told = said(replace(TWO, themselves={"b": ("m1",)}, faults=Faults(12, 0, 0, "", 0)))
-    assert told.endswith(" None of 12 other answers falls short.")
+    told = said(replace(TWO, themselves={"b": ("m1",)}, faults=Faults(12, 0, 0, None, "", 0)))
+    assert told.endswith(" None of 12 other answers looks bad.")
 
 
 def test_what_is_missing_stands_with_what_fails() -> None:
     missing = replace(ALONE, missing=1, possible=1200)
     assert summary_sentences(missing)[-1] == "1 of 1,200 scores is missing."
-    faults = replace(missing, missing=1000, faults=Faults(24, 0, 0, "", 0))
+    faults = replace(missing, missing=1000, faults=Faults(24, 0, 0, None, "", 0))
     assert summary_sentences(faults)[-1] == (
-        "None of 24 answers falls short. 1,000 of 1,200 scores are missing."
+        "None of 24 answers looks bad. 1,000 of 1,200 scores are missing."
     )
 
 
 def test_every_stage_has_words() -> None:
     codes = [one.code for one in STAGES]
     assert list(sentences.BECAUSE) == codes
-    assert list(sentences.NAMES) == [*codes, OTHER, NO_FAULT]
+    assert list(sentences.NAMES) == [*codes, PARTIAL, NO_FAULT]
 
 
 def test_questions_that_only_one_answered_are_counted() -> None:

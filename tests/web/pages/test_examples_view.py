@@ -173,7 +173,7 @@ def preset(page: str, name: str) -> str:
 def test_usual_filters_are_one_click_away(client: TestClient) -> None:
     page = client.get(f"{RUN}?by=question_type&system=basic_search&page=2").text
     here = f"{RUN}?by=question_type"
-    assert preset(page, "failed") == f"{here}&stage=short#examples"
+    assert preset(page, "failed") == f"{here}&stage=bad#examples"
     assert preset(page, "missing") == f"{here}&status=missing#examples"
     assert preset(page, "judge ≠ person") == f"{here}&labels=differ#examples"
     assert preset(page, "worst") == f"{here}&sort=worst#examples"
@@ -291,7 +291,7 @@ def test_a_range_is_a_metric_and_two_ends(
         ("where=mrr:0..0", "mrr = 0"),
         ("status=missing", "a score is missing"),
         ("status=mrr:undefined", "mrr is undefined"),
-        ("stage=short", "the answer fell short"),
+        ("stage=bad", "the answer looks bad"),
         ("slice=topic:sea", "topic is sea"),
         ("labels=differ", "a person says otherwise than the judge"),
     ],

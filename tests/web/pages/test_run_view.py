@@ -110,7 +110,7 @@ def test_an_unknown_slice_or_system_is_no_error(client: TestClient) -> None:
 def test_a_stage_leads_to_the_examples_that_failed_there(client: TestClient) -> None:
     text = settled(client, "/runs/cornwall?system=basic_search")
     assert "?system=basic_search&amp;stage=not_retrieved#examples" in text
-    assert "An answer fell short where its outcome is not correct" in text
+    assert "An answer looks bad if it says nothing of the reference" in text
 
 
 def test_a_class_that_nothing_fell_into_is_said(client: TestClient) -> None:

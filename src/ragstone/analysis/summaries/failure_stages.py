@@ -1,8 +1,11 @@
-"""Failure stages: the stage of the pipeline at which each answer first failed, and the counts.
+"""Failure stages: which answers look bad, and the stage of the pipeline that failed them first.
 
-An answer falls short where its outcome is not correct, or its faithfulness or its coverage of the
-reference is below ``HALF``. It counts once, at the first stage that fails, in the order of
-``STAGES``. A stage whose metric has no value for the example is unknown and does not fail.
+An answer looks bad if it says nothing of the reference, or gives no answer where the reference has
+one, or if its claims are probably not supported: their mean probability is below
+``.4 + .2/claims``. The rule and its numbers were fitted to people's ratings of answers and checked
+on other ratings; on summaries of news it finds few of the bad ones. An answer that looks bad counts
+once, at the first stage that failed, in the order of ``STAGES``. A stage whose metric has no value
+for the example is unknown and does not fail.
 """
 
 from collections import Counter
@@ -15,10 +18,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
 from ragstone.core.messages import Displayable, reason
+from ragstone.judges.local.response_type import response_type
 from ragstone.run import Run
 from ragstone.run.estimates.groups import groups_of, rows_of
 from ragstone.stats import mean_interval
@@ -26,6 +31,18 @@ from ragstone.stats import mean_interval
 HALF = 0.5
 RETRIEVED = pl.col("contexts").list.len()
 """How many contexts an example has, null if its system does not retrieve."""
+
+OUTCOME = "answer_outcome"
+SUPPORT = ("expected_faithfulness", "faithfulness")
+"""The mean probability that a claim is supported, or, in a run without, the share that is."""
+
+COVERAGE = "answer_coverage"
+JUDGED_BY = (OUTCOME, COVERAGE, *SUPPORT)
+"""The metrics that tell whether an answer looks bad: the outcome, or the coverage in a run without
+it, and the first of ``SUPPORT`` that has a value."""
+
+BOUND = 0.4 + 0.2 / pl.col("claims")
+"""From which probability on claims look supported: a single one has to be more certain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +53,13 @@ class FailureStage:
         code: Its name for programs.
         metrics: Those that tell; none where the example itself tells.
         fails: Whether an answer fails at this stage, null where that is not known.
+        bad: Whether an answer that fails here looks bad.
     """
 
     code: str
     metrics: tuple[str, ...]
     fails: pl.Expr
+    bad: bool = False
 
 
 STAGES: tuple[FailureStage, ...] = (
@@ -50,57 +69,73 @@ STAGES: tuple[FailureStage, ...] = (
     FailureStage("retrieved_too_low", ("mrr",), pl.col("mrr") < 1),
     FailureStage("not_used", ("context_utilization",), pl.col("context_utilization") == 0),
     FailureStage("contradicted", ("contradiction",), pl.col("contradiction") == 1),
-    FailureStage("unsupported", ("faithfulness",), pl.col("faithfulness") < HALF),
-    FailureStage("incomplete", ("answer_coverage",), pl.col("answer_coverage") < HALF),
+    FailureStage("unsupported", ("faithfulness",), pl.col("support") < BOUND, bad=True),
     FailureStage(
         "bad_reference",
         ("reference_contradiction", "faithfulness"),
         # The contexts bear out all of the answer and not the reference: one of these is wrong.
         pl.col("reference_contradiction") * pl.col("faithfulness") == 1,
     ),
+    FailureStage(
+        "no_answer",
+        (OUTCOME,),
+        (pl.col(OUTCOME) == "dont_know") & pl.col("reference_answers"),
+        bad=True,
+    ),
+    FailureStage("wrong", (OUTCOME,), pl.col(OUTCOME) == "wrong", bad=True),
 )
 RETRIEVAL = ("not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low")
 """The stages before the answer, whose faults a good answer survives."""
 
-OTHER, NO_FAULT = "other", "no_fault"
+PARTIAL, NO_FAULT = "partial", "no_fault"
+"""Where an answer is that does not look bad: it says part of the reference, or all is well."""
 
-OUTCOME = "answer_outcome"
-JUDGED_BY = (OUTCOME, "faithfulness", "answer_coverage")
-"""The metrics that tell whether an answer fell short."""
-
+UNSUPPORTED_CLAIM = "unsupported_claim"
 SCORE = ("example_id", "metric", "value", "label")
 """The columns of scores that are looked at."""
 
-METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics), *JUDGED_BY]))
+METRICS = tuple(
+    dict.fromkeys(
+        [*(name for one in STAGES for name in one.metrics), *JUDGED_BY, UNSUPPORTED_CLAIM]
+    )
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How many answers fell short, and at which stage most of them first failed.
+    """How many answers look bad, and at which stage most of them first failed.
 
     Attributes:
-        judged: Answers of which a metric tells whether they fell short.
-        short: Those that did.
-        staged: Those of which the stage is known.
-        stage: The stage at which most of these failed, the earliest of several; empty if there
-            are none.
+        judged: Answers of which a metric tells whether they look bad.
+        bad: Those that do.
+        partial: Those of the others that say only part of the reference.
+        unsupported: Answers, bad or not, with a claim that is not supported; None if no metric
+            tells.
+        stage: The stage at which most of those that look bad failed first, the earliest of several;
+            empty if there are none.
         at_stage: How many failed there.
     """
 
     judged: int
-    short: int
-    staged: int
+    bad: int
+    partial: int
+    unsupported: int | None
     stage: str
     at_stage: int
 
     @classmethod
-    def of(cls, counts: Mapping[str, int]) -> "Faults":
-        """From how many answers each stage has, ``other`` and ``no_fault`` among them."""
-        judged = sum(counts.values())
-        short = judged - counts.get(NO_FAULT, 0)
-        known = {one.code: counts.get(one.code, 0) for one in STAGES}
-        most = max(known, key=known.__getitem__)
-        return cls(judged, short, sum(known.values()), most if known[most] else "", known[most])
+    def of(cls, counts: Mapping[str, int], unsupported: int | None) -> "Faults":
+        """From how many answers each stage has, ``partial`` and ``no_fault`` among them."""
+        failed = {one.code: counts.get(one.code, 0) for one in STAGES}
+        most = max(failed, key=failed.__getitem__)
+        return cls(
+            sum(counts.values()),
+            sum(failed.values()),
+            counts.get(PARTIAL, 0),
+            unsupported,
+            most if failed[most] else "",
+            failed[most],
+        )
 
 
 def stages(run: Run) -> pl.DataFrame:
@@ -108,16 +143,19 @@ def stages(run: Run) -> pl.DataFrame:
     return laid(retrieval(run), run.scores(METRICS))
 
 
-def stage_counts(run: Run, leaving_out: Collection[str] = ()) -> Counter[str]:
-    """How many answers have which ``stage``, counted a shard at a time, to bound memory.
+def faults_of(run: Run, leaving_out: Collection[str] = ()) -> Faults | None:
+    """How many answers look bad, counted a shard at a time, to bound memory.
 
     Args:
         run: A finished run.
         leaving_out: Systems that are not counted.
+
+    Returns:
+        The numbers; None if no metric tells.
     """
-    counts: Counter[str] = Counter()
     if set(JUDGED_BY).isdisjoint(run.form.metrics):
-        return counts  # No metric tells whether an answer fell short.
+        return None
+    counts, unsupported = Counter[str](), Counter[bool]()
     some = bool(run.examples([(RETRIEVED > 0).any().alias("some")])["some"].any())
     for shard in run.shards:
         here = [shard]
@@ -128,34 +166,43 @@ def stage_counts(run: Run, leaving_out: Collection[str] = ()) -> Counter[str]:
             pl.col("stage").is_not_null() & ~pl.col("system").is_in(list(leaving_out))
         )
         counts.update(dict(found["stage"].value_counts(name="n").iter_rows()))
-    return counts
+        unsupported.update(found["unsupported_claim"].drop_nulls())
+    if not counts:
+        return None
+    return Faults.of(counts, unsupported[True] if unsupported else None)
 
 
 def retrieval(run: Run, shards: Collection[int] | None = None) -> pl.DataFrame:
-    """What the examples, or those of some shards, tell of their retrieval, as ``laid`` takes it."""
+    """What the examples, or those of some shards, tell beside their scores, for ``laid``."""
     grades = pl.col("reference_contexts").list.eval(pl.element().struct.field("grade"))
     columns: list[str | pl.Expr] = [
         "id",
         "system",
         RETRIEVED.alias("retrieved"),
         grades.list.max().alias("best_grade"),
+        pl.col("reference").list.first().alias("first_reference"),
     ]
-    return run.examples(columns, shards=shards).rename({"id": "example_id"})
+    examples = run.examples(columns, shards=shards).rename({"id": "example_id"})
+    claims = run.claim_counts(shards)
+    return examples.join(claims, on="example_id", how="left", maintain_order="left")
 
 
 def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     """The first stage at which each example failed, and whether it failed at the others.
 
     Args:
-        examples: ``example_id``, ``system``, how many contexts were ``retrieved``, null if it does
-            not retrieve, and the ``best_grade`` of its judged context ids, null if there are none.
+        examples: As ``retrieval`` gives them: ``example_id``, ``system``, how many contexts were
+            ``retrieved``, null if it does not retrieve, the ``best_grade`` of its judged context
+            ids, null if there are none, the ``first_reference``, and how many ``claims`` the answer
+            makes.
         scores: Of the metrics that tell.
 
     Returns:
         One row an example, in order: ``example_id``, ``system``, a column for each stage: whether
-        it failed there, null where that is not known; and ``stage``: the code of the first, or
-        ``other`` where it fell short and none holds, ``no_fault`` where it did not fall short, null
-        where no metric tells. Data without a single context tell nothing of retrieval.
+        it failed there, null where that is not known; ``stage``: the code of the first, if it
+        looks bad, else ``partial`` or ``no_fault``, null where no metric tells; ``doubt``: how
+        doubtful the answer is, higher is worse, null where no metric tells; and
+        ``unsupported_claim``. Data without a single context tell nothing of retrieval.
     """
     retrieved = pl.when((pl.col("retrieved") > 0).any()).then("retrieved")
     return _laid(examples.with_columns(retrieved=retrieved), scores)
@@ -164,29 +211,50 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
 def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     for name in METRICS:
         own = scores.filter(pl.col("metric") == name)
-        said = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")
-        shown = own.select("example_id", said.alias(name))
+        value = pl.col("label").cast(pl.String) if name == OUTCOME else pl.col("value")
+        shown = own.select("example_id", value.alias(name))
         rows = rows.join(shown, on="example_id", how="left", maintain_order="left")
-    short = pl.any_horizontal(
-        pl.col(OUTCOME) != "correct",
-        pl.col("faithfulness") < HALF,
-        pl.col("answer_coverage") < HALF,
+    coverage = pl.col(COVERAGE)
+    by_coverage = (
+        pl.when(coverage == 0).then(pl.lit("wrong")).when(coverage < 1).then(pl.lit("partial"))
+        .when(coverage == 1).then(pl.lit("correct"))
+    )  # fmt: skip
+    rows = rows.with_columns(pl.coalesce(OUTCOME, by_coverage).alias(OUTCOME))
+    silent = pl.col(OUTCOME) == "dont_know"
+    rows = rows.with_columns(
+        support=pl.when(
+            pl.col("claims") > 0,
+            pl.col("retrieved").is_not_null(),  # Where nobody retrieves, nothing can support.
+        ).then(pl.coalesce(SUPPORT)),
+        reference_answers=pl.when(silent).then(
+            pl.col("first_reference").map_elements(_answers, return_dtype=pl.Boolean)
+        ),
     )
-    stage = pl.lit(OTHER)
+    bad = pl.any_horizontal(one.fails.fill_null(value=False) for one in STAGES if one.bad)
+    stage = pl.lit("")
     for one in reversed(STAGES):
         stage = pl.when(one.fails).then(pl.lit(one.code)).otherwise(stage)
-    judged = pl.any_horizontal(pl.col(name).is_not_null() for name in JUDGED_BY)
-    first = pl.when(short).then(stage).otherwise(pl.lit(NO_FAULT))
+    good = pl.when(pl.col(OUTCOME) == "partial").then(pl.lit(PARTIAL)).otherwise(pl.lit(NO_FAULT))
+    judged = pl.any_horizontal(pl.col(OUTCOME, "support").is_not_null())
+    wrong = pl.when(pl.col(OUTCOME) == "wrong").then(0.6 - 0.1 * coverage.fill_null(0))
     return rows.select(
         "example_id",
         "system",
         *(one.fails.alias(one.code) for one in STAGES),
-        stage=pl.when(judged).then(first),
+        stage=pl.when(judged).then(pl.when(bad).then(stage).otherwise(good)),
+        doubt=pl.max_horizontal(BOUND - pl.col("support"), wrong),
+        unsupported_claim=pl.coalesce(pl.col(UNSUPPORTED_CLAIM) == 1, pl.col("faithfulness") < 1),
     )
 
 
+def _answers(reference: str) -> bool:
+    return response_type(reference)[0] in ("answer", "partial")
+
+
 LEVEL = 0.95
-CODES = (*(one.code for one in STAGES), OTHER)
+CODES = tuple(one.code for one in STAGES)
+PLACES = (*CODES, PARTIAL, NO_FAULT)
+"""Where an answer can be."""
 
 Mask = NDArray[np.bool_]
 Counts = NDArray[np.int64]
@@ -211,14 +279,14 @@ class StageFailures:
     """The answers of a group at one stage.
 
     Attributes:
-        stage: Its code; ``other`` where an answer fell short and no stage holds.
-        first: Answers that fell short and failed here first, as a share of all judged answers;
-            None if it is not known.
+        stage: Its code.
+        first: Answers that look bad and failed here first, as a share of all judged answers; None
+            if it is not known.
         why: The reason why it is not known, which ``ragstone.explain`` puts into words.
-        untold: Answers laid to a later stage, or to none, of which it is not known whether they
-            failed here: so many more there may be in ``first``.
+        untold: Answers laid to a later stage of which it is not known whether they failed here: so
+            many more there may be in ``first``.
         later: Those that failed here too, after an earlier stage.
-        survived: Answers without a fault that failed here all the same.
+        survived: Answers that do not look bad and failed here all the same.
     """
 
     stage: str
@@ -235,36 +303,32 @@ class GroupFailures:
 
     Attributes:
         group: The system and slice; empty for all answers together.
-        judged: Answers of which a metric tells whether they fell short.
+        judged: Answers of which a metric tells whether they look bad.
         clusters: Questions, or what else groups dependent answers.
-        short: Those that fell short.
-        no_fault: The others.
-        survived: Of the others those that failed at a stage of retrieval all the same.
-        stages: In the order of the pipeline, then ``other``.
+        bad: Those that look bad.
+        partial: Those of the others that say only part of the reference.
+        fine: The rest.
+        survived: Answers that do not look bad, though they failed at a stage of retrieval.
+        unsupported: Answers with a claim that is not supported; None if no metric tells.
+        stages: In the order of the pipeline.
     """
 
     group: Mapping[str, str]
     judged: int
     clusters: int
-    short: Rate
-    no_fault: int
+    bad: Rate
+    partial: Rate
+    fine: Rate
     survived: int
+    unsupported: int | None
     stages: tuple[StageFailures, ...]
-
-    @property
-    def fine(self) -> Rate:
-        """The others as a share, which is what ``short`` leaves."""
-        one = self.short
-        share, low, high = (
-            None if end is None else 1 - end for end in (one.share, one.high, one.low)
-        )
-        return Rate(self.no_fault, share, low, high, one.method)
 
     @property
     def faults(self) -> Faults:
         """The same in short."""
         counts = {one.stage: one.first.n for one in self.stages if one.first is not None}
-        return Faults.of({**counts, NO_FAULT: self.no_fault})
+        counts |= {PARTIAL: self.partial.n, NO_FAULT: self.fine.n}
+        return Faults.of(counts, self.unsupported)
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,6 +342,7 @@ class FailureGroups:
         by: The fields of the slices.
         cluster: What groups dependent answers.
         level: Of the intervals.
+        checked: What people's labels show about the judges that tell.
     """
 
     run: Path
@@ -286,6 +351,7 @@ class FailureGroups:
     by: tuple[str, ...]
     cluster: str
     level: float
+    checked: CheckedRun
 
     def of(self, **group: str) -> GroupFailures:
         """The failures of a group: ``of()``, ``of(system="a")``, ``of(system="a", topic="sea")``.
@@ -305,8 +371,8 @@ class Failures(FailureGroups, Displayable):
     """The same, and which answers they are.
 
     Attributes:
-        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage`` and, for
-            each stage, whether it failed there, null where that is not known.
+        answers: One row an answer: ``example_id``, ``question_id``, ``system``, ``stage``,
+            ``doubt`` and, for each stage, whether it failed there, null where that is not known.
     """
 
     answers: pl.DataFrame = field(repr=False, compare=False)
@@ -315,26 +381,28 @@ class Failures(FailureGroups, Displayable):
     def without_answers(self) -> FailureGroups:
         """The counts alone."""
         return FailureGroups(
-            self.run, self.groups, self.themselves, self.by, self.cluster, self.level
+            self.run, self.groups, self.themselves, self.by, self.cluster, self.level, self.checked
         )
 
     def examples(self, stage: str | None = None, system: str | None = None) -> pl.DataFrame:
-        """The answers that fell short at a stage, or at any, as rows of ``answers``.
+        """The answers that look bad, the most doubtful first, or those at one stage.
 
         Args:
-            stage: The code of a stage, ``other`` or ``no_fault``; None: all that fell short.
+            stage: The code of a stage, ``partial`` or ``no_fault``; None: all that look bad.
             system: Only its answers.
 
         Raises:
             UnknownName: There is no such stage or system.
         """
-        if stage is not None and stage not in (*CODES, NO_FAULT):
-            raise UnknownName("stage", stage, [*CODES, NO_FAULT])
+        if stage is not None and stage not in PLACES:
+            raise UnknownName("stage", stage, PLACES)
         systems = self.answers["system"].unique(maintain_order=True).to_list()
         if system is not None and system not in systems:
             raise UnknownName("system of this run", system, systems)
-        chosen = pl.col("stage") != NO_FAULT if stage is None else pl.col("stage") == stage
-        rows = self.answers.filter(chosen)
+        chosen = pl.col("stage").is_in(CODES if stage is None else [stage])
+        rows = self.answers.filter(chosen).sort(
+            "doubt", descending=True, nulls_last=True, maintain_order=True
+        )
         if system is None:
             return rows.filter(~pl.col("system").is_in(self.themselves))
         return rows.filter(pl.col("system") == system)
@@ -346,20 +414,21 @@ class Failures(FailureGroups, Displayable):
             "by": list(self.by),
             "cluster": self.cluster,
             "level": self.level,
+            "checked": self.checked.to_dict(),
             "themselves": list(self.themselves),
             "groups": [asdict(one) | {"group": dict(one.group)} for one in self.groups],
         }
 
 
 def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
-    """Where the answers of a run went wrong: each that fell short counts at its first stage.
+    """Where the answers of a run went wrong: each that looks bad counts at its first stage.
 
     Args:
         run: A finished run, or its folder.
         by: Fields to slice by.
 
     Returns:
-        For each system and slice how many answers fell short and, for each stage of the pipeline,
+        For each system and slice how many answers look bad and, for each stage of the pipeline,
         how many failed there first, with intervals in which dependent answers, such as those to one
         question, are clusters.
 
@@ -376,8 +445,9 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
     made = group_failures(
         answers, [one.metric for one in run.estimate_list], by=scored.by, themselves=themselves
     )
-    shown = answers.select("example_id", "question_id", "system", "stage", *CODES[:-1])
-    return Failures(run.path, made, themselves, scored.by, scored.cluster, LEVEL, shown)
+    shown = answers.select("example_id", "question_id", "system", "stage", "doubt", *CODES)
+    checked = checked_against_people(run.path, run.form).on(JUDGED_BY)
+    return Failures(run.path, made, themselves, scored.by, scored.cluster, LEVEL, checked, shown)
 
 
 def group_failures(
@@ -408,49 +478,52 @@ class _Laid:
     """All answers as arrays, of which each group takes its rows."""
 
     def __init__(self, answers: pl.DataFrame, metrics: Collection[str]) -> None:
-        self.answers, self.metrics = answers, metrics
+        self.answers = answers
+        expected, share = SUPPORT
+        self.metrics = {*metrics, share} if expected in metrics else set(metrics)
         self.clusters = answers["cluster"].rank("dense").to_numpy().astype(np.int64)
         self.judged = answers["stage"].is_not_null().to_numpy()
-        self.first = {code: _true(answers["stage"] == code) for code in (*CODES, NO_FAULT)}
+        self.at = {code: _true(answers["stage"] == code) for code in PLACES}
+        self.bad = np.any([self.at[code] for code in CODES], axis=0)
         self.failed = {one.code: _true(answers[one.code]) for one in STAGES}
         self.known = {one.code: answers[one.code].is_not_null().to_numpy() for one in STAGES}
+        self.unsupported = answers["unsupported_claim"]
 
     def of(self, group: Mapping[str, str], chosen: pl.Expr) -> GroupFailures:
         """The failures of the judged answers among these."""
         rows = self.answers.select(chosen).to_series().to_numpy() & self.judged
-        fine = rows & self.first[NO_FAULT]
-        short = rows & ~fine
         counts = np.bincount(self.clusters[rows])
-        found = [self._stage(one, rows, short, fine, counts) for one in STAGES]
-        other = self._rate(rows & self.first[OTHER], counts)
         failed = np.any([self.failed[code] for code in RETRIEVAL], axis=0)
+        unsupported = self.unsupported.filter(rows).drop_nulls()
         return GroupFailures(
             group=dict(group),
             judged=int(rows.sum()),
             clusters=int((counts > 0).sum()),
-            short=self._rate(short, counts),
-            no_fault=int(fine.sum()),
-            survived=int((fine & failed).sum()),
-            stages=(*found, StageFailures(OTHER, other, "", 0, 0, 0)),
+            bad=self._rate(rows & self.bad, counts),
+            partial=self._rate(rows & self.at[PARTIAL], counts),
+            fine=self._rate(rows & self.at[NO_FAULT], counts),
+            survived=int((rows & ~self.bad & failed).sum()),
+            unsupported=int(unsupported.sum()) if len(unsupported) else None,
+            stages=tuple(self._stage(one, rows, counts) for one in STAGES),
         )
 
-    def _stage(
-        self, one: FailureStage, rows: Mask, short: Mask, fine: Mask, counts: Counts
-    ) -> StageFailures:
-        known, failed, first = (of[one.code] for of in (self.known, self.failed, self.first))
-        later = np.any([self.first[code] for code in CODES[CODES.index(one.code) + 1 :]], axis=0)
+    def _stage(self, one: FailureStage, rows: Mask, counts: Counts) -> StageFailures:
+        known, failed, first = (of[one.code] for of in (self.known, self.failed, self.at))
+        bad = rows & self.bad
+        after = [self.at[code] for code in CODES[CODES.index(one.code) + 1 :]]
+        later = np.any([np.zeros_like(rows), *after], axis=0)
         why = ""
         if lacking := [name for name in one.metrics if name not in self.metrics]:
             why = reason("metric_not_in_run", metric=lacking[0])
-        elif not (known & (short if short.any() else rows)).any():
+        elif not (known & (bad if bad.any() else rows)).any():
             why = reason(UNTOLD.get(one.code, "metric_without_value"), metric=_joined(one.metrics))
         return StageFailures(
             stage=one.code,
             first=None if why else self._rate(rows & first, counts),
             why=why,
             untold=int((rows & later & ~known).sum()),
-            later=int((short & failed & ~first).sum()),
-            survived=int((fine & failed).sum()),
+            later=int((bad & failed & ~first).sum()),
+            survived=int((rows & ~self.bad & failed).sum()),
         )
 
     def _rate(self, failing: Mask, counts: Counts) -> Rate:

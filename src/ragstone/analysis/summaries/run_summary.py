@@ -21,7 +21,7 @@ from ragstone.metrics import Composite, read_metric
 from ragstone.metrics.composite import weight_coverage
 from ragstone.run import Estimate, Run
 
-from .failure_stages import Faults, stage_counts
+from .failure_stages import JUDGED_BY, Faults, faults_of
 from .session_figures import ConversationFigures, conversations, has_sessions
 
 Asked = Mapping[str, NDArray[np.uint64]]
@@ -57,7 +57,7 @@ class Summary:
         pair: Of two systems that are compared, the comparisons; empty if there are more.
         alike: Pairs of systems that were tested, neither of them better on any metric.
         apart: Pairs of systems that share no question.
-        faults: What fell short, without ``themselves``; None if no metric tells.
+        faults: What looks bad, without ``themselves``; None if no metric tells.
         missing: How many scores are missing.
         possible: How many scores there are, with the missing ones.
         conversations: The sessions of several turns; None if no example names its session.
@@ -87,6 +87,11 @@ class Summary:
     checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
     uneven: tuple[str, ...] = ()
     unanswered: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def checked_faults(self) -> CheckedRun:
+        """What people's labels show about the judges that tell which answers look bad."""
+        return self.checked.on(JUDGED_BY)
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""
@@ -131,7 +136,7 @@ def summarise(run: Run) -> Summary:
             if not any(one.verdict in DECIDED for one in ones)
         ),
         apart=_apart(scored.systems, asked, found),
-        faults=_faults(run, themselves),
+        faults=faults_of(run, list(themselves)),
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
@@ -243,11 +248,6 @@ def _asked(run: Run, systems: Sequence[str]) -> tuple[Asked, Asked]:
 def _share_a_question(asked: Asked, systems: Sequence[str]) -> bool:
     every = np.sort(np.concatenate([asked[name] for name in systems]))
     return bool((every[1:] == every[:-1]).any())
-
-
-def _faults(run: Run, themselves: Mapping[str, Sequence[str]]) -> Faults | None:
-    counts = stage_counts(run, list(themselves))
-    return Faults.of(counts) if counts else None
 
 
 BINS = 16

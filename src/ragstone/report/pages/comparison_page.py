@@ -82,9 +82,7 @@ def comparison_page(found: Comparisons) -> Page:
     for (a, b), ones in found.between().items():
         tested = [one for one in ones if one.verdict != "same"]
         tables = (_pair_table(tested, found),) if tested else ()
-        below = tuple(
-            filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, found)))
-        )
+        below = tuple(filter(None, (_same(ones), not_paired(ones), *corrected_lines(ones, found))))
         paragraphs = (Paragraphs(below),) if below else ()
         sections.append(Section((*tables, *paragraphs), _title(a, b, ones)))
     if ranked := _ranked(found):

@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.analysis.summaries.failure_stages import (
     JUDGED_BY,
     NO_FAULT,
-    OTHER,
+    PARTIAL,
     RETRIEVAL,
     Failures,
     GroupFailures,
@@ -47,9 +47,11 @@ from ragstone.report.reason_words import words
 from ragstone.report.sentences.run_words import (
     BECAUSE,
     COUNTED,
-    FELL_SHORT,
+    LOOKS_BAD,
     NAMES,
     faults_sentence,
+    judged_by,
+    look_bad,
 )
 from ragstone.report.worst_examples import question_and_answer
 from ragstone.run import Run
@@ -60,26 +62,26 @@ SHOWN = 5
 WHOLE = Scale(0, 1)
 ALL = "all systems"
 LEGEND = {
-    "not known": "laid to a later stage, or to none, though it is not known whether they failed "
-    "here: so many more there may be",
-    "later": "fell short, failed at an earlier stage and here too",
-    "survived": "did not fall short, though they failed here",
+    "not known": "put at a later stage, though it is not known whether they failed here: there may "
+    "be so many more",
+    "later": "look bad, failed at an earlier stage and here too",
+    "survived": "do not look bad, though they failed here",
 }
 
 
 def failures_page(found: Failures) -> Page:
-    """How many answers fell short, the waterfall of each system, slices, the rules."""
+    """How many answers look bad, the waterfall of each system, slices, the rules."""
     whole = found.of()
     if not whole.judged:
         sections: list[Section] = [section(Paragraphs(tuple(_untold())))]
     else:
-        said = faults_sentence(whole.faults, others=bool(found.themselves))
+        said = faults_sentence(whole.faults, found.checked, others=bool(found.themselves))
         sections = [section(Paragraphs((said, *_beside(found, whole))))]
         shown = _shown(found)
         unknown = _unknown(shown)
         sections += [_system(one, found.level, unknown) for one in shown]
         sections += [_slices(found, name) for name in found.by]
-        sections += [small_print(_small_print(shown, unknown))]
+        sections += [small_print(_small_print(found, shown, unknown))]
     return Page("failures", str(found.run), tuple(sections), record=found.to_dict)
 
 
@@ -91,12 +93,12 @@ def stage_page(
     system: str | None = None,
     limit: int | None = None,
 ) -> Page:
-    """The answers that failed at a stage first, the first of them with question and answer.
+    """The answers that failed at a stage first, the most doubtful with question and answer.
 
     Args:
         run: The run.
         found: Its failures.
-        stage: The code of a stage, ``other`` or ``no_fault``.
+        stage: The code of a stage, ``partial`` or ``no_fault``.
         system: Only its answers.
         limit: The largest number shown, ``SHOWN`` by default; the record has all.
 
@@ -140,7 +142,7 @@ def _item(
 
 
 def _untold() -> Iterator[str]:
-    yield f"Nothing tells which answers fell short: that needs {' or '.join(JUDGED_BY)}."
+    yield f"Nothing tells which answers look bad: that needs {' or '.join(JUDGED_BY)}."
     given = argument("run", "RUN"), argument("metrics", JUDGED_BY[0])
     yield f"To add one: {call('rescore', *given)}"
 
@@ -148,8 +150,8 @@ def _untold() -> Iterator[str]:
 def _beside(found: Failures, whole: GroupFailures) -> Iterator[str]:
     """What is no fault of the others, and who is left out."""
     if whole.survived:
-        fine = counted(whole.no_fault, "answer")
-        yield f"{whole.survived:,} of {fine} without a fault survived a fault of retrieval."
+        good = counted(whole.judged - whole.bad.n, "answer")
+        yield f"{whole.survived:,} of {good} that do not look bad survived a fault of retrieval."
     for name in found.themselves:
         yield f"{name} answers with the references, so its answers are left out of all others."
 
@@ -171,25 +173,27 @@ def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> S
     stages = [one for one in group.stages if one.stage not in unknown]
     name = group.group.get(SYSTEM, ALL)
     counts = [(one.stage, one.first.n) for one in stages if one.first is not None]
-    counts.append((NO_FAULT, group.no_fault))
-    steps = tuple(Step(NAMES[stage], n, "" if stage == NO_FAULT else "bad") for stage, n in counts)
+    good = [(PARTIAL, group.partial.n), (NO_FAULT, group.fine.n)]
+    steps = tuple(
+        Step(NAMES[stage], n, tone)
+        for ones, tone in ((counts, "bad"), (good, ""))
+        for stage, n in ones
+    )
     drawn = Waterfall(group.judged, steps, f"First fault of the answers of {name}")
-    title = f"{group.short.n:,} of {counted(group.judged, 'answer')} fell short"
     columns = (
         Heading("first fault"), Heading("answers"), Heading("share", level=level),
         Heading("not known", drop=1), Heading("later", drop=2), Heading("survived", drop=3),
     )  # fmt: skip
-    rows = [*(_row(one) for one in stages), _fine(group)]
+    rows = [_row(one) for one in stages]
+    rows += [_good(PARTIAL, group.partial), _good(NO_FAULT, group.fine)]
     table = Table(columns, (Group(tuple(rows)),))
-    return Section((drawn, table), (strong(name), f"  {title}"))
+    return Section((drawn, table), (strong(name), f"  {look_bad(group)}"))
 
 
 def _row(one: StageFailures) -> Row:
     name = RowName(NAMES[one.stage], about=BECAUSE.get(one.stage, ""))
     if one.first is None:
         return Row((name, Why("unknown", words(one.why)), None, None, None, None))
-    if one.stage == OTHER:
-        return Row((name, Count(one.first.n, "bad"), _share(one.first), "", "", ""))
     survived: Cell = Count(one.survived) if one.stage in RETRIEVAL else ""
     return Row((
         name, Count(one.first.n, "bad"), _share(one.first), Count(one.untold, "missing"),
@@ -197,9 +201,8 @@ def _row(one: StageFailures) -> Row:
     ))  # fmt: skip
 
 
-def _fine(group: GroupFailures) -> Row:
-    share = Number(group.no_fault / group.judged)
-    return Row((RowName(NAMES[NO_FAULT]), Count(group.no_fault), share, "", "", ""))
+def _good(stage: str, rate: Rate) -> Row:
+    return Row((RowName(NAMES[stage]), Count(rate.n), Number(rate.share), "", "", ""))
 
 
 def _share(rate: Rate) -> IntervalCell:
@@ -207,13 +210,13 @@ def _share(rate: Rate) -> IntervalCell:
 
 
 def _slices(found: Failures, field: str) -> Section:
-    """How many fell short in each slice, and the stage at which most of them first failed."""
+    """How many look bad in each slice, and the stage at which most of them first failed."""
     keys = {SYSTEM, field} if any(set(one.group) == {SYSTEM, field} for one in found.groups) else {
         field
     }  # fmt: skip
     columns = (
         Heading("system", key=True, several=True), Heading(field), Heading("answers"),
-        Heading("fell short", level=found.level), Heading("most often"),
+        Heading("look bad", level=found.level), Heading("most often"),
     )  # fmt: skip
     rows = []
     for one in found.groups:
@@ -222,13 +225,15 @@ def _slices(found: Failures, field: str) -> Section:
             most = f"{NAMES[faults.stage]} ({faults.at_stage:,})" if faults.stage else "–"
             rows.append(Row((
                 RowName(one.group.get(SYSTEM, "")), RowName(one.group[field]), Count(one.judged),
-                _share(one.short), most,
+                _share(one.bad), most,
             )))  # fmt: skip
     return Section((Table(columns, (Group(tuple(rows)),)),), (strong(f"by {field}"),))
 
 
-def _small_print(shown: Sequence[GroupFailures], unknown: Mapping[str, str]) -> Iterator[Note]:
-    yield Note("fell short", f"{FELL_SHORT} {COUNTED}")
+def _small_print(
+    found: Failures, shown: Sequence[GroupFailures], unknown: Mapping[str, str]
+) -> Iterator[Note]:
+    yield Note("look bad", " ".join(filter(None, (judged_by(found), LOOKS_BAD, COUNTED))))
     yield from (Note(NAMES[stage], BECAUSE[stage]) for stage in BECAUSE if stage not in unknown)
     yield from (
         Note(NAMES[stage], (strong("not known"), f": {words(why)}"))

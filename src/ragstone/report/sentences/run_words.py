@@ -8,20 +8,23 @@ from ragstone.report import number_format
 from ragstone.report.number_format import ends, number, percent, short_name
 
 from . import Facts, Sentence, count, counted, plain, several
+from .analysis_words import judges_checked
 
 if TYPE_CHECKING:
+    from ragstone.analysis.calibration.judge_identity import CheckedRun
     from ragstone.analysis.comparison.comparison_result import Comparison
-    from ragstone.analysis.summaries.failure_stages import Faults
+    from ragstone.analysis.summaries.failure_stages import FailureGroups, Faults, GroupFailures
     from ragstone.analysis.summaries.run_summary import Lead, Summary
 
 
-FELL_SHORT = (
-    "An answer fell short where its outcome is not correct, or its faithfulness or its coverage of "
-    "the reference is below .5."
+LOOKS_BAD = (
+    "An answer looks bad if it says nothing of the reference, gives no answer where the reference "
+    "has one, or if the mean probability that its n claims are supported is below .4 + .2/n."
 )
 COUNTED = (
     "It counts once, at the first stage that holds, from top to bottom. A stage whose metric has "
-    "no value for an answer does not hold there."
+    "no value for an answer does not hold there. An answer that only says part of the reference "
+    "does not look bad for that."
 )
 
 NAMES: Mapping[str, str] = {
@@ -32,9 +35,10 @@ NAMES: Mapping[str, str] = {
     "not_used": "not used",
     "contradicted": "contradicted",
     "unsupported": "unsupported",
-    "incomplete": "incomplete",
     "bad_reference": "bad reference",
-    "other": "other",
+    "no_answer": "no answer",
+    "wrong": "wrong",
+    "partial": "part of it",
     "no_fault": "no fault",
 }
 """The name of each stage, and of what is at none."""
@@ -46,33 +50,54 @@ BECAUSE: Mapping[str, str] = {
     "retrieved_too_low": "the first context is not relevant",
     "not_used": "no supported claim rests on a relevant context",
     "contradicted": "a claim contradicts a context",
-    "unsupported": "less than half of the claims are supported",
-    "incomplete": "less than half of the reference is in the answer",
+    "unsupported": "the claims are probably not supported",
     "bad_reference": "the contexts support every claim and contradict the reference",
+    "no_answer": "it gives no answer, though the reference does",
+    "wrong": "it says nothing of the reference",
 }
-"""Why an answer fell short, by stage."""
+"""Why an answer looks bad, by stage."""
 
 
-def faults_sentence(found: "Faults", *, others: bool = False) -> str:
-    """How many answers fell short, and most often why.
+def look_bad(group: "GroupFailures") -> str:
+    """How many answers of a group look bad."""
+    look = "looks" if group.bad.n == 1 else "look"
+    return f"{group.bad.n:,} of {number_format.counted(group.judged, 'answer')} {look} bad"
+
+
+def judged_by(found: "FailureGroups") -> str:
+    """By whom it was judged which answers look bad, and whether labels checked them."""
+    judges = judges_checked(found.checked)
+    return f"By {judges}." if judges else ""
+
+
+def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = False) -> str:
+    """How many answers look bad, to whom, and most often why; and what else is not right with them.
 
     Args:
         found: The numbers.
+        checked: What people's labels show about the judges that tell.
         others: Whether answers that are the references are left out.
     """
     of = number_format.counted(found.judged, "other answer" if others else "answer")
-    if not found.short:
-        return f"None of {of} falls short."
-    fall = "falls" if found.short == 1 else "fall"
-    why = ""
-    if found.stage:
-        most = "" if found.at_stage == found.short else "most often "
-        why = f", {most}because {BECAUSE[found.stage]} ({found.at_stage:,})"
-    if found.stage and found.at_stage < found.short - found.staged:
-        why = f"; a cause is found for {found.staged:,}"
-        most = "" if found.at_stage == found.staged else "most often "
-        why += f", {most}that {BECAUSE[found.stage]} ({found.at_stage:,})"
-    return f"{found.short:,} of {of} {fall} short{why}."
+    judges = judges_checked(checked)
+    to = f" to {judges}" if judges else ""
+    if found.bad:
+        said = f"{found.bad:,} of {of} {'looks' if found.bad == 1 else 'look'} bad{to}"
+        most = ", " if found.at_stage == found.bad else ", most often "
+        said += f"{most}because {BECAUSE[found.stage]} ({found.at_stage:,})"
+    else:
+        said = f"None of {of} looks bad{to}"
+    more = []
+    if found.partial:
+        say = "says" if found.partial == 1 else "say"
+        more.append(f"{found.partial:,} {say} only part of the reference")
+    if found.unsupported:
+        has = "has" if found.unsupported == 1 else "have"
+        more.append(f"{found.unsupported:,} {has} a claim that the contexts do not support")
+    if not more:
+        return f"{said}."
+    by = "By the same judge, " if judges else ""
+    return f"{said}. {by}{' and '.join(more)}."
 
 
 LANGUAGES = 3
@@ -221,7 +246,7 @@ def _faults(summary: "Summary") -> Iterator[str]:
     found = summary.faults
     if found is None:
         return
-    yield faults_sentence(found, others=bool(summary.themselves))
+    yield faults_sentence(found, summary.checked_faults, others=bool(summary.themselves))
 
 
 def _missing(summary: "Summary") -> Iterator[str]:

@@ -26,9 +26,9 @@ from ragstone.web.example_rows import (
     name_of,
 )
 from ragstone.web.filters import (
+    BAD,
     DIFFER,
     FIELDS,
-    SHORT,
     SORT,
     WORST,
     Baseline,
@@ -337,7 +337,7 @@ def _presets(
     run = marks.pinned.partition("/")[0]
     main = next((one for one in PREFERRED if one in of.metrics), "")
     given: list[tuple[str, list[tuple[str, str]]]] = [
-        ("failed", [("stage", SHORT)]),
+        ("failed", [("stage", BAD)]),
         ("missing", [("status", "missing")]),
         ("judge ≠ person", [("labels", DIFFER)]),
         ("worst", [(SORT, WORST)]),
@@ -361,7 +361,7 @@ def _choices(of: ExampleRows, tags: Tags) -> list[tuple[str, list[tuple[str, str
         labels = of.rows[f"label {OUTCOME}"].cast(pl.String).drop_nulls().unique().sort()
         groups.append(("Outcome", [Condition("outcome", one) for one in labels]))
     stages = [code for code in NAMES if code != NO_FAULT]
-    groups.append(("First fault", [Condition("stage", one) for one in [SHORT, *stages, NO_FAULT]]))
+    groups.append(("First fault", [Condition("stage", one) for one in [BAD, *stages, NO_FAULT]]))
     statuses = [Condition("status", one) for one in ("missing", "undefined")]
     groups.append(("No score", [*statuses, *(Condition("reason", one) for one in _reasons(of))]))
     for one in of.run.form.by:

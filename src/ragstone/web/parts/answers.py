@@ -200,7 +200,7 @@ class AnswerRow:
         anchor: The end of the ids of its row and, if it is among the worst, of its details.
         question: Cut.
         system: Its system.
-        stage: At which stage it fell short first; empty if no metric tells.
+        stage: At which stage it failed first; empty if no metric tells.
         scores: One for each column.
         worst: Whether it is among the worst.
         rank: Its place among all, the worst first.

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.analysis.summaries.failure_stages import (
     NO_FAULT,
-    OTHER,
+    PARTIAL,
     RETRIEVAL,
     FailureGroups,
     GroupFailures,
@@ -34,10 +34,20 @@ from ragstone.report.page import Tone
 from ragstone.report.pages.comparison_page import ADJUSTED, corrected_lines
 from ragstone.report.reason_words import words
 from ragstone.report.sentences.analysis_words import whose_numbers
-from ragstone.report.sentences.run_words import BECAUSE, COUNTED, FELL_SHORT, NAMES
+from ragstone.report.sentences.run_words import (
+    BECAUSE,
+    COUNTED,
+    LOOKS_BAD,
+    NAMES,
+    judged_by,
+    look_bad,
+)
 from ragstone.web.templating import drawn
 
-OTHERWISE = {OTHER: "and no stage above tells why", NO_FAULT: "did not fall short"}
+OTHERWISE = {
+    PARTIAL: "does not look bad, but says only part of the reference",
+    NO_FAULT: "does not look bad",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +83,17 @@ class ShownFaults:
 
     Attributes:
         name: Of the system; empty if it is over all answers.
-        judged: Answers of which it is known whether they fell short.
-        short: How many fell short, in words.
+        judged: Answers of which it is known whether they look bad.
+        bad: How many look bad, in words.
         rows: A stage each, no fault last.
         unknown: Stages that cannot be known, each with its reason.
-        rules: When an answer falls short, and how it is counted.
+        rules: Who judged, when an answer looks bad, and how it is counted.
         level: Of the intervals.
     """
 
     name: str
     judged: int
-    short: str
+    bad: str
     rows: tuple[FaultRow, ...]
     unknown: tuple[tuple[str, str], ...]
     rules: tuple[str, ...]
@@ -103,10 +113,10 @@ def shown_faults(found: FailureGroups, system: str, path: Callable[[str], str]) 
     return ShownFaults(
         system,
         group.judged,
-        f"{group.short.n:,} of {counted(group.judged, 'answer')} fell short",
+        look_bad(group),
         tuple(_rows(group, path)),
         unknown,
-        (FELL_SHORT, COUNTED),
+        (judged_by(found), LOOKS_BAD, COUNTED),
         found.level,
     )
 
@@ -127,6 +137,8 @@ def _rows(group: GroupFailures, path: Callable[[str], str]) -> Iterator[FaultRow
                 one.stage, one.first, left, group.judged, "bad", path, "; ".join(_beside(one))
             )
     beside = f"{group.survived:,} survived a fault of retrieval" if group.survived else ""
+    if group.partial.n:
+        yield _row(PARTIAL, group.partial, group.fine.n, group.judged, "quiet", path, "")
     yield _row(NO_FAULT, group.fine, 0, group.judged, "good", path, beside)
 
 

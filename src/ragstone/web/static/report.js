@@ -25,7 +25,7 @@
     let shown = 0;
     for (const row of body.rows) {
       const text = words.length ? row.textContent.toLowerCase() : "", d = row.dataset;
-      row.hidden = (system && d.system !== system) || (stage === "short" ? !d.stage || d.stage === "no_fault" : stage && d.stage !== stage)
+      row.hidden = (system && d.system !== system) || (stage === "bad" ? !d.stage || d.stage === "partial" || d.stage === "no_fault" : stage && d.stage !== stage)
         || (scores && !(scores in d)) || !words.every(word => text.includes(word));
       shown += !row.hidden;
     }
