@@ -7,15 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import ragstone
 from ragstone.analysis import calibrate, corrected_quantities, read_passport
+from ragstone.analysis.calibration.corrected_means import LabelledScores
 from ragstone.analysis.calibration.judge_identity import (
     CheckedRun,
     checked_against_people,
     order_sensitivity,
 )
+from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.reason_words import explain
 from ragstone.run import Run
@@ -350,6 +353,26 @@ def test_a_metric_is_checked_by_enough_labels_that_agree_beyond_chance(
     assert found.corrected(METRIC, {"half": "first"}) is None
     assert found.corrected("precision", {}) is None
     assert explain(found.metrics["precision"].lacks or "") == "no label has checked it"
+
+
+def test_a_judges_score_beside_yes_or_no_is_a_yes_from_the_middle_on() -> None:
+    rows = pl.DataFrame({
+        "value": [0.9, 0.5, 0.4, 0.1], "people": [1.0, 1.0, 0.0, 0.0], "status": ["value"] * 4,
+        "cluster": list("abcd"), "weight": pl.Series([None] * 4, dtype=pl.Float64),
+    })  # fmt: skip
+    scale = ValueRange(0, 1, "+", rate=False)
+    assert LabelledScores("faithfulness", {}, rows, scale, rate=True).agreement(0.95).value == 1
+    graded = LabelledScores("faithfulness", {}, rows, scale, rate=False).agreement(0.95)
+    # Squared distances .01, .25, .16 and .01; of all sixteen pairs, as by chance, 5.32 in all.
+    assert graded.value == pytest.approx(1 - (0.43 / 4) / (5.32 / 16))
+
+
+def test_what_people_judged_or_is_counted_is_no_opinion(piers: Run, tmp_path: Path) -> None:
+    rows = [pier(n) | {"labels": {"answer": {"unsupported_claim_present": 1}}} for n in range(3)]
+    metrics = [METRIC, "citation_presence"]
+    run = ragstone.evaluate(rows, metrics=metrics, judge="human", out=tmp_path / "run")
+    assert checked_against_people(run.path, run.form).metrics == {}
+    assert set(checked_against_people(piers.path, piers.form).metrics) == {METRIC, "precision"}
 
 
 def test_labels_given_at_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:
