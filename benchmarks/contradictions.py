@@ -125,7 +125,12 @@ def held_against(row: Row, data: Path) -> tuple[str, list[str]]:
         claim = the_one(row, [one.text for one in claims(answer(record, row["id"]))])
         return claim, [answer(other, row["against"])]
     texts = [record["answer"], *record["reference"]]
-    whole = [one.text for text in texts if text for one in (*claims(text), *sentences(text))]
+    whole = [
+        part
+        for text in texts
+        if text
+        for part in (*(one.text for one in claims(text)), *(one.text for one in sentences(text)))
+    ]
     claim = the_one(row, whole)
     if row["source"] == "article":
         return claim, [record["meta"]["claim_context"]]

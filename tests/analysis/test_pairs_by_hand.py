@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import ceil
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -66,7 +66,9 @@ def test_of_the_same_inputs_the_values_alone_are_told() -> None:
     assert found.reasons == ("same_inputs?differing=1&pairs=3",)
 
 
-def open_one(family: int, a: Sequence[float], b: Sequence[float], better: str = "+") -> Comparison:
+def open_one(
+    family: int, a: Sequence[float], b: Sequence[float], better: Literal["+", "-"] = "+"
+) -> Comparison:
     """The comparison of rates in a family whose other tests show nothing."""
     scale = replace(RATE, better=better)
     one = compare_pairs(ABOUT, pairs(a, b), scale, replace(ASKED, margin=0.02))

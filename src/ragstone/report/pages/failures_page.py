@@ -172,14 +172,9 @@ def _unknown(shown: Sequence[GroupFailures]) -> dict[str, str]:
 def _system(group: GroupFailures, level: float, unknown: Mapping[str, str]) -> Section:
     stages = [one for one in group.stages if one.stage not in unknown]
     name = group.group.get(SYSTEM, ALL)
-    counts = [(one.stage, one.first.n) for one in stages if one.first is not None]
-    good = [(PARTIAL, group.partial.n), (NO_FAULT, group.fine.n)]
-    steps = tuple(
-        Step(NAMES[stage], n, tone)
-        for ones, tone in ((counts, "bad"), (good, ""))
-        for stage, n in ones
-    )
-    drawn = Waterfall(group.judged, steps, f"First fault of the answers of {name}")
+    steps = [Step(NAMES[one.stage], one.first.n, "bad") for one in stages if one.first is not None]
+    steps += [Step(NAMES[PARTIAL], group.partial.n), Step(NAMES[NO_FAULT], group.fine.n)]
+    drawn = Waterfall(group.judged, tuple(steps), f"First fault of the answers of {name}")
     columns = (
         Heading("first fault"), Heading("answers"), Heading("share", level=level),
         Heading("not known", drop=1), Heading("later", drop=2), Heading("survived", drop=3),
