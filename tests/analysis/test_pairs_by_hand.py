@@ -67,7 +67,7 @@ def test_of_the_same_inputs_the_values_alone_are_told() -> None:
 
 
 def open_one(
-    family: int, a: Sequence[float], b: Sequence[float], better: Literal["+", "-"] = "+"
+    family: int, a: Sequence[float], b: Sequence[float], better: Literal["+", "-", "0"] = "+"
 ) -> Comparison:
     """The comparison of rates in a family whose other tests show nothing."""
     scale = replace(RATE, better=better)
