@@ -508,7 +508,7 @@ def test_systems_that_never_differ_are_not_tested_and_not_in_the_family(tmp_path
     ("n", "value", "interval", "p", "reason"),
     [
         (0, None, False, None, "no pair has both values"),
-        (1, 0.5, False, 1.0, "a single pair tells nothing about others"),
+        (1, 0.5, False, 1.0, "one pair is too few for an interval"),
         (2, 0.5, True, 0.5, "2 pairs differ, too few for a p below 0.5"),
         (5, 0.5, True, 2 / 32, "5 pairs differ, too few for a p below 0.062"),
         (6, 0.5, True, 2 / 64, None),

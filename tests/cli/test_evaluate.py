@@ -399,13 +399,13 @@ def test_a_setting_differs_by_its_values_or_by_what_one_side_has(
         (
             {"label_violations": {"fabricated_requires_cited": 1,
                                   "evidence_excludes_misleading": 5}},
-            ["1 label of a person breaks a hard rule, scored as given: "
+            ["1 label contradicts another of the same answer; all were kept: "
              "run/label_violations.jsonl."],
         ),
         (
             {"label_violations": {"fabricated_requires_cited": 1,
                                   "evidence_requires_relevance": 2}},
-            ["3 labels of people break a hard rule, scored as given: "
+            ["3 labels contradict others of the same answer; all were kept: "
              "run/label_violations.jsonl."],
         ),
         ({"label_violations": {"evidence_excludes_misleading": 5}}, []),

@@ -99,7 +99,7 @@ def test_a_reference_that_spells_no_texts_is_the_text_it_is(
 @pytest.mark.parametrize("door", DOORS)
 def test_a_list_that_breaks_off_is_a_fault_at_every_door(door: str, tmp_path: Path) -> None:
     record = {"question": "Who?", "answer": "Ann", "contexts": '["Ann built it.", "Ben'}
-    with pytest.raises(DataError, match=r"contexts  expected JSON; a text that begins so goes"):
+    with pytest.raises(DataError, match=r"contexts  expected JSON; to mean this as text"):
         through(door, record, tmp_path)
     alone = {"question": "Who?", "answer": "Ann", "contexts": json.dumps([record["contexts"]])}
     example, _ = through(door, alone, tmp_path)

@@ -111,7 +111,7 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
          "Intervals take examples as independent, but 8 of 9 examples come from 2 values of doc: "
          "--cluster doc."),
         (reason("no_interval", metric="mrr", group="", more=2, cluster="doc"),
-         "No interval for mrr and 2 more: a single value of doc tells nothing about others."),
+         "No interval for mrr and 2 more: one value of doc is too few for an interval."),
         (reason("few_clusters", least=3, most=7, enough=10, cluster="question_id"),
          "Intervals of 3 to 7 questions are rough; from 10 on they hold better."),
         (reason("words_in_contexts", n=1, words=3, contexts="1,2", aligned="0.46", numbers="1895",

@@ -135,7 +135,7 @@ def test_means_of_few_questions_are_said_to_be_rough() -> None:
     ]
     run = evaluate(answers, metrics=["token_f1"], judge="rules")
     assert [in_python(words(one)) for one in of_sizes(run.estimate_list, "question_id")] == [
-        "No interval for token_f1 of b: a single question tells nothing about others.",
+        "No interval for token_f1 of b: one question is too few for an interval.",
         "Intervals of 3 questions are rough; from 10 on they hold better.",
     ]
 

@@ -131,7 +131,7 @@ def parse_cell(cell: str, field: str, problems: list[Problem]) -> object:
         return value
     opening = text.replace(" ", "")[:2]
     if opening in ('["', "['", "[{", '{"', "{'"):
-        expected = f"{problem.expected}; a text that begins so goes into a list"
+        expected = f'{problem.expected}; to mean this as text, put it into a list: ["…"]'
         problems.append(Problem(field, expected, problem.got))
         return None
     return cell

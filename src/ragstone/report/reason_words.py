@@ -273,7 +273,7 @@ def _no_interval(facts: Facts) -> str:
     first = " of ".join(filter(None, [facts["metric"], facts.get("group")]))
     more = f" and {int(facts['more']):,} more" if facts["more"] != "0" else ""
     rows = ONE_TAKEN.get(facts["cluster"]) or f"value of {facts['cluster']}"
-    return f"No interval for {first}{more}: a single {rows} tells nothing about others."
+    return f"No interval for {first}{more}: one {rows} is too few for an interval."
 
 
 def _few_clusters(facts: Facts) -> str:

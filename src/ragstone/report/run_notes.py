@@ -108,8 +108,8 @@ def notes_on_data(data: Data, run: Path) -> Iterator[str]:
     broken = data.label_violations
     if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         yield (
-            f"{count:,} {'label of a person breaks' if count == 1 else 'labels of people break'} "
-            f"a hard rule, scored as given: {run}/{RunEntry.VIOLATIONS}."
+            f"{count:,} {'label contradicts another' if count == 1 else 'labels contradict others'} "
+            f"of the same answer; all were kept: {run}/{RunEntry.VIOLATIONS}."
         )
     if ties := data.label_ties:
         stay = "label stays" if ties == 1 else "labels stay"

@@ -206,7 +206,7 @@ def test_each_figure_of_an_agreement_stands_under_its_head(labels: LabelTable) -
     found = [[one.head for one in table.columns] for table in page.tables]
     assert found[0] == ["overview", "items", "people", "percent", "κ Fleiss", "AC1", "α"]
     assert found[1] == ["agreement", "value"]
-    assert found[2] == ["annotator", "labels", "compared", "as the others", "difference"]
+    assert found[2] == ["annotator", "labels", "compared", "like the others", "difference"]
     assert found[3] == ["label", "given", "again", "others said instead"]
     for table in page.tables:
         assert {len(row.cells) for row in table.rows} == {len(table.columns)}
@@ -250,7 +250,7 @@ def test_annotators_are_held_against_others_only_where_there_are_others(
     for word in (
         "items  what",
         "compared  labels on items",
-        "as the others  share",
+        "like the others  share",
         "given  how often",
     ):
         assert " ".join(word.split()) in two
@@ -259,7 +259,7 @@ def test_annotators_are_held_against_others_only_where_there_are_others(
 def test_only_columns_that_are_there_have_a_legend(labels: LabelTable) -> None:
     same = (Annotator("ann", 1, 1, 1.0, None, None),) * 2
     words = sentences(page_of(labels, [column(annotators=same, uses=())]))
-    assert "as the others share of" in words
+    assert "like the others share of" in words
     assert "difference how far" not in words
     assert "given how often" not in words
     assert "difference how far" in sentences(page_of(labels, [column()]))

@@ -168,7 +168,7 @@ def test_enter_goes_to_what_lacks_and_says_so(desks: Desks, watch: Watch) -> Non
     page.goto(desks.link())
     shows(page, 1)
     press(page, "1", "Enter")
-    expect(page.locator("#faults")).to_have_text("Still to say: Contradicted claim present.")
+    expect(page.locator("#faults")).to_have_text("Still to answer: Contradicted claim present.")
     expect(page.locator(".lab.now .name")).to_have_text("Contradicted claim present")
     assert desks.said() == {}
     press(page, "2", "2", "Enter")

@@ -115,7 +115,7 @@ def test_what_divides_people_is_decided_by_keys(
     expect(page.locator("#sheet input:checked")).to_have_count(0)
     page.keyboard.press("2")
     page.keyboard.press("Enter")
-    expect(page.locator("#faults")).to_contain_text("Still to say: Tone.")
+    expect(page.locator("#faults")).to_contain_text("Still to answer: Tone.")
     page.keyboard.press("3")
     page.keyboard.press("Enter")
     expect(ask).to_have_text("How long is pier 1?")

@@ -88,7 +88,7 @@ def test_without_a_cell_the_answers_that_differ_are_listed(page: Get) -> None:
 
 def test_without_labels_the_page_says_how_to_get_some(page: Get) -> None:
     text = page("/runs/bare/judge")
-    assert "Nobody knows yet" in text
+    assert "Not checked yet" in text
     assert "ragstone sample" in text
     assert "ragstone calibrate" in text
 

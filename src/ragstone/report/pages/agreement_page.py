@@ -74,7 +74,7 @@ LEGEND = {
     "labels": "how many labels this annotator gave",
     "compared": "labels on items where the others have a most frequent label; where nobody else "
     "labelled, or the others are split, there is nothing to compare with",
-    "as the others": "share of the compared labels equal to the others' most frequent label",
+    "like the others": "share of the compared labels equal to the others' most frequent label",
     "difference": "how far this annotator's labels are above (+) or below (-) the mean of the "
     "others' on the same items",
     "given": "how often the label was given to items labelled by two or more",
@@ -184,7 +184,7 @@ def _shown(one: ColumnAgreement) -> dict[CoefficientName, AgreementCoefficient]:
 def _annotators(one: ColumnAgreement) -> Table:
     differing = any(annotator.difference is not None for annotator in one.annotators)
     columns = [Heading("annotator"), Heading("labels"), Heading("compared")]
-    columns += [Heading("as the others", level=one.level)]
+    columns += [Heading("like the others", level=one.level)]
     columns += [Heading("difference")] if differing else []
     rows = []
     for who in one.annotators:
@@ -235,7 +235,7 @@ def _legend(found: Sequence[ColumnAgreement]) -> Iterator[Note]:
     uses = any(one.uses for one in found)
     there = {
         "items": True,
-        **dict.fromkeys(("labels", "compared", "as the others"), several),
+        **dict.fromkeys(("labels", "compared", "like the others"), several),
         "difference": any(who.difference is not None for one in found for who in one.annotators),
         **dict.fromkeys(("given", "again"), uses),
     }

@@ -117,7 +117,7 @@ def _no_row(facts: Facts) -> str:
 ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "same_inputs": _same_inputs,
     "no_pair_has_both": _no_pair_has_both,
-    "one_cluster": lambda facts: f"a single {facts['noun']} tells nothing about others",
+    "one_cluster": lambda facts: f"one {facts['noun']} is too few for an interval",
     "too_few_differ": _too_few_differ,
     "pairs_in_part": lambda facts: (
         f"{counted(facts, 'pair')} {_verb(facts, 'rest')} on a part of {_its(facts)} rows, for "

@@ -199,12 +199,12 @@ EVIDENCE_SENTENCES: Mapping[str, Sentence] = {
 
 LABEL_SENTENCES: Mapping[str, Sentence] = {
     "looked_at_again": lambda facts: (
-        "labels are still coming, and this interval is for one look; from "
-        f"{count(facts, 'first')} on ({count(facts)} so far) it will hold at every look"
+        "labels are still coming: do not stop because this interval looks good; from "
+        f"{count(facts, 'first')} labels on ({count(facts)} so far) it holds at every look"
     ),
     "alike_so_far": plain(
-        "labels are still coming, and this interval is for one look; it will hold at every look "
-        "once more labels differ from the most frequent one"
+        "labels are still coming: do not stop because this interval looks good; it will hold at "
+        "every look once more labels differ from the most frequent one"
     ),
     "riskiest_first": plain(
         "the riskiest are labelled first, so until all are labelled this is of them and not of all"
@@ -230,8 +230,8 @@ LABEL_SENTENCES: Mapping[str, Sentence] = {
         "mean over these labels, or one that they correct, says nothing of all examples."
     ),
     "labels_still_coming": lambda facts: (
-        f"{facts['queue']}: people have {counted(facts, 'item')} still to label. Intervals are for "
-        "one look: who looks again as labels come, and stops when they look good, is misled."
+        f"{facts['queue']}: people have {counted(facts, 'item')} still to label. The "
+        "intervals hold if you look once; they mislead if you stop labelling when they look good."
     ),
 }
 

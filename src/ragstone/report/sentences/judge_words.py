@@ -131,11 +131,11 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
             f"yes to {percent(judge / check.n, 0)}, people to {percent(people / check.n, 0)}. "
         )
     if yes.sensitivity is not None and yes.sensitivity.value is not None:
-        yield "It "
-        yield strong(f"finds {percent(yes.sensitivity.value, 0)}")
-        yield f" of people's yes{_between(yes.sensitivity)}"
+        yield "Of what people call yes it finds "
+        yield strong(percent(yes.sensitivity.value, 0))
+        yield _between(yes.sensitivity)
         if yes.precision is not None and yes.precision.value is not None:
-            yield f" and is right in {percent(yes.precision.value, 0)} of its own"
+            yield f"; of what it calls yes people agree on {percent(yes.precision.value, 0)}"
             yield _between(yes.precision)
         yield ". "
 
@@ -143,7 +143,7 @@ def _yes_or_no(check: "JudgeCheck", yes: "Confusion") -> Iterator[str | Phrase]:
 def _between(share: "ShareEstimate") -> str:
     if share.interval is None:
         return ""
-    return f" ({share.interval.low * 100:.0f} – {share.interval.high * 100:.0f})"
+    return f" ({share.interval.low * 100:.0f} to {share.interval.high * 100:.0f} %)"
 
 
 def _harder(biases: Sequence["Bias"]) -> Iterator[str]:

@@ -166,9 +166,9 @@ def _row(
 
 def _beside(one: StageFailures) -> Iterator[str]:
     if one.later:
-        yield f"{one.later:,} failed here too, after an earlier stage"
+        yield f"{one.later:,} that failed earlier failed here too"
     if one.stage in RETRIEVAL and one.survived:
-        yield f"{one.survived:,} survived it"
+        yield f"{one.survived:,} that failed here do not look bad"
     if one.untold:
         yield f"not known of {one.untold:,}"
 

@@ -137,7 +137,7 @@ export class Sheet {
     if (hard) { this.check(); this.turnTo(hard.labels[0]); return false; }
     if (left.length) {
       const names = left.slice(0, 4).map(one => this.several ? `${this.part(one).dataset.title}, ${one.dataset.title}` : one.dataset.title);
-      this.tell([["note", `Still to say: ${names.join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}.`]]);
+      this.tell([["note", `Still to answer: ${names.join("; ")}${left.length > 4 ? ` and ${left.length - 4} more` : ""}.`]]);
       this.turnTo(left[0]);
       return false;
     }
