@@ -81,7 +81,8 @@ def test_a_mean_inside_is_told_beside_the_corrected_one() -> None:
 def test_yes_and_no_are_told_by_what_it_finds_and_how_often_it_is_right() -> None:
     assert said(checks=(BINARY,)) == (
         "Of 100 labels of unsupported claim present the judge says yes to 56 %, people to 26 %. "
-        "Of what people call yes it finds 85 % (75 to 95 %); of what it calls yes people agree on 39 % (29 to 49 %). "
+        "Of what people call yes it finds 85 % (75 to 95 %); of what it calls yes people "
+        "agree on 39 % (29 to 49 %). "
     )
 
 
