@@ -83,8 +83,9 @@ def test_a_program_reads_every_dividing_item_and_tie(tmp_path: Path) -> None:
 def test_every_column_of_the_tables_is_explained(labels: Path) -> None:
     shown = call(labels).stdout
     for words in (
-        "compared       labels on items where the others", "like the others  share of",
-        "difference     how far", "again          where one annotator", "given          how often",
+        "compared         labels on items where the others", "like the others  share of",
+        "difference       how far", "again            where one annotator",
+        "given            how often",
     ):  # fmt: skip
         assert words in shown, words
 

@@ -109,7 +109,8 @@ def notes_on_data(data: Data, run: Path) -> Iterator[str]:
     if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
         contradict = "label contradicts another" if count == 1 else "labels contradict others"
         yield (
-            f"{count:,} {contradict} of the same answer; all were kept: {run}/{RunEntry.VIOLATIONS}."
+            f"{count:,} {contradict} of the same answer; all were kept: "
+            f"{run}/{RunEntry.VIOLATIONS}."
         )
     if ties := data.label_ties:
         stay = "label stays" if ties == 1 else "labels stay"

@@ -249,7 +249,7 @@ def test_before_fifty_labels_a_mean_says_that_its_interval_is_for_one_look(
     label(queue, "Ann", *["cheerful", "gloomy"] * 10)
     page = text(page_of(client))
     assert "mood cheerful 20 50 % mood gloomy 20 50 %" in page
-    assert "Labels are still coming, and this interval is for one look" in page
+    assert "Labels are still coming: do not stop because this interval looks good" in page
 
 
 def test_from_too_few_labels_none_are_planned(client: TestClient, database: LabelDatabase) -> None:

@@ -93,7 +93,7 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
         more.append(f"{found.partial:,} {say} only part of the reference")
     if found.unsupported:
         has = "has" if found.unsupported == 1 else "have"
-        more.append(f"{found.unsupported:,} {has} a claim that the contexts do not support")
+        more.append(f"{found.unsupported:,} {has} an unsupported claim")
     if not more:
         return f"{said}."
     by = "By the same judge, " if judges else ""
