@@ -261,6 +261,7 @@ def test_terms_are_the_stems_of_the_tokens_in_order(words: list[str]) -> None:
         (["1990"], "The 1990s.", "1990s"),
         (["merlin", "o'brien"], "Merlin’s cave and O’Brien's.", "Merlin, O’Brien"),
         (["smith", "dr"], "Dr.Smith", "Smith, Dr"),
+        (["ivoir"], "Côte d’Ivoire.", "Ivoire"),
         (["東京"], "東京都", "東京"),
         (["nowhere"], "Nothing of it.", "nowhere"),
         ([], "Nothing of it.", ""),

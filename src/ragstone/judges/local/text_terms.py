@@ -355,10 +355,7 @@ def _first_written(text: str) -> Mapping[str, str]:
 def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
     """The folded words in a word with points, commas and apostrophes, each as it is written."""
     shown = _ENDS_POSSESSIVE.sub("", written)
-    found = tokens(shown)
-    if len(found) == 1:
-        return ((found[0], shown),)
-    parts = [(tokens(part), part) for part in _PART.findall(shown)]
+    parts = [(tokens(part), part) for part in (shown, *_PART.findall(shown))]
     return tuple((found[0], part) for found, part in parts if len(found) == 1)
 
 
