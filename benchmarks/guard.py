@@ -1,11 +1,18 @@
 """How long the guard takes and how well it ranks answers, beside RAGGround.
 
-    python benchmarks/guard.py [--only speed,stream,ranking,long,memory] [--data ../shared/data]
+    python benchmarks/guard.py [--only defaults,speed,stream,ranking,long,memory]
+        [--data ../shared/data]
         [--ragground-python PATH | --without-peer] [--rounds 5] [--assessments 1000000]
 
 On one core, warm, in the processor's own time, so that other work on the machine counts little;
 the load is told.
 
+defaults  What `Checks()` blocks of the answers by MTRAG's models and of BEGIN's, by what people say
+          of them: fully faithful, which is a median of 4 of 4 in MTRAG, or not, below 3. The least
+          support varies, by the rule, which looks at the mean of the sentences, and as the least of
+          each of them. Then the same of streams, sentence by sentence. Last a number or a name of
+          an answer that people find faithful and the guard passes is replaced by one that its
+          contexts do not have: how many are caught.
 speed     MTRAG's 249 answers, each by its own contexts and another one at each call: the whole
           `assess` by strings and, with the contexts' vectors cached, by the encoder. RAGGround's
           `verify` on the same texts in turn with ours, round by round. It runs without its neural
@@ -27,6 +34,7 @@ import json
 import logging
 import os
 import random
+import re
 import subprocess
 import sys
 import time
@@ -44,12 +52,16 @@ from local_judge import word_share
 
 import ragstone
 from ragstone.data import cornwall
-from ragstone.guard import Checks, Guard
+from ragstone.guard import Checks, Guard, assess_stream
+from ragstone.judges.local.text_terms import tokens
 from ragstone.stats import auroc
 
 Record = dict[str, Any]
 Milliseconds = list[float]
 
+MTRAG = "rag_quality_mtrag/answers.jsonl.gz"
+BEGIN = "faithfulness_begin/pairs.jsonl.gz"
+WICE = "faithfulness_wice/claims.jsonl.gz"
 ENVIRONMENT = Path(".venv/peers/ragground")
 PEER = """
 import json, sys, time
@@ -100,8 +112,92 @@ def main() -> None:
         PARTS[name](bench)
 
 
+def defaults(bench: GuardBench) -> None:
+    mtrag = bench.rows(MTRAG)
+    of_models = [
+        (row, row["labels"]["faithfulness_median"] == 4)
+        for row in mtrag
+        if not row["id"].endswith("-reference")
+        and (row["labels"]["faithfulness_median"] == 4 or row["labels"]["faithfulness_median"] < 3)
+    ]
+    begin = [
+        (row, row["labels"]["faithful"])
+        for row in bench.rows(BEGIN)
+        if row["labels"]["faithful"] is not None
+    ]
+    for name, rows in (("MTRAG", of_models), ("BEGIN", begin)):
+        faithful = np.array([is_good for _, is_good in rows])
+        print(f"{name}: {faithful.sum():,} faithful answers, {(~faithful).sum():,} others")
+        for least in (0.3, 0.4, 0.5, 0.6, 0.7):
+            guard = Guard(Checks(least_support=least), deadline=60)
+            assessed = [guard.assess(*texts_of(row)) for row, _ in rows]
+            blocked = np.array([one.ok is not True for one in assessed])
+            lowest = [1 if one.confidence is None else one.confidence for one in assessed]
+            each = blocked | (np.array(lowest) < least)
+            for rule, wrong in (("mean", blocked), ("each sentence", each)):
+                print(f"  least support {least:.1f}, {rule:14}"
+                      f" faithful blocked {wrong[faithful].mean():.3f}"
+                      f"  others caught {wrong[~faithful].mean():.3f}")  # fmt: skip
+        held = np.array([held_in_stream(row) for row, _ in rows])
+        print(f"  a stream holds a sentence of  faithful {(held[faithful] > 0).mean():.3f}"
+              f"  others {(held[~faithful] > 0).mean():.3f};"
+              f" of faithful sentences {held[faithful].mean():.3f}")  # fmt: skip
+    sets = {
+        "MTRAG": [row for row in mtrag if row["labels"]["faithfulness_median"] == 4],
+        "WiCE": [row for row in bench.rows(WICE) if row["labels"]["faithful"]],
+        "BEGIN": [row for row, is_good in begin if is_good],
+    }
+    for name, faithful_rows in sets.items():
+        for what, places in (("number", numbers_of), ("name", names_of)):
+            caught = [*caught_changes(faithful_rows, places)]
+            print(f"{name}: one {what} changed, caught {sum(caught)} of {len(caught)}")
+
+
+def texts_of(row: Record) -> tuple[str, str, list[str]]:
+    return row["question"], row["answer"], row["contexts"]
+
+
+def held_in_stream(row: Record) -> float:
+    """The share of the sentences with claims that a stream holds back."""
+    question, answer, contexts = texts_of(row)
+    stream = assess_stream(question, contexts, [answer], guard=Guard(deadline=60))
+    list(stream)
+    held = [not unit.released for unit in stream.units if unit.claims]
+    return float(np.mean(held)) if held else 0.0
+
+
+def caught_changes(
+    rows: Sequence[Record], places_of: Callable[[str], Iterator[re.Match[str]]]
+) -> Iterator[bool]:
+    """For each answer that passes, whether it fails with one place changed for another answer's."""
+    guard = Guard(deadline=60)
+    pool = sorted({place.group() for row in rows for place in places_of(row["answer"])})
+    for seed, row in enumerate(rows):
+        draw, answer = random.Random(seed), row["answer"]
+        known = set(tokens(" ".join([row["question"] or "", *row["contexts"]])))
+        there = [place for place in places_of(answer) if known.issuperset(tokens(place.group()))]
+        if not there or not guard.assess(*texts_of(row)).ok:
+            continue
+        place = draw.choice(there)
+        others = [other for other in pool if known.isdisjoint(tokens(other))]
+        changed = answer[: place.start()] + draw.choice(others) + answer[place.end() :]
+        yield guard.assess(row["question"], changed, row["contexts"]).ok is False
+
+
+def numbers_of(answer: str) -> Iterator[re.Match[str]]:
+    """Its numbers of two digits and more, without citations and numerals of lists."""
+    return re.finditer(r"(?<![\w.,[])\d[\d,]*\d(?:\.\d+)?(?![\w\]),]|[.)]\s)", answer)
+
+
+def names_of(answer: str) -> Iterator[re.Match[str]]:
+    """Its capitalised words that open no sentence and are no small word elsewhere."""
+    for name in re.finditer(r"(?<=[a-z,] )[A-Z][\w-]{2,}(?: [A-Z][\w-]+)*", answer):
+        if name.group().lower() not in answer:
+            yield name
+
+
 def speed(bench: GuardBench) -> None:
-    rows = bench.rows("rag_quality_mtrag/answers.jsonl.gz")
+    rows = bench.rows(MTRAG)
     guard = Guard()
     timed(guard, rows)
     with peer(bench, rows) as ask:
@@ -139,10 +235,10 @@ def by_encoder(rows: Sequence[Record]) -> Milliseconds:
 
 
 def stream(bench: GuardBench) -> None:
-    guard = Guard(Checks(citations=False))
+    guard = Guard()
     found: Milliseconds = []
     for turn in range(2):
-        for row in bench.rows("rag_quality_mtrag/answers.jsonl.gz"):
+        for row in bench.rows(MTRAG):
             read = guard.read(row["contexts"])
             spans = [claim.span.text for claim in guard.assess(None, row["answer"], read).judged]
             read = guard.read(row["contexts"])
@@ -154,13 +250,8 @@ def stream(bench: GuardBench) -> None:
 
 
 def ranking(bench: GuardBench) -> None:
-    begin = [
-        row
-        for row in bench.rows("faithfulness_begin/pairs.jsonl.gz")
-        if row["labels"]["faithful"] is not None
-    ]
-    mtrag = bench.rows("rag_quality_mtrag/answers.jsonl.gz")
-    wice = bench.rows("faithfulness_wice/claims.jsonl.gz")
+    begin = [row for row in bench.rows(BEGIN) if row["labels"]["faithful"] is not None]
+    mtrag, wice = bench.rows(MTRAG), bench.rows(WICE)
     for name, rows in (("BEGIN", begin), ("MTRAG", mtrag), ("WiCE", wice)):
         scores: dict[str, Sequence[float]] = {"share of words": [word_share(r) or 0 for r in rows]}
         for judge in ("strings", "encoder"):
@@ -303,6 +394,7 @@ def made() -> str:
 
 
 PARTS: Mapping[str, Callable[[GuardBench], None]] = {
+    "defaults": defaults,
     "speed": speed,
     "stream": stream,
     "ranking": ranking,

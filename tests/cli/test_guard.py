@@ -38,8 +38,9 @@ def written(file: Path, *answers: str, **fields: Any) -> Path:
     [
         ([GOOD], [], 0),
         ([GOOD, BAD], [], 1),
-        ([PIER], [], 1),
+        ([PIER], [], 0),
         ([PIER], ["--no-citations"], 0),
+        ([PIER], ["--citations"], 1),
         (["I don't know."], [], 1),
         (["I don't know."], ["--abstain-ok"], 0),
         ([GOOD], ["--least-support", "0.99"], 1),

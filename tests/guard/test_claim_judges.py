@@ -55,10 +55,11 @@ def test_a_model_judges_the_claims_that_the_local_judge_finds() -> None:
 
 
 def test_what_a_model_does_not_support_fails_with_its_reason() -> None:
-    model = ScriptedModel(lambda request: says(request, "supported", "contradicted"))
+    model = ScriptedModel(lambda request: says(request, "absent", "contradicted"))
     found = assess(QUESTION, BOTH, [PIER], judge=model, deadline=60)
-    assert [issue.code for issue in found.issues] == ["contradicted_sentence"]
-    assert found.issues[0].spans[0].text == PARAPHRASE
+    assert [issue.code for issue in found.issues] == ["unsupported_sentence"]
+    assert found.issues[0].spans[0].text == GOOD
+    assert found.notes == ("contradicted_sentences?n=1&of_n=2",)
     assert "because of" in found.judged[1].reason
     assert found.confidence == 0
 

@@ -1,9 +1,11 @@
 """Assess: what is known of an answer before it is given."""
 
+import gzip
 import json
 import logging
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +15,7 @@ import ragstone
 from ragstone.core.errors import InputError
 from ragstone.data import Context
 from ragstone.guard import Assessment, Checks, Guard, assess
-from ragstone.guard.assessment import WayOut
+from ragstone.guard.assessment import AnswerSpan, WayOut
 from ragstone.guard.guard_input import Deadline
 from ragstone.report.reason_words import SENTENCES
 
@@ -21,6 +23,8 @@ PIER = "The pier at Clevedon is 312 m long. It was opened in 1869 by Sir Arthur 
 QUESTION = "How long is the pier?"
 SUPPORTED = "The pier at Clevedon is 312 m long [1]."
 UNSUPPORTED = "Its café sells excellent fish and chips every morning [1]."
+WORSE = f"{SUPPORTED} {UNSUPPORTED} Gulls breed loudly behind both kiosks [1]."
+"""Its least supported sentence stands in the middle."""
 
 
 def codes(found: Assessment) -> list[str]:
@@ -38,24 +42,43 @@ def test_a_supported_answer_that_cites_is_ok_and_passes() -> None:
     assert not found.late
 
 
-def test_an_unsupported_sentence_is_named_with_its_place_and_reason() -> None:
-    answer = f"{SUPPORTED} {UNSUPPORTED}"
-    found = assess(QUESTION, answer, [PIER])
+def test_the_least_supported_sentence_is_named_with_its_place_and_reason() -> None:
+    found = assess(QUESTION, WORSE, [PIER])
     assert (found.ok, found.decision, codes(found)) == (False, "ask", ["unsupported_sentence"])
     [span] = found.issues[0].spans
-    assert span.text == UNSUPPORTED == answer[span.start : span.end]
-    assert ragstone.explain(found.issues[0].reason) == (
-        "1 of 2 sentences is not supported by the contexts"
-    )
+    worst = min(found.judged, key=lambda claim: claim.probability or 0)
+    assert span == worst.span == AnswerSpan(span.start, span.end, WORSE[span.start : span.end])
     check = found["groundedness"]
-    assert (check.threshold, check.spans) == (0.5, (span,))
-    assert check.value == found.confidence == min(one.probability or 0 for one in found.judged)
+    assert check.spans == (span,)
+    assert check.value == pytest.approx(sum(one.probability or 0 for one in found.judged) / 3)
+    assert check.threshold == pytest.approx(0.35 + 0.15 / 3)
+    assert ragstone.explain(found.issues[0].reason) == (
+        f"the mean probability that the contexts support its 3 sentences is {check.value:.3f}; "
+        "0.400 is the least that passes"
+    )
 
 
-def test_a_contradicted_sentence_has_a_code_of_its_own() -> None:
-    found = assess(QUESTION, "The pier at Clevedon is 412 m long [1].", [PIER])
+def test_the_mean_of_the_sentences_decides_and_not_the_least_of_them() -> None:
+    found = assess(QUESTION, f"{SUPPORTED} {UNSUPPORTED}", [PIER])
+    assert found.ok
+    check = found["groundedness"]
+    assert check.threshold == pytest.approx(0.35 + 0.15 / 2)
+    assert [span.text for span in check.spans] == [UNSUPPORTED]
+    assert (found.confidence or 1) < 0.1
+    assert 0.43 < (check.value or 0) < 0.6
+
+
+def test_a_contradicted_sentence_is_told_and_does_not_fail_by_itself() -> None:
+    off = Checks(numbers=False)
+    alone = "The pier at Clevedon is 412 m long [1]."
+    found = assess(QUESTION, f"{SUPPORTED} {alone}", [PIER], checks=off)
+    assert (found.ok, found.judged[1].verdict) == (True, "contradicted")
+    assert [ragstone.explain(note) for note in found.notes] == [
+        "1 of 2 sentences is contradicted by the contexts"
+    ]
+    assert assess(QUESTION, SUPPORTED, [PIER]).notes == ()
+    found = assess(QUESTION, alone, [PIER])
     assert codes(found) == ["contradicted_sentence", "new_number"]
-    assert found.judged[0].verdict == "contradicted"
     assert found["numbers"].spans[0].text == "412"
 
 
@@ -86,7 +109,6 @@ def test_an_answer_without_claims_has_no_confidence() -> None:
         (SUPPORTED, [], ["no_context", "dangling_citation"]),
         (SUPPORTED, None, ["no_context", "dangling_citation"]),
         (SUPPORTED, ["  "], ["no_context"]),
-        ("The pier at Clevedon is 312 m long.", [PIER], ["missing_citations"]),
         ("The pier at Clevedon is 312 m long [2].", [PIER], ["dangling_citation"]),
         ("Sorry, something went wrong. Please try again later.", [PIER], ["fallback_phrase"]),
         ("I don't know.", [PIER], ["fallback_phrase"]),
@@ -107,10 +129,15 @@ def test_a_place_of_a_dangling_citation_is_its_mark() -> None:
     assert [span.text for span in found["cited_contexts"].spans] == ["[7]"]
 
 
-def test_a_system_that_was_not_asked_to_cite_is_not_blamed() -> None:
-    found = assess(QUESTION, "The pier is 312 m long.", [PIER], checks=Checks(citations=False))
-    assert found.ok
-    assert "cites" not in {check.check for check in found.checks}
+def test_citations_are_missed_only_where_they_were_asked_for() -> None:
+    def of(citations: bool | None) -> Assessment:
+        checks = Checks(citations=citations)
+        return assess(QUESTION, "The pier is 312 m long.", [PIER], checks=checks)
+
+    assert codes(of(True)) == ["missing_citations"]
+    assert (of(None).ok, status(of(None), "cites")) == (True, "not_applicable")
+    assert of(False).ok
+    assert "cites" not in {check.check for check in of(False).checks}
 
 
 def test_an_abstention_is_as_good_as_any_where_it_may_abstain() -> None:
@@ -227,6 +254,7 @@ def test_every_check_can_be_switched_off_but_answer_and_contexts() -> None:
         least_support=None,
         numbers=False,
         names=False,
+        links=False,
     )
     found = assess(QUESTION, UNSUPPORTED, [PIER], checks=off)
     assert found.ok
@@ -263,13 +291,13 @@ def test_a_gate_decides_by_the_confidence(says: WayOut) -> None:
 
 
 def test_a_gate_lets_nothing_pass_of_which_another_check_failed() -> None:
-    found = assess(QUESTION, "The pier at Clevedon is 312 m long.", [PIER], gate=Scripted("pass"))
+    found = assess(QUESTION, "The pier is 312 m long [2].", [PIER], gate=Scripted("pass"))
     assert found.decision == "ask"
 
 
 def test_a_gate_may_pass_what_the_usual_threshold_would_not() -> None:
-    found = assess(QUESTION, f"{SUPPORTED} {UNSUPPORTED}", [PIER], gate=Scripted("pass"))
-    assert found.decision == "pass"
+    found = assess(QUESTION, WORSE, [PIER], gate=Scripted("pass"))
+    assert (found.ok, found.decision) == (False, "pass")
 
 
 @pytest.mark.parametrize(
@@ -363,15 +391,16 @@ def test_sentences_after_the_deadline_are_not_judged(monkeypatch: pytest.MonkeyP
     assert 0 < len(found.judged) < 50
 
 
-def test_a_failed_sentence_fails_though_the_rest_was_not_judged(
+def test_a_mean_is_not_known_before_all_is_judged_but_a_new_number_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
         "ragstone.guard.guard_input.Deadline.__init__.__defaults__", (ticking(0.1),)
     )
-    found = assess(QUESTION, " ".join([UNSUPPORTED] + [SUPPORTED] * 50), [PIER])
-    assert status(found, "groundedness") == "failed"
-    assert found.confidence is None
+    found = assess(QUESTION, " ".join([f"1872. {UNSUPPORTED}"] + [SUPPORTED] * 50), [PIER])
+    assert status(found, "groundedness") == "not_judged"
+    assert status(found, "numbers") == "failed"
+    assert (found.ok, found.confidence) == (False, None)
 
 
 def test_contexts_after_the_deadline_leave_all_unjudged(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -387,7 +416,7 @@ def test_a_sentence_without_end_is_judged_in_parts() -> None:
     found = assess(QUESTION, "word " * 10_000, [PIER], deadline=600)
     assert " ".join(claim.span.text for claim in found.judged) == ("word " * 10_000).strip()
     assert max(len(claim.span.text) for claim in found.judged) <= 5_000
-    assert codes(found) == ["missing_citations", "unsupported_sentence"]
+    assert codes(found) == ["unsupported_sentence"]
 
 
 def test_of_citation_marks_without_end_the_first_5_000_are_looked_at() -> None:
@@ -495,8 +524,8 @@ def test_an_assessment_is_printed_as_a_page_with_the_answer_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "200")
-    shown = str(assess(QUESTION, f"{SUPPORTED} {UNSUPPORTED}", [PIER]))
-    assert shown.index("1 of 2 sentences is not supported") < shown.index("groundedness")
+    shown = str(assess(QUESTION, WORSE, [PIER]))
+    assert shown.index("its 3 sentences is") < shown.index("groundedness")
     assert "none of 6 content words" in shown
     assert "&lt;script&gt;" in assess(QUESTION, "<script>x</script> [1].", [PIER]).notebook()
 
@@ -504,7 +533,7 @@ def test_an_assessment_is_printed_as_a_page_with_the_answer_first(
 @pytest.mark.parametrize(
     ("answer", "check", "expected", "why"),
     [
-        ("The pier is 312 m long.", "cites", "failed", "cites_nothing"),
+        ("The pier is 312 m long.", "cites", "not_applicable", "cites_nothing"),
         ("I don't know.", "cites", "not_applicable", "response_is"),
         ("Which pier do you mean?", "cites", "not_applicable", "response_is"),
         ("Internal server error", "cites", "not_applicable", "is_a_failure"),
@@ -521,8 +550,10 @@ def test_an_assessment_is_printed_as_a_page_with_the_answer_first(
         ("Internal server error", "groundedness", "not_applicable", "is_a_failure"),
         ("I don't know.", "groundedness", "not_applicable", "response_is"),
         ("Which pier do you mean?", "groundedness", "not_applicable", "no_claims_made"),
-        (SUPPORTED, "groundedness", "passed", "all_supported"),
+        (SUPPORTED, "groundedness", "passed", "mean_support"),
         (SUPPORTED, "numbers", "passed", "nothing_new"),
+        (SUPPORTED, "links", "not_applicable", "no_links"),
+        ("", "links", "not_applicable", "no_links"),
         ("", "names", "not_applicable", "answer_is_empty"),
         ("", "list_structure", "not_applicable", "answer_is_empty"),
         (SUPPORTED, "list_structure", "not_applicable", "no_list_asked"),
@@ -746,3 +777,23 @@ def test_of_many_new_numbers_all_are_counted_and_the_first_hundred_shown() -> No
     found = assess(QUESTION, answer, [PIER], deadline=600)["numbers"]
     assert (found.value, len(found.spans)) == (250.0, 100)
     assert found.spans[1].text == "1001"
+
+
+def test_by_default_few_faithful_answers_of_models_are_blocked_and_most_others_caught(
+    shared: Path,
+) -> None:
+    limits = {"rag_quality_mtrag/answers": (0.12, 0.85), "faithfulness_begin/pairs": (0.05, 0.67)}
+    guard = Guard(deadline=60)
+    for name, (most_blocked, least_caught) in limits.items():
+        blocked: dict[bool, list[bool]] = {True: [], False: []}
+        with gzip.open(shared / "data" / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
+            rows = [json.loads(line) for line in lines]
+        for row in rows:
+            labels = row["labels"]
+            median = labels.get("faithfulness_median", 4 if labels.get("faithful") else 0)
+            judged = labels.get("faithful", median) is not None and (median == 4 or median < 3)
+            if row["answer"] and judged and not row["id"].endswith("-reference"):
+                found = guard.assess(row["question"], row["answer"], row["contexts"])
+                blocked[median == 4].append(found.ok is not True)
+        assert np.mean(blocked[True]) <= most_blocked
+        assert np.mean(blocked[False]) >= least_caught

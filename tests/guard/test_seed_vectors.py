@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from ragstone.guard import assess
+from ragstone.guard import Checks, assess
 
 
 def test_issues_are_those_of_the_seed_vectors(shared: Path) -> None:
@@ -15,6 +15,7 @@ def test_issues_are_those_of_the_seed_vectors(shared: Path) -> None:
         # The vectors only count contexts: let these support whatever the answer says.
         contexts = [given["answer"] or "Emma."] * given["n_contexts"]
         found = assess(
-            given["question"], given["answer"], contexts, retrieval_scores=given["retrieval_scores"]
-        )
+            given["question"], given["answer"], contexts,
+            retrieval_scores=given["retrieval_scores"], checks=Checks(citations=True),
+        )  # fmt: skip
         assert [issue.code for issue in found.issues] == one["expected"]["issues"], one["id"]

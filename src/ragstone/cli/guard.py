@@ -23,10 +23,10 @@ guard = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 
-NoCitations = Annotated[
-    bool,
-    typer.Option("--no-citations", help="Do not ask for citations, of a system that was not asked "
-                 "to cite."),
+Citations = Annotated[
+    bool | None,
+    typer.Option("--citations/--no-citations", help="Ask for citations, of a system that was asked "
+                 "to cite; or do not even tell whether there are any."),
 ]  # fmt: skip
 AbstainOk = Annotated[
     bool, typer.Option("--abstain-ok", help="An answer that says it does not know is fine.")
@@ -34,7 +34,8 @@ AbstainOk = Annotated[
 LeastSupport = Annotated[
     float | None,
     typer.Option("--least-support", min=0, max=1, metavar="P", help="The least probability that "
-                 "the contexts support a sentence. Default: 0.5."),
+                 "the contexts support an answer of one sentence; of n sentences the mean must be "
+                 ".7 + .3/n of it. Default: 0.5."),
 ]  # fmt: skip
 LeastRetrievalScore = Annotated[
     float | None,
@@ -51,7 +52,7 @@ Seconds = Annotated[float, typer.Option("--deadline", metavar="S", help="Seconds
 
 def named_guard(
     *,
-    citations: bool = True,
+    citations: bool | None = None,
     abstain_ok: bool = False,
     least_support: float | None = None,
     least_retrieval_score: float | None = None,
@@ -82,7 +83,7 @@ def assess_file(
         str, typer.Argument(metavar="FILE", help="Examples: JSON lines, CSV, Parquet and the other "
                             "formats of `ragstone formats`; - for standard input.")
     ],
-    no_citations: NoCitations = False,
+    citations: Citations = None,
     abstain_ok: AbstainOk = False,
     least_support: LeastSupport = None,
     least_retrieval_score: LeastRetrievalScore = None,
@@ -116,7 +117,7 @@ def assess_file(
     what comes of it. Judged by strings, without a key or a network, unless --judge
     names somebody else.
 
-    Example: ragstone guard answers.jsonl --no-citations --out assessed.jsonl
+    Example: ragstone guard answers.jsonl --out assessed.jsonl
 
     Exit status: 0 all answers are ok, 1 a check failed, 2 invalid input, 3 not all
     could be judged.
@@ -133,7 +134,7 @@ def assess_file(
     if out is not None and out.exists() and Path(data).exists() and out.samefile(data):
         raise InputError(f"{argument('out', out)} is the file that is read. Name another one.")
     made = named_guard(
-        citations=not no_citations,
+        citations=citations,
         abstain_ok=abstain_ok,
         least_support=least_support,
         least_retrieval_score=least_retrieval_score,

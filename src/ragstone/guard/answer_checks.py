@@ -1,8 +1,9 @@
 """Answer checks: each check of an answer's form, or of its claims against the contexts."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import fsum
 from typing import Protocol
 
@@ -10,7 +11,7 @@ from ragstone.core.messages import reason
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claim_support import SupportVerdict
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
-from ragstone.judges.local.text_terms import as_written, stem_or_none, terms, tokens
+from ragstone.judges.local.text_terms import terms
 
 from .assessment import (
     CONTRADICTED_SENTENCE,
@@ -20,6 +21,7 @@ from .assessment import (
     LOW_RETRIEVAL_SCORE,
     MISSING_CITATIONS,
     MISSING_LIST_STRUCTURE,
+    NEW_LINK,
     NEW_NAME,
     NEW_NUMBER,
     NO_CONTEXT,
@@ -31,6 +33,7 @@ from .assessment import (
     JudgedClaim,
 )
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
+from .new_facts import LONGEST, Place, new_names, new_numbers
 
 _ORDERED = (
     r"(?i:step|schritt|étape|paso|passo|stap|fase|phase) \d{1,2}\b"
@@ -61,13 +64,15 @@ def of_contexts(one: Answered) -> CheckResult:
 
 
 def of_citations(one: Answered) -> CheckResult:
-    """It cites; an answer that says nothing has nothing to cite."""
+    """It cites, if it has to; an answer that says nothing has nothing to cite."""
     n = len(one.markers)
     if n:
         spans = tuple(dict.fromkeys(one.span(*at) for at in _places(one)))
         return result("cites", "passed", reason("cites", n=n), value=float(n), spans=spans)
     if (why := _says_nothing(one)) is not None:
         return result("cites", "not_applicable", why)
+    if not one.checks.citations:
+        return result("cites", "not_applicable", reason("cites_nothing"))
     return failed("cites", MISSING_CITATIONS, reason("cites_nothing"), value=0.0)
 
 
@@ -182,10 +187,11 @@ def _places(one: Answered) -> list[tuple[int, int]]:
     return [(marker.place, marker.place + len(marker.text)) for marker in one.markers]
 
 
-CONTRADICTED = "contradicted"
+OF_MANY = 0.7
+"""What is left of the least support for the mean of many claims, which varies less than one."""
 
-MOST_PLACES = 100
-"""New numbers or names that are shown where they stand; the others are only counted."""
+MOST_PLACES, MOST_COUNTED = 100, 1_000
+"""New numbers, names or addresses that are shown where they stand, and that are counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +253,9 @@ class Grounded:
     @property
     def confidence(self) -> float | None:
         """The lowest probability of support; None without claims or if one is not judged."""
-        known = [_probability(claim) for claim in self.claims]
-        said = [one for one in known if one is not None]
-        return min(said) if said and len(said) == len(known) and self.fault is None else None
+        if self.fault is not None:
+            return None
+        return min(map(probability_of, self.claims), default=None)
 
 
 def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
@@ -289,65 +295,53 @@ def ground(one: Answered, judge: ClaimsJudge | None = None) -> Grounded:
 
 
 def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
-    """The contexts support every claim."""
+    """The contexts support the claims, with a mean probability that is high enough."""
     name, least = "groundedness", one.checks.least_support
     assert least is not None
     if (why := _nothing_to_ground(one, found)) is not None:
         return result(name, "not_applicable", why, threshold=least)
-    against = [claim for claim in found.claims if claim.verdict == CONTRADICTED]
-    without = [
-        claim
-        for claim in found.claims
-        if claim.verdict != CONTRADICTED and not is_supported(claim, least)
-    ]
-    issues = tuple(
-        Issue(
-            code,
-            name,
-            reason(why, n=len(claims), of_n=len(found.claims)),
-            tuple(claim.span for claim in claims),
-        )
-        for code, why, claims in (
-            (UNSUPPORTED_SENTENCE, "unsupported_sentences", without),
-            (CONTRADICTED_SENTENCE, "contradicted_sentences", against),
-        )
-        if claims
-    )
-    value = found.confidence
-    if issues:
-        bad = sorted((*without, *against), key=lambda claim: claim.span.start)
-        spans = tuple(claim.span for claim in bad)
-        failing = result(
-            name, "failed", issues[0].reason, value=value, threshold=least, spans=spans
-        )
-        return replace(failing, issues=issues)
     if found.fault is not None:
-        return result(name, "not_judged", found.fault, value=value, threshold=least)
-    why = reason("all_supported", n=len(found.claims))
-    return result(name, "passed", why, value=value, threshold=least)
+        return result(name, "not_judged", found.fault, threshold=least)
+    n = one.so_far.n_claims + len(found.claims)
+    mean = fsum((one.so_far.support, *map(probability_of, found.claims))) / n
+    least *= OF_MANY + (1 - OF_MANY) / n
+    worst = min(found.claims, key=probability_of)
+    why = reason("mean_support", n=n, mean=f"{mean:.3f}", least=f"{least:.3f}")
+    passed = result(name, "passed", why, value=mean, threshold=least, spans=(worst.span,))
+    if mean >= least:
+        return passed
+    code = CONTRADICTED_SENTENCE if worst.verdict == "contradicted" else UNSUPPORTED_SENTENCE
+    return replace(passed, status="failed", issues=(Issue(code, name, why, passed.spans),))
 
 
 def of_numbers(one: Answered, found: Grounded) -> CheckResult:
     """Every number of a claim stands in a context or in the question."""
-    return _of_new(one, found, "numbers", NEW_NUMBER)
+    return _of_new(one, found, "numbers", NEW_NUMBER, lambda claim: new_numbers(claim, one.sources))
 
 
 def of_names(one: Answered, found: Grounded) -> CheckResult:
     """Every name of a claim stands in a context or in the question."""
-    return _of_new(one, found, "names", NEW_NAME)
+    small = one.so_far.small
+    return _of_new(
+        one, found, "names", NEW_NAME, lambda claim: new_names(claim, one.sources, small)
+    )
 
 
-def is_supported(claim: JudgedClaim, least: float) -> bool:
-    """Whether a claim passes, or is not judged and so cannot fail."""
-    probability = _probability(claim)
-    return probability is None or (claim.verdict != CONTRADICTED and probability >= least)
+def of_links(one: Answered) -> CheckResult:
+    """Every address stands in a context or in the question."""
+    if not one.read.addresses and not one.read.cut:
+        return result("links", "not_applicable", reason("no_links"))
+    new = (
+        one.span(*place)
+        for place, key in one.read.addresses
+        if not any(source.has_address(key) for source in one.sources)
+    )
+    return _new("links", NEW_LINK, new, one, one.grounds.unread)
 
 
-def _probability(claim: JudgedClaim) -> float | None:
+def probability_of(claim: JudgedClaim) -> float:
     """The probability of support; of a judge that gives only verdicts 1 or 0."""
-    if claim.verdict is None or claim.probability is not None:
-        return claim.probability
-    return float(claim.verdict == "supported")
+    return float(claim.verdict == "supported") if claim.probability is None else claim.probability
 
 
 def _judged_in_time(
@@ -405,32 +399,46 @@ def _nothing_to_ground(one: Answered, found: Grounded) -> str | None:
     return reason("no_claims_made") if one.grounds.given else reason("no_contexts_given")
 
 
-def _of_new(one: Answered, found: Grounded, name: str, code: str) -> CheckResult:
+def _of_new(
+    one: Answered, found: Grounded, name: str, code: str, new: Callable[[str], Iterable[Place]]
+) -> CheckResult:
     if (why := _nothing_to_ground(one, found)) is not None:
         return result(name, "not_applicable", why)
-    asked = set(tokens(one.question[:LONGEST_SENTENCE]))
-    asked |= {stem for token in asked if (stem := stem_or_none(token))}
-    new = [
-        (word, claim.span)
+    places = (
+        one.span(claim.span.start + start, claim.span.start + end)
         for claim, verdict in zip(found.claims, found.seen, strict=True)
-        if verdict is not None and verdict.seen is not None
-        for word in (verdict.seen.new_numbers if code == NEW_NUMBER else verdict.seen.new_names)
-        if word not in asked
-    ]
-    if new:
-        spans = tuple(_span(word, within, one) for word, within in new[:MOST_PLACES])
+        if verdict is not None
+        for start, end in new(one.read.plain[claim.span.start : claim.span.end])
+    )
+    return _new(name, code, places, one, None, found.unseen)
+
+
+def _new(
+    name: str,
+    code: str,
+    new: Iterable[AnswerSpan],
+    one: Answered,
+    unknown: str | None,
+    unseen: str | None = None,
+) -> CheckResult:
+    """What came of a check for new facts.
+
+    Args:
+        name: Of the check.
+        code: Of its issue.
+        new: Where what no source has stands.
+        one: What is checked.
+        unknown: Why what seems new may be known all the same; None: it is new.
+        unseen: Why not all of the answer was looked through; None if all was.
+    """
+    if spans := tuple(islice(new, MOST_COUNTED)):
+        if unknown is not None:
+            return result(name, "not_judged", unknown)
         words = ", ".join(span.text for span in spans[:5])
-        why = reason("new_in_answer", what=name, n=len(new), words=words)
-        return failed(name, code, why, value=float(len(new)), spans=spans)
-    if found.unseen is not None:
-        return result(name, "not_judged", found.unseen)
+        why = reason("new_in_answer", what=name, n=len(spans), words=words)
+        return failed(name, code, why, value=float(len(spans)), spans=spans[:MOST_PLACES])
+    if one.read.cut:
+        unseen = unseen or reason("answer_too_long", most=LONGEST)
+    if unseen is not None:
+        return result(name, "not_judged", unseen)
     return result(name, "passed", reason("nothing_new", what=name), value=0.0)
-
-
-def _span(word: str, within: AnswerSpan, one: Answered) -> AnswerSpan:
-    """Where a folded word first stands in a claim; the whole claim if that cannot be told."""
-    written = as_written([word], within.text)
-    at = within.text.find(written)
-    if at < 0:
-        return within
-    return one.span(within.start + at, within.start + at + len(written))

@@ -31,6 +31,7 @@ UNSUPPORTED_SENTENCE = "unsupported_sentence"
 CONTRADICTED_SENTENCE = "contradicted_sentence"
 NEW_NUMBER = "new_number"
 NEW_NAME = "new_name"
+NEW_LINK = "new_link"
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ class DecidesByConfidence(Protocol):
 class Guard:
     """Assesses answers before they are given. Make it once, and use it for every request.
 
-        guard = Guard(Checks(citations=False))
+        guard = Guard()
         guard.assess(question, answer, contexts).ok
 
     Can be used from several threads. It raises nothing inside a request: what cannot be judged is
@@ -208,6 +208,10 @@ def assessed(
 ) -> Assessment:
     """The assessment that follows from the checks and the judged claims."""
     states = {check.status for check in checks}
+    n, against = len(found.claims), [one.verdict for one in found.claims].count("contradicted")
+    notes = [] if found.late is None else [found.late]
+    if against:
+        notes.append(reason("contradicted_sentences", n=against, of_n=n))
     ok = False if "failed" in states else None if "not_judged" in states else True
     return Assessment(
         ok,
@@ -219,10 +223,7 @@ def assessed(
         run_id,
         found.judge,
         found.late is not None,
-        (
-            *(() if found.late is None else (found.late,)),
-            *(gate.void if isinstance(gate, Gate) else ()),
-        ),
+        (*notes, *(gate.void if isinstance(gate, Gate) else ())),
     )
 
 
@@ -238,7 +239,7 @@ def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
     switched: tuple[tuple[bool, Callable[[], CheckResult]], ...] = (
         (True, lambda: answer_checks.of_answer(one)),
         (True, lambda: answer_checks.of_contexts(one)),
-        (checks.citations, lambda: answer_checks.of_citations(one)),
+        (checks.citations is not False, lambda: answer_checks.of_citations(one)),
         (True, lambda: answer_checks.of_cited_contexts(one)),
         (True, lambda: answer_checks.of_failure_phrases(one)),
         (True, lambda: answer_checks.of_abstention(one)),
@@ -247,6 +248,7 @@ def _checked(one: Answered, found: Grounded) -> tuple[CheckResult, ...]:
         (checks.least_support is not None, lambda: answer_checks.of_groundedness(one, found)),
         (checks.numbers, lambda: answer_checks.of_numbers(one, found)),
         (checks.names, lambda: answer_checks.of_names(one, found)),
+        (checks.links, lambda: answer_checks.of_links(one)),
     )
     return tuple(check() for on, check in switched if on)
 

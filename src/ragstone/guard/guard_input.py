@@ -25,6 +25,7 @@ from ragstone.judges.local.sentences import sentences
 from ragstone.judges.markers import Marker, each_marker, places
 
 from .assessment import AnswerSpan
+from .new_facts import AnswerSoFar, KnownText, ReadAnswer
 
 FILE = "phrases.toml"
 LONGEST_MESSAGE = 400
@@ -115,8 +116,8 @@ class Checks:
     That there is an answer and a context is always checked.
 
     Args:
-        citations: Whether the answer must cite its contexts. False for a system that was not asked
-            to; marks that name no context are found all the same.
+        citations: Whether the answer must cite its contexts; None: it need not, but it is told
+            whether it does. Marks that name no context are found whatever this is.
         citation_pattern: Regular expression that finds citation marks.
         failure_phrases: Further regular expressions for answers that are nothing but a failure
             message. The whole answer must match, without regard to case.
@@ -125,16 +126,18 @@ class Checks:
         least_retrieval_score: The least mean of the retrieval scores, from 0 to 1; None: it is
             not checked.
         lists: Whether a question for a list must be answered with one.
-        least_support: The least probability, from 0 to 1, that the contexts support a claim; None:
+        least_support: The least probability, from 0 to 1, that the contexts support the claim of
+            an answer that makes one. Of n claims the mean must be at least .7 + .3/n of it. None:
             groundedness is not checked.
         numbers: Whether numbers that neither contexts nor question have are named.
         names: The same for names.
+        links: The same for addresses, and for HTML that runs by itself.
 
     Raises:
         InputError: Lists every value that cannot be used.
     """
 
-    citations: bool = True
+    citations: bool | None = None
     citation_pattern: str = MARKERS
     failure_phrases: Sequence[str] = ()
     languages: Sequence[str] | None = None
@@ -143,6 +146,7 @@ class Checks:
     least_support: float | None = SUPPORTED
     numbers: bool = True
     names: bool = True
+    links: bool = True
 
     def __post_init__(self) -> None:
         for name in ("failure_phrases", "languages"):
@@ -232,7 +236,7 @@ LONGEST_SENTENCE = 20_000
 """Characters; a longer one is not judged, for nothing can interrupt the work on one sentence."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ReadContexts:
     """Contexts that were read once, for all answers that are to be judged by them.
 
@@ -250,6 +254,11 @@ class ReadContexts:
     def texts(self) -> tuple[str, ...]:
         """The text of each context; empty where it has none."""
         return tuple(context.text or "" for context in self.contexts)
+
+    @cached_property
+    def source(self) -> KnownText:
+        """What they have of names, numbers and addresses."""
+        return KnownText(self.texts, self.passages, [context.id for context in self.contexts])
 
     @property
     def given(self) -> bool:
@@ -379,6 +388,8 @@ class Answered:
         checks: What is checked.
         deadline: When the work on it must end.
         abstain_ok: Whether an answer that says it does not know is as good as any.
+        so_far: What is known of the answer up to its end.
+        read: The answer as ``so_far`` read it.
     """
 
     question: str
@@ -387,7 +398,9 @@ class Answered:
     scores: Sequence[object] | None
     checks: Checks
     deadline: Deadline
-    abstain_ok: bool = False
+    abstain_ok: bool
+    so_far: AnswerSoFar
+    read: ReadAnswer
 
     @classmethod
     def of(
@@ -404,14 +417,17 @@ class Answered:
         """From what a request brings, whatever that is."""
         grounds = read_contexts(contexts, deadline)
         given = _listed(scores)
+        text, so_far = as_text(answer), AnswerSoFar()
         return cls(
             as_text(question),
-            as_text(answer),
+            text,
             grounds,
             scores_of(grounds.contexts) if given is None else given,
             checks,
             deadline,
             abstain_ok,
+            so_far,
+            so_far.read(text),
         )
 
     @cached_property
@@ -446,6 +462,11 @@ class Answered:
         """Whether it has more brackets than were looked at."""
         return any(True for _ in islice(places(self.answer, self.checks.citation_pattern),
                                         MOST_BRACKETS, None))  # fmt: skip
+
+    @cached_property
+    def sources(self) -> tuple[KnownText, KnownText]:
+        """What may have its names, numbers and addresses: the contexts and the question."""
+        return self.grounds.source, KnownText.of(self.question[:LONGEST_SENTENCE])
 
     def each_claim(self) -> Iterator[LocatedClaim | None]:
         """For each of its sentences the claim, None if it makes none."""

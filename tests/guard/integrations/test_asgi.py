@@ -107,9 +107,7 @@ def test_what_is_held_back_is_nowhere_in_the_reply() -> None:
     app = guarded(replying({"answer": INVENTED}), judge, body_key="guard", **how)
     reply = ask(app, ASKED)
     assert reply.json["answer"] == HELD
-    assert {"unsupported_sentence", "new_number", "new_name"} <= {
-        one["code"] for one in reply.json["guard"]["issues"]
-    }
+    assert {"new_number", "new_name"} == {one["code"] for one in reply.json["guard"]["issues"]}
     assert not any("spans" in one for one in reply.json["guard"]["issues"])
     for word in ("1822", "Napoleon", "built"):
         assert word not in str(reply.messages)
@@ -121,7 +119,7 @@ def test_an_answer_that_is_given_as_it_is_has_the_places_of_its_issues() -> None
     app = guarded(replying({"answer": INVENTED}), judge, body_key="guard", on_fail=None, **how)
     body = ask(app, ASKED).json
     ((start, end),) = body["guard"]["issues"][0]["spans"]
-    assert body["answer"][start:end] == "It was built in 1822 by Napoleon."
+    assert body["answer"][start:end] == "1822"
     assert body["guard"]["action"] == "marked"
 
 

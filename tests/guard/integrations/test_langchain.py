@@ -129,7 +129,7 @@ def test_a_chain_that_is_wired_wrongly_is_told_so() -> None:
         GuardRunnable(RequestGuard(TwoWords(), if_not_judged="closed"), on_fail=None)
 
 
-STREAMED = "The pier is 90 m long. Napoleon paid for it. Gulls are loud."
+STREAMED = "The pier is 90 m long. Emperor Napoleon paid for it. Gulls are loud."
 JUDGED = f"The pier is 90 m long. {HELD} Gulls are loud."
 
 

@@ -152,7 +152,7 @@ def test_the_policy_decides_over_what_could_not_be_judged(policy: Any, given: st
     assert (str(guarded(None, judge).query("Q?")) == HELD) is (policy == "closed")
 
 
-SAID = "The pier is 90 m long. Napoleon paid for it. Gulls are loud."
+SAID = "The pier is 90 m long. Emperor Napoleon paid for it. Gulls are loud."
 JUDGED = f"The pier is 90 m long. {HELD} Gulls are loud."
 PIER = [NodeWithScore(node=TextNode(text="The pier is 90 m long. Gulls are loud."), score=0.9)]
 

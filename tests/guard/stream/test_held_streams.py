@@ -31,7 +31,7 @@ ANSWERS = {
     "the first sentence": "⟦Zanzibar paid 9 camels.⟧ It is made of granite. [1]",
     "the last sentence": "It is made of granite.⟦ It lies in Zanzibar⟧",
     "a citation after the stop": (
-        "It is made of granite. [1]⟦ Zanzibar has camels. [2]⟧ Dr. Smith paid. [3]"
+        "It is made of granite. [1]⟦ Old Zanzibar has camels. [2]⟧ Dr. Smith paid. [3]"
     ),
     "a citation of nothing": (
         "It is made of granite.⟦ It was paid by the town. [7]⟧ Dr. Smith paid."
@@ -40,9 +40,9 @@ ANSWERS = {
         "Dr. Smith paid.⟦ Dr. Zanzibar e.g. paid 3.5 camels...⟧ It is made of granite."
     ),
     "umlauts and emoji": (
-        "Die Brücke über den Fluss.⟦ Zanzibar hört 🌉 früh.⟧ Die Brücke 🌉 geöffnet."
+        "Die Brücke über den Fluss.⟦ Alt Zanzibar hört 🌉 früh.⟧ Die Brücke 🌉 geöffnet."
     ),
-    "no spaces": "他去了学校。⟦他是Zanzibar总统。⟧他去了学校。",
+    "no spaces": "他去了学校。⟦他是9Zanzibar总统。⟧他去了学校。",
     "from right to left": "It is made of granite.⟦ هل مات في Zanzibar.⟧ \n\nDr. Smith paid.",
     "a row": "| adults | 4 pounds |\n|---|---|⟦\n| Zanzibar. No | 9 camels |⟧\n| adults | 4 |",
     "the last row": "A ticket:\n\n| adults | 4 pounds |\n|:--|--:|⟦\n| Zanzibar | 9 camels⟧",
@@ -61,7 +61,8 @@ ANSWERS = {
         "⟦\n  - Zanzibar paid 9 camels.⟧ Dr. Smith paid.\n1. It is made of granite."
     ),
     "lines": (
-        "It was paid by the town.⟦\r\n\r\nZanzibar has\r\nmany camels.⟧\r\n\r\nDr. Smith paid.\r\n"
+        "It was paid by the town.⟦\r\n\r\nOld Zanzibar has\r\nmany camels.⟧"
+        "\r\n\r\nDr. Smith paid.\r\n"
     ),
     "wrapped": (
         "The red bridge of Truro opened in 1859 and the town⟦⟧"
@@ -130,11 +131,11 @@ SENTENCES = [
 ]
 FAILING = [
     "Zanzibar paid 9 camels. [1]",
-    "他是Zanzibar总统。",
+    "他是9Zanzibar总统。",
     "Dr. Zanzibar came on 3. Oktober, e.g. for 3.5 camels!",
     "\n\n| Zanzibar. No | 9 camels |\n",
     "\n```py\ncamel = 9. zanzibar\n```\n",
-    "\n> Zanzibar has camels\n",
+    "\n> It has 9 camels of Zanzibar\n",
     "“Zanzibar!” paid 9 camels?!",
     "It is granite of Zanzibar [Data: Reports (9)]",
 ]
@@ -174,12 +175,14 @@ def test_any_text_leaves_but_for_the_units_that_fail(text: str, data: st.DataObj
     bad = {
         (span.start, span.end)
         for issue in found.assessment.issues
-        if issue.code in ("unsupported_sentence", "contradicted_sentence", "new_number", "new_name")
+        if issue.code in ("new_number", "new_name", "new_link")
         for span in issue.spans
     }
     for unit in found.units:
         inside = any(unit.start <= start and end <= unit.end for start, end in bad)
         assert unit.status == "failed" or not inside
+    failed = [check.check for check in found.assessment.checks if check.status == "failed"]
+    assert "groundedness" not in failed or "failed" in {unit.status for unit in found.units}
 
 
 @settings(max_examples=100, deadline=None)
@@ -198,14 +201,14 @@ def test_a_sentence_leaves_as_soon_as_its_end_is_known() -> None:
     come: list[str] = []
 
     def source() -> Iterable[str]:
-        for one in "It was paid by the town. Zanzibar has camels. Dr. Smith paid. It has":
+        for one in "It was paid by the town. It has 9 camels. Dr. Smith paid. It has":
             come.append(one)
             yield one
 
     left = [(text, "".join(come)) for text in stream(source())]
     assert left[:2] == [
-        ("It was paid by the town.", "It was paid by the town. Z"),
-        (" Dr. Smith paid.", "It was paid by the town. Zanzibar has camels. Dr. Smith paid. I"),
+        ("It was paid by the town.", "It was paid by the town. I"),
+        (" Dr. Smith paid.", "It was paid by the town. It has 9 camels. Dr. Smith paid. I"),
     ]
 
 
@@ -240,3 +243,39 @@ def test_what_is_not_judged_passes_at_once_and_before_what_is_held() -> None:
         "It was paid by the town.",
         " So",
     ]
+
+
+UNKNOWN = "Camels are fed there on most evenings."
+PASSES = "It was paid by the town."
+
+
+@pytest.mark.parametrize(
+    ("sentences", "held"),
+    [
+        ([UNKNOWN, PASSES], [0]),
+        ([PASSES, UNKNOWN], []),
+        ([PASSES, UNKNOWN, UNKNOWN], [2]),
+        ([PASSES, UNKNOWN, UNKNOWN, UNKNOWN, PASSES, PASSES, UNKNOWN], [2, 3]),
+        ([UNKNOWN, UNKNOWN, UNKNOWN, PASSES], [0, 1, 2]),
+    ],
+)
+def test_a_sentence_leaves_if_an_answer_of_it_and_what_left_before_would_pass(
+    sentences: list[str], held: list[int]
+) -> None:
+    found = stream([" ".join(sentences)])
+    list(found)
+    units = [unit for unit in found.units if unit.claims]
+    assert [place for place, unit in enumerate(units) if not unit.released] == held
+    assert GUARD.assess(QUESTION, found.released, CONTEXTS).ok
+
+
+def test_an_address_in_what_states_nothing_is_held_too() -> None:
+    found = stream([f"{PASSES}\n## See http://camels.example\n[Read on](/camels)?\n{PASSES}"])
+    assert "".join(map(str, found)) == f"{PASSES}\n{PASSES}"
+    assert [issue.code for unit in found.units for issue in unit.issues] == ["new_link"] * 2
+
+
+def test_what_counts_up_in_a_stream_is_no_new_number() -> None:
+    answer = "".join(f"Step {number}: it was paid by the town.\n" for number in range(1, 5))
+    assert "".join(map(str, stream(answer))) == answer
+    assert "Step 7" not in "".join(map(str, stream(answer + "Step 7: it was paid by the town.")))

@@ -185,7 +185,7 @@ class GuardMiddleware:
 
         app.add_middleware(
             GuardMiddleware,
-            guard=Guard(Checks(citations=False)),
+            guard=Guard(),
             paths=["/ask"],
             question="$.question",
             answer="$.answer",

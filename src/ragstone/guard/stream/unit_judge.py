@@ -23,6 +23,7 @@ from ragstone.guard.assessment import (
 )
 from ragstone.guard.guard import Guard, unjudged
 from ragstone.guard.guard_input import Answered, ReadContexts
+from ragstone.guard.new_facts import AnswerSoFar
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, claim_of
 from ragstone.judges.local.sentences import Sentence, each_sentence
@@ -339,6 +340,7 @@ class UnitJudge:
     seconds: float = 0.0
     _grounds: ReadContexts | None = None
     _grounded: list[tuple[int, Grounded]] = field(default_factory=list)
+    _so_far: AnswerSoFar = field(default_factory=AnswerSoFar)
 
     def read(self) -> None:
         """Read the contexts."""
@@ -394,11 +396,14 @@ class UnitJudge:
         start = group.start
         whole = self.guard.answered(self.question, group.text, self._grounds, ())
         settings = {one.name: getattr(whole, one.name) for one in fields(whole)}
+        settings |= {"so_far": self._so_far, "read": self._so_far.read(group.text)}
         one = AnsweredPart(**settings, stated=group.claims)
         found = self.guard.ground(one)
         self._grounded.append((start, found))
         results = _checked(one, found)
         status = _status(results)
+        if status == "passed":
+            self._so_far.add(map(answer_checks.probability_of, found.claims))
         open_ = [check.reason for check in results if check.status == "not_judged"]
         return UnitVerdict(
             group.text,
@@ -441,6 +446,7 @@ def _checked(one: AnsweredPart, found: Grounded) -> list[CheckResult]:
         ),
         (claimed and checks.numbers, lambda: answer_checks.of_numbers(one, found)),
         (claimed and checks.names, lambda: answer_checks.of_names(one, found)),
+        (checks.links, lambda: answer_checks.of_links(one)),
     )
     return [check() for on, check in switched if on]
 

@@ -60,17 +60,17 @@ GUARD_SENTENCES: Mapping[str, Sentence] = {
     "list_lines": lambda facts: f"it has {counted(facts, 'line')} of a list or table",
     "no_list_lines": plain("the question asks for a list, and the answer has none"),
     "no_claims_made": plain("it makes no claim"),
-    "all_supported": lambda facts: (
-        "the contexts support its one sentence"
-        if facts["n"] == "1"
-        else f"the contexts support all {counted(facts, 'sentence')}"
+    "mean_support": lambda facts: (
+        f"the mean probability that the contexts support its {counted(facts, 'sentence')} is "
+        f"{facts['mean']}; {facts['least']} is the least that passes"
     ),
-    "unsupported_sentences": lambda facts: _of(facts, "sentence", "not supported by the contexts"),
     "contradicted_sentences": lambda facts: _of(facts, "sentence", "contradicted by the contexts"),
     "new_in_answer": lambda facts: (
         f"{facts['what']} that neither the contexts nor the question have: {facts['words']}"
     ),
     "nothing_new": lambda facts: f"the contexts or the question have all its {facts['what']}",
+    "no_links": plain("it has no address"),
+    "answer_too_long": lambda facts: f"only its first {count(facts, 'most')} characters are read",
     "sentence_too_long": lambda facts: (
         f"a sentence is longer than {count(facts, 'most')} characters"
     ),

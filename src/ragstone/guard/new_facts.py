@@ -1,0 +1,387 @@
+"""New facts: the names, numbers and addresses of an answer that no source of it has.
+
+A source is what the answer may rest on: the contexts, and the question.
+"""
+
+import html
+import re
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice, pairwise, takewhile
+from math import floor, log10
+
+from ragstone.judges.local.claims_and_evidence import Passages, without_citations
+from ragstone.judges.local.quantities import MONTHS, is_number, rounded
+from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
+
+Place = tuple[int, int]
+"""Where something begins and ends."""
+
+
+@dataclass(frozen=True)
+class KnownText:
+    """Texts that an answer may rest on.
+
+    Attributes:
+        texts: The texts.
+        passages: Their sentences and words.
+        names: What the texts are called, such as an address.
+    """
+
+    texts: Sequence[str]
+    passages: Passages
+    names: Sequence[str] = ()
+
+    @classmethod
+    def of(cls, text: str) -> "KnownText":
+        """A single text."""
+        return cls((text,), Passages((text,)))
+
+    def has_word(self, word: str) -> bool:
+        """Whether a folded word stands there, also in two parts."""
+        passages = self.passages
+        return stem(word) in passages.where or word in passages.vocabulary or word in self._pairs
+
+    def has_acronym(self, letters: str) -> bool:
+        """Whether words that follow each other begin with these letters, the first a capital."""
+        return any(
+            initials[at : at + 1].isupper()
+            for initials in self._initials
+            for at in _places(letters.lower(), initials.lower())
+        )
+
+    def has_number(self, number: str, *, share: bool) -> bool:
+        """Whether a number stands there, also glued to letters or less rounded.
+
+        Args:
+            number: In digits.
+            share: Whether it is a share of a hundred, as which it has to stand there too.
+        """
+        if number in self.passages.where or number in self._figures:
+            return not share or number in self._percent
+        return self._rounds_to(number)
+
+    def _rounds_to(self, number: str) -> bool:
+        """Whether a number that is more exact stands there."""
+        if not is_number(number) or not float(number):
+            return False
+        value, digits = float(number), _digits(number)
+        unit = 10.0 ** (floor(log10(value)) + 1 - digits)
+        near = islice(self._by_value, bisect_left(self._by_value, (value - unit, "")), None)
+        return any(
+            _digits(figure) > digits and rounded(number, figure)
+            for _, figure in takewhile(lambda entry: entry[0] < value + unit, near)
+        )
+
+    def has_address(self, key: str) -> bool:
+        """Whether an address stands there, as ``addresses`` reads it."""
+        return key in self._addresses
+
+    @cached_property
+    def acronyms(self) -> frozenset[str]:
+        """The words in capitals alone."""
+        words = (word for text in self.texts for word in _WORD.findall(text))
+        return frozenset(word for word in words if len(word) > 1 and word.isupper())
+
+    @cached_property
+    def _pairs(self) -> frozenset[str]:
+        """Neighbouring words written together."""
+        return frozenset(
+            first + second for words in self.passages.tokens_of for first, second in pairwise(words)
+        )
+
+    @cached_property
+    def _figures(self) -> frozenset[str]:
+        """The digits in all words."""
+        return frozenset(
+            _plain_number(figure)
+            for word in self.passages.vocabulary
+            for figure in _FIGURE.findall(word)
+        )
+
+    @cached_property
+    def _by_value(self) -> list[tuple[float, str]]:
+        return sorted((float(figure), figure) for figure in self._figures if is_number(figure))
+
+    @cached_property
+    def _percent(self) -> frozenset[str]:
+        return frozenset(number for text in self.texts for both in _shares(text) for number in both)
+
+    @cached_property
+    def _initials(self) -> tuple[str, ...]:
+        """The initials of all words, and of all content words."""
+        words = [word for text in self.texts for word in _WORD.findall(text)]
+        content = (word for word in words if stem_or_none(word.lower()) is not None)
+        return "".join(word[0] for word in words), "".join(word[0] for word in content)
+
+    @cached_property
+    def _addresses(self) -> frozenset[str]:
+        found = {key for text in self.texts for _, key in addresses(text)}
+        return frozenset(found | {_address(text) for text in self.names})
+
+
+LONGEST = 200_000
+"""Characters of an answer that are looked through, so that no answer takes long."""
+
+_FIGURE = re.compile(r"\d+(?:\.\d+)*")
+_WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """An answer, or a part of one, as ``AnswerSoFar`` reads it.
+
+    Attributes:
+        plain: With spaces for citations, addresses and what counts up from 1, up to ``LONGEST``.
+        addresses: Each with its place and its key.
+        cut: Whether it is longer than that.
+    """
+
+    plain: str
+    addresses: tuple[tuple[Place, str], ...]
+    cut: bool
+
+
+class AnswerSoFar:
+    """What is known of an answer that is read from its beginning, whole or in parts.
+
+    Attributes:
+        small: Stems of the words that it has written with a small letter, outside of code.
+        n_claims: Claims of the parts that passed.
+        support: The sum of their probabilities.
+    """
+
+    def __init__(self) -> None:
+        self.small: set[str] = set()
+        self.n_claims, self.support = 0, 0.0
+        self._counted: dict[str, int] = {}
+        self._last = "\n"
+
+    def add(self, probabilities: Iterable[float]) -> None:
+        """Count the claims of a part that passed."""
+        for probability in probabilities:
+            self.n_claims += 1
+            self.support += probability
+
+    def read(self, part: str) -> ReadAnswer:
+        """Read on."""
+        cut, part = len(part) > LONGEST, part[:LONGEST]
+        small = {word for word in _WORD.findall(_CODE.sub("", part)) if word[0].islower()}
+        self.small.update(stem(fold(word)) for word in small)
+        found = tuple(addresses(part))
+        text = without_citations(_without([place for place, _ in found], part))
+        text = _COUNTED.sub(self._without_count, self._last + text)[1:]
+        self._last = part[-1:] or self._last
+        return ReadAnswer(text, found, cut)
+
+    def _without_count(self, counted: re.Match[str]) -> str:
+        """`2.` behind `1.`, `step 2` behind `step 1`: a place in a list, and no fact."""
+        if counted["always"]:
+            return _spaces(counted)
+        label = stem_or_none((counted["label"] or "item").lower())
+        number = int(counted["label_number"] or counted["item"])
+        if label is None or number != self._counted.get(label, 0) + 1:
+            return counted.group()
+        self._counted[label] = number
+        return counted.group().replace(str(number), " " * len(str(number)))
+
+
+def _without(places: Iterable[Place], text: str) -> str:
+    kept, last = [], 0
+    for start, end in places:
+        kept += [text[last:start], " " * (end - start)]
+        last = end
+    return "".join(kept) + text[last:]
+
+
+_COUNTED = re.compile(
+    r"(?<![\w.,])(?:(?P<label>[^\W\d_]{3,20}) (?P<label_number>\d{1,2})(?![\w%/]|[.,]\d| ?%)"
+    r"|(?<!\w )\(?(?P<item>\d{1,2})[.)](?=\s))|(?<!\d)(?P<always>24/7)(?!\d)"
+)
+
+
+def _spaces(matched: re.Match[str]) -> str:
+    return " " * len(matched.group())
+
+
+def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
+    """The numbers of a claim that no source has.
+
+    Passed over are words below eleven, 1, and the ``00`` that says how exact a time is.
+    """
+    percent = {number for _, number in _shares(claim)}
+    in_digits = set(map(_plain_number, _FIGURE.findall(claim)))
+    for token in dict.fromkeys(tokens(claim)):
+        figure = _FIGURE.match(token)
+        if figure is None or figure.group() in ("1", "00"):
+            continue
+        number = _plain_number(figure.group())
+        if number in _SMALL_NUMBERS and number not in in_digits:
+            continue
+        if not any(source.has_number(number, share=number in percent) for source in sources):
+            yield _place_of(token, claim)
+
+
+def _shares(text: str) -> Iterator[tuple[str, str]]:
+    """The shares of a hundred in a text, each behind the number that begins its range, if any."""
+    for share in _SHARE.finditer(fold(text)):
+        yield _plain_number(share[1] or share[2]), _plain_number(share[2])
+
+
+def _plain_number(figure: str) -> str:
+    """A number without the zeros that do not change it."""
+    if figure.count(".") == 1:
+        figure = figure.rstrip("0").rstrip(".")
+    return figure.lstrip("0") or "0"
+
+
+def _digits(number: str) -> int:
+    """Its significant digits."""
+    return len(number.replace(".", "").strip("0"))
+
+
+_SMALL_NUMBERS = frozenset(map(str, range(11)))
+_SHARE = re.compile(
+    r"(?<![\d.])(?:(\d+(?:\.\d+)*)%? ?(?:-|–|to|and|or) ?)?"
+    r"(\d+(?:\.\d+)*)[\s-]?(?:%|per ?cent|pct\b)"
+)
+
+
+def _place_of(token: str, claim: str) -> Place:
+    """Where a folded number first stands."""
+    written = as_written([token], claim)
+    places = (at for at in _places(written, claim) if not claim[at - 1 : at].isalnum())
+    start = next(places, None)
+    return (0, len(claim)) if start is None else (start, start + len(written))
+
+
+def _places(part: str, text: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iterator[Place]:
+    """The capitalised words of a claim that no source has.
+
+    Passed over are code, what opens it in bold or in capitals up to a colon, lines in capitals,
+    months, days and the word that opens a sentence. A word is known by its stem, by its parts, as a
+    small word of the answer, as an acronym of what a source has or as the words of one.
+
+    Args:
+        claim: As it stands in ``ReadAnswer.plain``.
+        sources: What may have them.
+        small: Stems of the words that the answer writes with a small letter.
+    """
+    text = _BOLD.sub(_spaces, _CODE.sub(_spaces, claim))
+    text = _HEAD.sub(lambda head: _spaces(head) if _capitals(head[0]) == 1 else head[0], text)
+    if not text.rstrip(_CLOSING).endswith(_STOPS) and _capitals(text) >= TITLE:
+        return
+    at = 0
+    for run, opens in name_runs(text):
+        at = text.index(run, at)
+        words = [word for word in _NAME.finditer(run) if word[0][0].isupper()]
+        opens = opens or _OPENING.search(text, max(0, at - 8), at) is not None
+        initials = "".join(word[0][0] for word in words)
+        for word in words[opens:]:
+            if _is_new(word[0], sources, small) and not any(
+                {initials, initials[opens:]} & source.acronyms for source in sources
+            ):
+                yield at + word.start(), at + word.end()
+        at += len(run)
+
+
+def _is_new(word: str, sources: Sequence[KnownText], small: set[str]) -> bool:
+    """Whether a part of a capitalised word is known nowhere."""
+    parts = [part for part in tokens(word) if len(part) > 1 and part[0].isalpha()]
+    parts = [part for part in parts if stem_or_none(part)]
+    if all(
+        part in _NO_NAMES or stem(part) in small or any(source.has_word(part) for source in sources)
+        for part in parts
+    ):
+        return False
+    if any(source.has_word("".join(parts)) for source in sources):
+        return False
+    letters = word.removesuffix("s")
+    return not (
+        2 <= len(letters) <= 8
+        and letters.isalpha()
+        and letters.isupper()
+        and any(source.has_acronym(letters) for source in sources)
+    )
+
+
+def _capitals(text: str) -> float:
+    """The share of its content words that are capitalised."""
+    words = [word for word in _WORD.findall(text) if stem_or_none(word.lower())]
+    return sum(word[0].isupper() for word in words) / len(words) if words else 1.0
+
+
+TITLE = 0.6
+"""The share of capitalised content words from which on a line without a stop is a title."""
+
+_STOPS = (".", "!", "?", "…", "。", "！", "？", ";", ":")
+_CLOSING = " \t\"'”’»)]*_"
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
+_BOLD = re.compile(r"\A[\s\d.()*_>#•-]*?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
+_HEAD = re.compile(r"\A[\s\d.()*_>#•-]*[^\W_][^.!?:;,\n]{0,60}:(?=[\s*_])")
+_NAME = re.compile(r"[^\W_][^\s]*")
+_OPENING = re.compile(
+    r"(?:\A|[.!?:]|\s[-*+•–—>|](?=\s)|\n|[\"“‘«]|(?<!\w)\(?\d{1,2}[.)])[\s\"'“‘«(*_]{0,8}\Z"
+)
+_NO_NAMES = frozenset(
+    "monday tuesday wednesday thursday friday saturday sunday mr mrs ms miss mx dr prof professor "  # noqa: SIM905
+    "sir dame lord lady saint st president king queen prince princess captain general senator "
+    "minister".split()
+) | frozenset(MONTHS)
+
+
+_TAIL = r"(?:[^\s<>\"'`()\[\]{}|\\]|\([^\s()<>]*\))+"
+_PLACES = r"(?:com|net|org|info|biz|edu|gov|mil|int|io|dev|app|xyz|top|online|site|shop)"
+_ADDRESS = re.compile(
+    # What is plain by its beginning.
+    rf"https?:[/\\]{{2}}(?:\[[\da-f:.]+\])?{_TAIL}|url\([ \t]*[\"']?{_TAIL}"
+    # Most words are passed over by what stands behind them.
+    r"|\b(?<![\w+.@/:-])(?=[\w.+-]{1,255}[ \t]*[@:/=(])(?:"
+    # A scheme; what a browser runs or opens; where mail goes; a host with a path.
+    r"(?:[a-z][a-z0-9+.-]{1,15}://|(?:javascript|vbscript|blob|file|mailto):|data:[\w.+-]+/)"
+    rf"{_TAIL}"
+    r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
+    r"|(?:(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}|(?:\d{1,3}\.){3}\d{1,3})(?::\d+)?/"
+    rf"{_TAIL}"
+    # An attribute of HTML.
+    r"|(?:href|src|srcset|action|formaction|poster|background|ping)[ \t]*=[ \t]*"
+    rf"[\"']?(?!#){_TAIL}"
+    # What runs by itself.
+    r"|on(?:error|load|click|dblclick|mouse\w+|focus\w*|blur|key\w+|submit|change|input|toggle"
+    r"|pointer\w+|touch\w+|animation\w+|transition\w+|wheel|drag\w*|drop|paste|copy|begin|message"
+    r"|scroll|start|finish|show)[ \t]*=[ \t]*[^\s>]+)"
+    # A host by its first or last part.
+    rf"|\b(?<![\w+.@/:-])(?:www\.{_TAIL}"
+    rf"|(?:[a-z0-9-]{{1,63}}\.){{1,8}}{_PLACES}(?![\w.-]{{0,63}}\w))"
+    # The target of a link or an image in Markdown.
+    rf"|(?<=\]\()[ \t]*<?(?![#)]){_TAIL}|(?<=\]:)[ \t]*<?/{_TAIL}"
+    r"|<(?:script|iframe|object|embed|form|meta|link|base|style)\b[^<>\s]*",
+    re.IGNORECASE,
+)
+_BEFORE_ADDRESS = re.compile(r"\A(?:(?!on)\w+[ \t]*=|url\()?[ \t]*[<\"']?", re.IGNORECASE)
+_SAME_ADDRESS = re.compile(r"\A(?:mailto:|(?:[a-z][a-z0-9+.-]*:)?//)?(?:www\.)?", re.IGNORECASE)
+_BEHIND_ADDRESS = ".,;:!?*_~\"'"
+
+
+def addresses(text: str) -> Iterator[tuple[Place, str]]:
+    """The addresses of a text and what runs in a browser, each with a key: equal for the same."""
+    for written in _ADDRESS.finditer(text):
+        address = written.group().rstrip(_BEHIND_ADDRESS)
+        if key := _address(address):
+            yield (written.start(), written.start() + len(address)), key
+
+
+def _address(written: str) -> str:
+    """An address without what may be left out: its protocol, `www.`, a slash at its end."""
+    plain = _BEFORE_ADDRESS.sub("", html.unescape(written))
+    host, slash, path = _SAME_ADDRESS.sub("", plain).partition("/")
+    return f"{host.casefold()}{slash}{path}".rstrip("/")
