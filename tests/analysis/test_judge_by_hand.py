@@ -344,6 +344,16 @@ def test_people_score_only_what_they_said_something_of() -> None:
     assert found.rows() == [("1", "helpfulness", 1.0)]
 
 
+def test_a_label_of_the_whole_answer_is_no_score_of_its_claims() -> None:
+    """It would give a value where nothing is unsupported, and none where something is."""
+    claims = [{"text": "Long."}, {"text": "Short."}]
+    answer = {"unsupported_claim_present": 0}
+    labelled = example(contexts=(), labels={"claims": claims, "answer": answer})
+    metrics = [parse_metric("faithfulness"), parse_metric("unsupported_claim")]
+    found = people_scores([labelled], labels_of([record("1", helpful={"ann": 1})]), metrics)
+    assert found.rows() == [("1", "unsupported_claim", 0.0)]
+
+
 def test_a_value_that_a_person_gave_goes_before_the_rule() -> None:
     labels = labels_of([record("1", helpfulness={"ann": 0}, helpful={"ann": 1})])
     found = people_scores([EXAMPLE], labels, [parse_metric("helpfulness")])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.data import answer_labels, context_labels, majority, violations
-from ragstone.data.record_labels import know_label, label_problems
+from ragstone.data.record_labels import know_label, label_problems, verdicts_left
 
 
 def vector(shared: Path, id: str) -> Any:
@@ -38,6 +38,58 @@ def test_the_majority_speaks_and_ties_are_open(shared: Path) -> None:
 def test_an_open_label_breaks_no_rule() -> None:
     assert violations({"contexts": [{"evidence_sufficient": 1}, None]}) == []
     assert violations({"answer": {"fabricated_source": 1, "source_cited": None}}) == []
+
+
+SUPPORTED, UNSUPPORTED, CONTRADICTED = (
+    "support_present",
+    "unsupported_claim_present",
+    "contradicted_claim_present",
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claims", "left"),
+    [
+        ({}, 2, "supported contradicted absent"),
+        ({UNSUPPORTED: 0}, 2, "supported"),
+        ({SUPPORTED: 0}, 2, "contradicted absent"),
+        ({CONTRADICTED: 0}, 2, "supported absent"),
+        ({SUPPORTED: 0, CONTRADICTED: 0}, 2, "absent"),
+        ({SUPPORTED: 0, UNSUPPORTED: 0}, 2, ""),
+        ({SUPPORTED: 1, UNSUPPORTED: 1, CONTRADICTED: 1}, 2, "supported contradicted absent"),
+        ({SUPPORTED: 1}, 1, "supported"),
+        ({UNSUPPORTED: 1}, 1, "contradicted absent"),
+        ({UNSUPPORTED: 1, CONTRADICTED: None}, 1, "contradicted absent"),
+        ({CONTRADICTED: 1}, 1, "contradicted"),
+    ],
+)
+def test_labels_of_an_answer_rule_out_verdicts_on_its_claims(
+    answer: dict[str, int | None], claims: int, left: str
+) -> None:
+    assert " ".join(verdicts_left(answer, claims)) == left
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdicts", "broken"),
+    [
+        ({UNSUPPORTED: 0}, ["supported", "absent"], 1),
+        ({UNSUPPORTED: 0}, ["supported", None], 0),
+        ({UNSUPPORTED: 1}, ["supported", None], 0),
+        ({UNSUPPORTED: 1}, ["supported", "supported"], 1),
+        ({SUPPORTED: 1, UNSUPPORTED: 0, CONTRADICTED: 0}, ["contradicted"], 3),
+        ({SUPPORTED: 1}, [], 0),
+        ({UNSUPPORTED: None}, ["absent"], 0),
+    ],
+)
+def test_labels_of_an_answer_and_of_its_claims_may_contradict_each_other(
+    answer: dict[str, int | None], verdicts: list[str | None], broken: int
+) -> None:
+    labels = {"answer": answer, "claims": [{"support": verdict} for verdict in verdicts]}
+    found = violations(labels)
+    assert len(found) == broken
+    assert {(one.rule, one.severity, one.where) for one in found} <= {
+        ("answer_as_its_claims", "block", "answer")
+    }
 
 
 def test_labels_as_truth_values() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from ragstone.data import Context, Example
 from ragstone.judgements import MISSING, VALUE, Tables
+from ragstone.judges import Judge
 from ragstone.judges.judge import HumanJudge, IdsJudge
-from ragstone.judges.rules import RulesJudge
+from ragstone.judges.local.local_judge import LocalJudge
+from ragstone.judges.rules import RulesJudge, decided_parts
 from ragstone.metrics import Missing, Score, Undefined
 
 Judged = Callable[..., Tables]
@@ -171,3 +173,101 @@ def test_the_kind_of_reply_is_kept(judged: Judged, scored: Scored) -> None:
         tables = judged(["response"], [example], PEOPLE)
         assert tables.outcome("response")["status"].to_list() == [VALUE]
         assert scored("abstention", example, PEOPLE) == (kind == "abstain")
+
+
+WEATHER = "It rained all day. Snow fell in Kent. It was dark by noon."
+
+
+def weather(**labels: Any) -> Example:
+    """Of three claims the judge by strings calls the first supported and the others absent."""
+    contexts = (Context("a", "It rained all day.", 1), Context("b", "Hail fell.", 2))
+    return labelled(labels, answer=WEATHER, contexts=contexts)
+
+
+def support(judged: Judged, example: Example, judges: tuple[Judge, ...]) -> list[tuple[Any, ...]]:
+    tables = judged(["response", "claims", "support/claim"], [example], judges)
+    rows = tables.of("support/claim").sort("index")
+    return rows.select("verdict", "probability", "evidence", "judge").rows()
+
+
+BY_STRINGS = (HumanJudge(), LocalJudge(name="local:strings"), RulesJudge())
+
+
+def test_an_answer_in_which_a_person_finds_nothing_unsupported_has_supported_claims_alone(
+    judged: Judged, scored: Scored
+) -> None:
+    example = weather(answer={"unsupported_claim_present": 0})
+    assert [row[0] for row in support(judged, weather(), BY_STRINGS)] == [
+        "supported", "absent", "absent",
+    ]  # fmt: skip
+    # On which context the others rest, nobody said.
+    assert support(judged, example, BY_STRINGS) == [
+        ("supported", 1.0, ["a"], "human"),
+        ("supported", 1.0, None, "human"),
+        ("supported", 1.0, None, "human"),
+    ]
+    assert scored("faithfulness", example, BY_STRINGS) == 1
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdicts"),
+    [
+        ({"support_present": 0}, "absent absent absent"),
+        ({"support_present": 1, "unsupported_claim_present": 1}, "supported absent absent"),
+        ({"unsupported_claim_present": None}, "supported absent absent"),
+    ],
+)
+def test_what_a_label_of_the_whole_leaves_open_stays_with_the_judge(
+    judged: Judged, answer: dict[str, int | None], verdicts: str
+) -> None:
+    rows = support(judged, weather(answer=answer), BY_STRINGS)
+    assert " ".join(row[0] for row in rows) == verdicts
+    assert {row[3] for row in rows} == {"human" if 0 in answer.values() else "local:strings"}
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "after"),
+    [
+        ("contradicted supported", {"contradicted_claim_present": 0}, "absent supported"),
+        ("absent supported", {"contradicted_claim_present": 0}, "absent supported"),
+        ("contradicted supported", {"support_present": 0}, "contradicted absent"),
+        ("supported", {"contradicted_claim_present": 1}, "contradicted"),
+        ("contradicted", {"unsupported_claim_present": 1}, "contradicted"),
+    ],
+)
+def test_a_verdict_that_is_ruled_out_becomes_the_only_one_left_or_absent(
+    before: str, answer: dict[str, int], after: str
+) -> None:
+    claims = [
+        {"index": index, "verdict": verdict, "judge": "local", "probability": 0.6, "reason": ""}
+        for index, verdict in enumerate(before.split())
+    ]
+    decided = decided_parts(answer, claims, "human")
+    assert " ".join(row["verdict"] for row in decided) == after
+    for was, row in zip(claims, decided, strict=True):
+        assert row is was or row["probability"] == float(row["verdict"] == "supported")
+
+
+def test_a_label_of_the_whole_settles_claims_that_nobody_judged(judged: Judged) -> None:
+    claims = [{"text": "It rained."}, {"text": "It poured.", "support": "absent"}]
+    example = labelled({"answer": {"unsupported_claim_present": 0}, "claims": claims})
+    # The label of the claim itself speaks first.
+    assert support(judged, example, PEOPLE) == [
+        ("supported", 1.0, None, "human"),
+        ("absent", 0.0, [], "human"),
+    ]
+    example = labelled({"answer": {"unsupported_claim_present": 0}, "claims": claims[:1]})
+    assert support(judged, example, PEOPLE) == [("supported", 1.0, None, "human")]
+
+
+def test_a_label_of_the_whole_does_not_outvote_a_judge_named_before_people(judged: Judged) -> None:
+    example = weather(answer={"unsupported_claim_present": 0})
+    judges = (LocalJudge(name="local:strings"), HumanJudge())
+    assert [row[0] for row in support(judged, example, judges)] == ["supported", "absent", "absent"]
+
+
+def test_an_answer_with_neither_a_supported_nor_an_unsupported_claim_makes_none(
+    scored: Scored,
+) -> None:
+    example = weather(answer={"support_present": 0, "unsupported_claim_present": 0})
+    assert scored("faithfulness", example, BY_STRINGS) == Undefined("no_claims")

@@ -15,7 +15,7 @@ between labels are the person's, so they are never corrected: ``violations``
 lists them.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
@@ -102,6 +102,13 @@ RULES = registry({
 })  # fmt: skip
 """By name; kinds of a user's own add theirs."""
 
+OF_SOME_CLAIM: Mapping[str, tuple[str, ...]] = {
+    "support_present": ("supported",),
+    "unsupported_claim_present": ("contradicted", "absent"),
+    "contradicted_claim_present": ("contradicted",),
+}
+"""Labels of an answer as a whole: each is yes if some claim has one of these verdicts."""
+
 FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
 """Where the labels of units of which there are several stand."""
 PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
@@ -169,6 +176,29 @@ def known_values(unit: Unit, name: str) -> Values | None:
     return LABELS[unit].get(name) if of_record is None else of_record
 
 
+def verdicts_left(answer: Mapping[str, Any], claims: int) -> tuple[str, ...]:
+    """The verdicts that each claim can have after what people said of the answer as a whole.
+
+    Where some claim has a verdict, it is not known which, unless there is only one.
+
+    Args:
+        answer: The labels of the answer.
+        claims: How many claims it makes.
+
+    >>> verdicts_left({"unsupported_claim_present": False}, 3)
+    ('supported',)
+    """
+    left = set(SUPPORT)
+    for label, verdicts in OF_SOME_CLAIM.items():
+        if answer.get(label) is None:
+            continue
+        if not answer[label]:
+            left.difference_update(verdicts)
+        elif claims == 1:
+            left.intersection_update(verdicts)
+    return tuple(verdict for verdict in SUPPORT if verdict in left)
+
+
 def violations(labels: Mapping[str, Any]) -> list[Violation]:
     """Every broken rule of one record's labels. An unknown label breaks none."""
     found: list[Violation] = []
@@ -178,7 +208,19 @@ def violations(labels: Mapping[str, Any]) -> list[Violation]:
                 said = one.get(rule.then)
                 if said is not None and bool(said) != rule.says:
                     found.append(Violation(rule.name, rule.severity, where))
+    verdicts = [claim.get("support") for claim in labels.get("claims") or ()]
+    for _ in _unlike_claims(labels.get("answer") or {}, verdicts) if verdicts else ():
+        found.append(Violation("answer_as_its_claims", "block", "answer"))
     return found
+
+
+def _unlike_claims(answer: Mapping[str, Any], verdicts: Sequence[str | None]) -> Iterator[str]:
+    """The labels of the answer that the labels of its claims contradict."""
+    for label, some in OF_SOME_CLAIM.items():
+        is_some = any(verdict in some for verdict in verdicts)
+        known = is_some or None not in verdicts
+        if answer.get(label) is not None and known and bool(answer[label]) != is_some:
+            yield label
 
 
 def _units(labels: Mapping[str, Any]) -> Iterator[tuple[Unit, str, Mapping[str, Any]]]:

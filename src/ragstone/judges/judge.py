@@ -13,8 +13,17 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from ragstone.data import Context, Example, Turn
-from ragstone.data.record_labels import FIELDS, LABELS
-from ragstone.judgements import ASKS, Ask, Column, Kind, Relevance, Tables, kind_of
+from ragstone.data.record_labels import FIELDS, LABELS, verdicts_left
+from ragstone.judgements import (
+    ASKS,
+    Ask,
+    Claim,
+    Column,
+    Kind,
+    Relevance,
+    Tables,
+    kind_of,
+)
 
 LedgerStatus = Literal["ok", "undefined", "failed", "blocked", "truncated", "vote"]
 """``blocked``: a model or its filter declined. ``truncated``: its reply was cut off. ``vote``: a
@@ -28,6 +37,8 @@ OF_NO_USE = ("too_long", "filtered", "refusal")
 """Why a question is put to the same judge no more."""
 
 HUMAN = "human"
+PERSON = "person:"
+"""Begins the name of the judge of a corrected row. No judge is called so."""
 RULES = "rules"
 LOCAL = "local"
 STRINGS = "local:strings"
@@ -240,7 +251,8 @@ class HumanJudge:
 
     A missing label is a null in the row, which metrics handle. What follows from the
     grade of a context is added if the person did not label it. An example without labels of a kind
-    is left to the next judge.
+    is left to the next judge. What follows for claims from a label of the whole answer is said
+    once the next judges have spoken, see ``rules.decide_parts``.
     """
 
     name: str = "human"
@@ -273,10 +285,11 @@ class HumanJudge:
 
 
 def _listed(example: Example, field: str) -> Rows | None:
-    """The claims or statements listed in the labels."""
+    """The claims or statements in the labels; no claims if the answer's labels rule out any."""
     given: Sequence[Labels] | None = example.labels.get(field)
     if given is None:
-        return None
+        is_empty = field == Claim.name and not verdicts_left(example.labels.get("answer") or {}, 0)
+        return [] if is_empty else None
     return [
         {
             "reference": one.get("reference", 0),
@@ -319,7 +332,7 @@ def _said(example: Example, ask: Ask, columns: Sequence[Column]) -> Rows | None:
             "reference": reference,
             "index": index,
             **row,
-            **_beside(kind, row, one or {}),
+            **beside(kind, row, one or {}),
         }
         for index, (one, row) in enumerate(zip(units, said, strict=True))
         for reference in _references(ask, one or {}, example)
@@ -354,7 +367,7 @@ def _with_grade(row: dict[str, Any], columns: Sequence[Column]) -> dict[str, Any
     return row | follows
 
 
-def _beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str, Any]:
+def beside(kind: type[Kind], row: Mapping[str, Any], given: Labels) -> dict[str, Any]:
     """The probability and the evidence that go with a verdict."""
     found: dict[str, Any] = {}
     verdict = row.get(kind.decides)

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.data.record_labels import OF_SOME_CLAIM, verdicts_left
 from ragstone.judgements import (
     ASKS,
     KINDS,
@@ -27,7 +29,18 @@ from ragstone.judgements import (
     kind_of,
 )
 
-from .judge import LEDGER, Block, Filled, RowBuilder, fingerprint
+from .judge import (
+    HUMAN,
+    LEDGER,
+    PERSON,
+    Block,
+    Filled,
+    Labels,
+    RowBuilder,
+    Rows,
+    beside,
+    fingerprint,
+)
 from .local.response_type import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
 from .markers import MARKERS, markers
@@ -276,11 +289,89 @@ def _came_out(source: str, block: Block) -> pl.DataFrame:
 
 
 _SUPPORT = {
-    "support_present": (Claims.support == "supported").any(ignore_nulls=False),
-    "unsupported_claim_present": (Claims.support != "supported").any(ignore_nulls=False),
-    "contradicted_claim_present": (Claims.support == "contradicted").any(ignore_nulls=False),
+    label: Claims.support.is_in(verdicts).any(ignore_nulls=False)
+    for label, verdicts in OF_SOME_CLAIM.items()
 }
 _CITATION = {
     "source_cited": pl.len() > 0,
     "fabricated_source": pl.col("context").is_null().any(),
 }
+
+PARTS = Support.ask("claim").name
+WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
+"""What is asked of an answer as a whole, and of its claims, which labels of the whole decide."""
+
+FOLLOWS = reason("follows_from", ask=WHOLE)
+
+
+def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:
+    """What labels of answers as a whole say of their claims.
+
+    Args:
+        block: The block, with its claims.
+        filled: What the judges say of the support of these claims.
+        rows: The examples for which no judge before people spoke.
+    """
+    sheet = RowBuilder(PARTS, HUMAN)
+    labelled = [row for row in rows if block.examples[row].labels.get("answer")]
+    propositions = block.propositions(PARTS) if labelled else {}
+    for row in labelled:
+        example, judged = block.examples[row], _first_word(filled, row)
+        claims = [
+            judged.get((one.author, one.index))
+            or {"author": one.author, "reference": 0, "index": one.index, "verdict": None}
+            for one in propositions.get(row, ())
+        ]
+        decided = decided_parts(example.labels["answer"], claims, HUMAN)
+        if decided != claims:
+            subject = fingerprint("whole", example.id)
+            sheet.done(row, subject)
+            for values in decided:
+                sheet.add(**values | {"subject": subject})
+    return sheet.filled()
+
+
+def _first_word(filled: Sequence[Filled], row: int) -> dict[tuple[str, int], dict[str, Any]]:
+    """The rows about the claims of an example by the first judge that spoke for it."""
+    for one in filled:
+        spoken = one.ledger.filter((pl.col("row") == row) & (pl.col("status") == "ok"))
+        if spoken.height:
+            rows = one.rows.join(spoken, on=["subject", "judge"], how="semi").to_dicts()
+            return {(row["author"], row["index"]): row for row in rows}
+    return {}
+
+
+def decided_parts(answer: Labels, claims: Rows, judge: str) -> Rows:
+    """The rows about all claims of an answer, with what its labels as a whole leave of them.
+
+    What the labels leave open stays as it was judged. A verdict that they rule out becomes the
+    only one left, or ``absent``. A person's own word on a claim speaks first.
+
+    Args:
+        answer: The labels of the answer.
+        claims: What was judged of each claim; its verdict is null where nobody judged it.
+        judge: Who labelled the answer.
+    """
+    left = verdicts_left(answer, len(claims))
+    return [_decided(claim, left, judge) for claim in claims] if left else claims
+
+
+def _decided(claim: dict[str, Any], left: Sequence[str], judge: str) -> dict[str, Any]:
+    follows = claim.get("reason") == FOLLOWS
+    was = None if follows else claim["verdict"]
+    if was is not None and (claim["judge"] == HUMAN or claim["judge"].startswith(PERSON)):
+        return claim
+    verdict: str | None = was and "absent"
+    if len(left) == 1:
+        (verdict,) = left
+    elif was in left or (was is None and not follows):
+        return claim
+    same, unit = verdict == claim["verdict"], ("subject", *Support.having("unit"))
+    kept = {name: value for name, value in claim.items() if same or name in unit}
+    return kept | {
+        "origin": "claim",
+        "verdict": verdict,
+        "judge": judge,
+        "reason": FOLLOWS,
+        **beside(Support, {"verdict": verdict}, kept),
+    }

@@ -158,6 +158,50 @@ def test_what_a_rule_derives_follows_the_word_of_a_person() -> None:
     assert {one.value for one in run.estimate_list if one.group == {"system": "new"}} == {0, 1}
 
 
+def test_a_persons_word_on_the_whole_answer_decides_its_claims_until_it_is_taken_back() -> None:
+    data: Data = [one | {"labels": {}} for one in labelled()]
+    metrics = ["faithfulness", "grounding_presence", "unsupported_claim"]
+    run = evaluate(data, metrics=metrics, judge="local:strings")
+
+    def said() -> list[Any]:
+        rows = run.judgements("support").filter(
+            pl.col("example_id") == "q0-old", pl.col("origin").cast(pl.String) == "claim"
+        )
+        values = run.scores().filter(pl.col("example_id") == "q0-old")["value"].to_list()
+        return [*rows.select("verdict", "judge").rows(), *values]
+
+    def say(kind: str, values: Mapping[str, object], unit: object = None) -> None:
+        run.correct("q0-old", kind, values, unit=unit, author="Ann", reason="I looked.")
+
+    by_judge = [("supported", "local:strings"), ("absent", "local:strings"), 0.5, 1, 1]
+    assert said() == by_judge
+    say("grounding/support", {"unsupported_claim_present": False})
+    assert said() == [("supported", "person:Ann"), ("supported", "person:Ann"), 1, 1, 0]
+    say("support/claim", {"verdict": "absent"}, 1)
+    assert said() == [("absent", "person:Ann"), ("supported", "person:Ann"), 0.5, 1, 0]
+    run.undo_correction("q0-old", "support/claim", unit=1, author="Ann")
+    run.undo_correction("q0-old", "grounding/support", author="Ann")
+    assert said() == by_judge
+    say("grounding/support", {"support_present": False})
+    assert said() == [("absent", "person:Ann"), ("absent", "local:strings"), 0, 0, 1]
+
+
+def test_a_label_of_the_whole_that_is_corrected_decides_no_claim_any_more() -> None:
+    data: Data = [one | {"labels": {"answer": {"unsupported_claim_present": 0}}}
+                  for one in labelled()]  # fmt: skip
+    metrics = ["faithfulness", "unsupported_claim"]
+    run = evaluate(data, metrics=metrics, judge=["human", "local:strings"])
+
+    def said() -> list[Any]:
+        scores = run.scores().filter(pl.col("example_id") == "q0-old")
+        return scores.select("value", "status").rows()
+
+    assert said() == [(1, "value"), (0, "value")]
+    corrected = {"unsupported_claim_present": True}
+    run.correct("q0-old", "grounding/support", corrected, unit=None, author="Ann", reason="No.")
+    assert said() == [(None, "missing"), (1, "value")]
+
+
 def test_a_judgement_that_answers_share_is_changed_for_all_of_them(tmp_path: Path) -> None:
     data = [{**one, "labels": {}} for one in labelled()]
     run = evaluate(data, metrics=["precision", "context_recall"], out=tmp_path / "run")

@@ -1,6 +1,7 @@
 """People's scores: metrics computed from people's labels, and judges' verdicts in label form."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -14,7 +15,7 @@ from ragstone.data import Example
 from ragstone.data.record_labels import FIELDS
 from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Kind, kind_of
 from ragstone.judges.judge import HumanJudge
-from ragstone.judges.rules import RulesJudge
+from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge
 from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run.judging.judge_blocks import judge_block
 
@@ -204,7 +205,9 @@ def _by_rule(
     examples: Sequence[Example], metrics: Sequence[Metric], units: Units
 ) -> list[pl.DataFrame]:
     judged = judge_block(examples, [HumanJudge(), RulesJudge()], needed_asks(metrics))
-    scores = score(judged.tables, metrics)
+    # Labels of whole answers settle their claims for some outcomes alone, and so bias a mean.
+    own = judged.tables.of(PARTS).filter(pl.col("reason").ne_missing(FOLLOWS))
+    scores = score(replace(judged.tables, rows={**judged.tables.rows, PARTS: own}), metrics)
     ids = judged.tables.examples.select(
         row=pl.int_range(pl.len(), dtype=pl.UInt32), example_id="id"
     )

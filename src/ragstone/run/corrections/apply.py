@@ -8,9 +8,10 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import UnknownName
-from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Column, Kind, Tables, kind_of
-from ragstone.judges import LEDGER, Block, Judge
-from ragstone.judges.rules import RulesJudge
+from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Claim, Column, Kind, Tables, kind_of
+from ragstone.judges import LEDGER, Block, Judge, fingerprint
+from ragstone.judges.judge import HUMAN
+from ragstone.judges.rules import PARTS, WHOLE, RulesJudge, decided_parts
 from ragstone.metrics import Metric, score
 from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
@@ -232,6 +233,8 @@ def apply_corrections(tables: Tables, corrections: ByExample) -> Tables:
     tables = _replayed(
         tables, there, ids, [ask for ask in applied_kinds(asked) if ask not in derived]
     )
+    if PARTS in tables.status:
+        tables = _with_parts_of_wholes(tables, there)
     for ask in derived:
         tables = _derived(tables, ask, list(there))
     return _replayed(tables, there, ids, [ask for ask in asked if ask in derived])
@@ -242,6 +245,8 @@ def applied_kinds(asks: Collection[str]) -> list[str]:
     overs = [ASKS[ask].over for ask in asks]
     makers = {maker for over in overs if over is not None for maker in over.made_by}
     found = {*asks, *makers, *(name for ask in asks for name in dependents(ask))}
+    if WHOLE in asks:
+        found.add(PARTS)
     return [ask for ask in ASKS if ask in found]
 
 
@@ -282,6 +287,42 @@ def _replayed(
         if said := [row for row, those in there.items() if after[row][ask] and _speaks(those, ask)]:
             status[ask] = _with_value(tables.outcome(ask), said)
     return replace(tables, rows=rows, status=status)
+
+
+def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correction]]) -> Tables:
+    """The claims as people's labels of the whole answers, with their corrections, leave them."""
+    mine = pl.col("row").is_in(list(there))
+    of_people = tables.of(WHOLE).filter(mine, judge=HUMAN)
+    labels = {row["row"]: (row, HUMAN) for row in of_people.to_dicts()}
+    for row, corrections in there.items():
+        for one in corrections:
+            if one.ask == WHOLE:
+                labels[row] = ({**labels.get(row, ({}, ""))[0], **one.said}, one.person)
+    frame = tables.of(PARTS)
+    judged = {
+        (row["row"], row["author"], row["index"]): row for row in frame.filter(mine).to_dicts()
+    }
+    claims: dict[int, list[dict[str, Any]]] = {}
+    for row, author, index in tables.of(Claim.name).select("row", "judge", "index").iter_rows():
+        if row in labels:
+            subject = fingerprint("whole", tables.examples["id"][row])
+            unit = {"subject": subject, "author": author, "reference": 0, "index": index}
+            claim = judged.get((row, author, index))
+            claims.setdefault(row, []).append(claim or dict.fromkeys(frame.columns) | unit)
+    decided = {row: decided_parts(labels[row][0], those, labels[row][1])
+               for row, those in claims.items()}  # fmt: skip
+    decided = {row: those for row, those in decided.items() if those != claims[row]}
+    if not decided:
+        return tables
+    new = [{**claim, "row": row} for row, those in decided.items() for claim in those]
+    kept = frame.filter(pl.col("row").is_in(list(decided)).not_())
+    rows = pl.concat([kept, pl.DataFrame(new, schema=frame.schema)]).sort(
+        "row", maintain_order=True
+    )
+    status = _with_value(tables.outcome(PARTS), list(decided))
+    return replace(
+        tables, rows={**tables.rows, PARTS: rows}, status={**tables.status, PARTS: status}
+    )
 
 
 def _speaks(corrections: Sequence[Correction], ask: str) -> bool:

@@ -34,6 +34,7 @@ from ragstone.core.sqlite import (
 )
 from ragstone.judgements import ASKS, REQUIREMENTS, UNDEFINED, Ask, Kind, Tables, View, kind_of
 from ragstone.judges import fingerprint
+from ragstone.judges.judge import PERSON
 
 Row = Mapping[str, Any]
 """A row of a kind's table, as plain values."""
@@ -41,10 +42,6 @@ Row = Mapping[str, Any]
 TEXT, DROPPED = "text", "dropped"
 """What is said of a claim, or of anything else that a judge extracts: its wording, or that it goes.
 Neither is a verdict."""
-
-PERSON = "person:"
-"""Begins the name of the judge of a corrected row. No judge is called so, and ``human`` is the
-judge that repeats labels."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,8 @@ from ragstone.judgements import (
     kind_of,
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
+from ragstone.judges.judge import HUMAN
+from ragstone.judges.rules import PARTS, decide_parts
 from ragstone.run.calls.journal_reader import Entry, entries
 from ragstone.run.folder.folder import Folder, of_no_example
 
@@ -221,7 +223,10 @@ def _put(
     """Ask the judges in turn, each about open examples; returns also those left open by all."""
     open_rows = holds[ask].arg_true().to_list()
     filled: list[Filled] = []
+    for_people: list[int] = []
     for judge in judges:
+        if ask == PARTS and judge.name == HUMAN:
+            for_people = open_rows
         if ask not in judge.asks or not open_rows:
             continue
         answers = judge.fill(ask, block, open_rows)
@@ -231,7 +236,23 @@ def _put(
         if _is_shared(ask):
             done -= _partly_covered(ask, answers, block)
         open_rows = [row for row in open_rows if row not in done]
+    if for_people:
+        filled = _instead(filled, decide_parts(block, filled, for_people))
     return filled, open_rows
+
+
+def _instead(filled: Sequence[Filled], decided: Filled) -> list[Filled]:
+    """What the judges say, without their word for the examples that labels decide."""
+    if decided.ledger.is_empty():
+        return list(filled)
+    spoken = pl.col("row").is_in(decided.ledger["row"].implode()) & (pl.col("status") == "ok")
+    left = [replace(one, ledger=one.ledger.filter(~spoken)) for one in filled]
+    return [*(_without_orphans(one) for one in left), decided]
+
+
+def _without_orphans(filled: Filled) -> Filled:
+    """Without the rows that are about no example any more."""
+    return replace(filled, rows=filled.rows.join(filled.ledger, on="subject", how="semi"))
 
 
 def _what_holds(frame: pl.DataFrame, asks: Sequence[str]) -> Mapping[str, pl.Series]:
