@@ -200,8 +200,7 @@ def house(run: Sql, now: float, *, hostile: bool) -> None:
                 "answers": 117,
                 "bar": 0.75,
                 "mean": 0.58,
-                "version": name,
-                "version_at": now - DEPLOYED,
+                "deploys": [(name, now - DEPLOYED)],
             }
         ),
     )

@@ -47,3 +47,17 @@ def test_a_rule_of_conversations_says_so() -> None:
     )  # fmt: skip
     assert words(fired).startswith("faithfulness has been below its bar since 22:13 UTC: ")
     assert "0.500 in 40 judged conversations" in words(fired)
+
+
+def test_an_alarm_names_the_deploys_that_may_have_begun_it() -> None:
+    def said(deploys: str) -> str:
+        return words(reason(
+            "alarm_beyond_bar", metric="faithfulness", better="+", since=1_700_000_000.0,
+            noticed=1_700_000_600.0, slice="", mean=0.5, answers=40, bar=0.8, deploys=deploys,
+        ))  # fmt: skip
+
+    assert "eploy" not in said("")
+    assert said("1699999990 v 42").endswith(" Deploy v 42 went out at 22:13.")
+    assert said("1699999990 v42\n1700000000 v43").endswith(
+        " These deploys may have begun it: v42 (22:13), v43 (22:13)."
+    )

@@ -12,7 +12,9 @@ from ragstone.stats.monitoring.detector import (
     Detected,
     Detector,
     DetectorState,
+    FallPlace,
     bets_against,
+    fall_place,
     limit_of_gap,
     promised_limit,
 )
@@ -287,3 +289,43 @@ def test_a_state_of_another_bar_or_none_is_refused() -> None:
     ):
         with pytest.raises(InputError, match="no state"):
             DetectorState.from_dict(wrong)
+
+
+def place_by_definition(scores: list[float]) -> tuple[int, list[int]]:
+    """The best place for a fall, and those that fit at most 3.68 nats worse."""
+    fits = {}
+    for place in range(1, len(scores)):
+        parts = scores[:place], scores[place:]
+        means = [sum(part) / len(part) for part in parts]
+        if means[1] < means[0]:
+            fits[place] = sum(
+                x * np.log(mean) if x else np.log(1 - mean)
+                for part, mean in zip(parts, means, strict=True) for x in part
+            )  # fmt: skip
+    best = max(fits, key=lambda place: fits[place])
+    return best, [place for place, fit in fits.items() if fit >= fits[best] - 3.68]
+
+
+def test_a_fall_lies_where_one_mean_and_a_lower_one_fit_best() -> None:
+    scores = [1.0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0]
+    best, possible = place_by_definition(scores)
+    assert fall_place(scores, [1.0] * 16) == FallPlace(best, min(possible), max(possible))
+    assert best == 10
+    assert fall_place([0.0], [1.0]) == FallPlace(0, 0, 0)
+
+
+@pytest.mark.parametrize("drawn", [(1.0,), (0.25, 0.25, 0.25, 1.0)])
+def test_a_fall_lies_in_its_place_in_95_of_100_streams(drawn: tuple[float, ...]) -> None:
+    rng = np.random.default_rng(3)
+    held, possible = 0, []
+    for _ in range(1_000):
+        n = 120 + int(rng.integers(0, 200))
+        mean = np.where(np.arange(n + 50) < n, 0.85, 0.5)
+        # A quarter of all scores is graded.
+        graded = np.where(rng.random(n + 50) < 0.25, (mean + 0.5) / 1.5, 1.0)
+        scores = (rng.random(n + 50) < mean / graded) * graded
+        found = fall_place(scores, rng.choice(drawn, n + 50))
+        held += found.first <= n <= found.last
+        possible.append(found.last - found.first + 1)
+    assert held >= 950
+    assert np.median(possible) < 40 * len(drawn)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ragstone.core.database import Sql
 from ragstone.core.messages import reason
+from ragstone.monitor.settings import AlarmRule
 from ragstone.monitor.store.watched_scores import (
     JudgedWindow,
     KeptDetector,
@@ -24,9 +25,10 @@ from ragstone.monitor.store.watched_scores import (
     keep_detectors,
     kept_detectors,
     last_watched,
+    scores_through,
     watched_scores,
 )
-from ragstone.stats.monitoring.detector import DetectorState, on_a_share
+from ragstone.stats.monitoring.detector import Detected, DetectorState, fall_place, on_a_share
 
 from .slice_rules import WatchedSlice
 
@@ -49,6 +51,7 @@ class Fall:
         number: Of the score at which it was found.
         at: When that answer was given, in seconds since the epoch.
         since: When the first answer was given from which on the scores speak for a fall.
+        between: In which time it may have begun, at 95 %, in seconds since the epoch.
         answers: Judged answers since then.
         mean: Theirs, on the metric's own scale.
         again: The slice had fallen before, and did not recover since.
@@ -58,6 +61,7 @@ class Fall:
     number: int
     at: float
     since: float
+    between: tuple[float, float]
     answers: int
     mean: float
     again: bool
@@ -187,7 +191,7 @@ def detect(
                 if learns:
                     outdated.append(OutdatedBar(one, max(part.after, looked)))
                     break
-                here += _look(run, one, memory, part.scores)
+                here += _look(run, one, memory, part.scores, judge)
             found += here
             if learns:
                 continue
@@ -287,7 +291,7 @@ def _is_of_another(watched: WatchedSlice, judge: str) -> bool:
 
 
 def _look(
-    run: Sql, watched: WatchedSlice, memory: _Memory, scores: Sequence[WatchedScore]
+    run: Sql, watched: WatchedSlice, memory: _Memory, scores: Sequence[WatchedScore], judge: str
 ) -> list[Fall | Recovery]:
     """Move the detectors of a slice on by scores of one judge."""
     if not scores:
@@ -296,11 +300,7 @@ def _look(
     # Answers that were drawn before the settings changed may have lower probabilities.
     least = min(watched.least, float(drawn.min()))
     at_work = replace(watched, least=least)
-    rule = watched.rule
-    shares = on_a_share(
-        np.clip([one.value for one in scores], rule.range.low, rule.range.high),
-        low=rule.range.low, high=rule.range.high, less_is_better=rule.better == "-",
-    )  # fmt: skip
+    shares = _shares(watched.rule, scores)
     numbers = np.array([one.number for one in scores])
     memory.falling, falls = at_work.falling.step(
         memory.falling, shares, probabilities=drawn, numbers=numbers
@@ -320,22 +320,36 @@ def _look(
                 found.append(Recovery(watched, better[0].number, at, window.begun))
                 memory.recovering = None
         if fall is not None:
-            window = _judged_window(run, watched, fall.since, fall.number)
             again = memory.recovering is not None
-            found.append(
-                Fall(
-                    watched,
-                    fall.number,
-                    scores[end - 1].at,
-                    window.begun,
-                    window.n,
-                    window.mean,
-                    again,
-                )
-            )
+            found.append(_fall(run, watched, fall, scores[end - 1].at, judge, again=again))
             memory.recovering = at_work.recovering.start()
         begin = end
     return found
+
+
+MOST_BEFORE = 20_000
+"""Scores before an alarm among which a fall is looked for: read once, in a quarter of a second."""
+
+
+def _fall(
+    run: Sql, watched: WatchedSlice, fall: Detected, at: float, judge: str, *, again: bool
+) -> Fall:
+    """A fall, with where it may have begun among the scores that the detector has looked at."""
+    rule, most = watched.rule, min(fall.looks, MOST_BEFORE)
+    looked = scores_through(run, rule.metric, watched.facet, fall.number, most, rule.of)
+    scores = [one for one in looked if one.judge == judge]
+    place = fall_place(_shares(rule, scores), [one.probability for one in scores])
+    between = scores[max(place.first - 1, 0)].at, scores[place.last].at
+    window = _judged_window(run, watched, scores[place.best].number, fall.number)
+    return Fall(watched, fall.number, at, window.begun, between, window.n, window.mean, again)
+
+
+def _shares(rule: AlarmRule, scores: Sequence[WatchedScore]) -> Floats:
+    """Scores as shares of the way from the worst to the best that is possible."""
+    return on_a_share(
+        np.clip([one.value for one in scores], rule.range.low, rule.range.high),
+        low=rule.range.low, high=rule.range.high, less_is_better=rule.better == "-",
+    )  # fmt: skip
 
 
 def _judged_window(run: Sql, watched: WatchedSlice, first: int, last: int) -> JudgedWindow:

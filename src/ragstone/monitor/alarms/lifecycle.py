@@ -27,7 +27,7 @@ from ragstone.monitor.series.baselines import (
 )
 from ragstone.monitor.settings import AlarmRule, MonitorSettings
 from ragstone.monitor.settings.alarm_rules import OWN_RULES
-from ragstone.monitor.store.incoming import deploys_before
+from ragstone.monitor.store.incoming import deploys_between
 from ragstone.monitor.store.rows import drop, keep, remembered
 from ragstone.monitor.store.store import MonitorStore
 from ragstone.monitor.store.stored_alarms import (
@@ -187,12 +187,6 @@ def _first_answers(
     return bar, scores[-1].number, scores[-1].judge
 
 
-SLACK = 900.0
-"""Seconds for which a deploy may come after the estimated beginning of a fall and be its cause."""
-
-SOON = 7 * 86_400.0
-"""Seconds after a deploy in which what begins may be due to it."""
-
 Over = Literal["recovered", "data_again", "judging_again", "rule_changed", "by_hand"]
 """Why an alarm was resolved."""
 
@@ -229,9 +223,7 @@ def fire(
         reopened = last._replace(state="firing", resolved_at=None, facts={**kept, "again": again})
         write_alarm(run, reopened)
         return reopened
-    since = min(since, now)
-    deploy = _deploy(run, since, now)
-    return add_alarm(run, rule, slice, kind, since=since, fired_at=now, facts={**facts, **deploy})
+    return add_alarm(run, rule, slice, kind, since=min(since, now), fired_at=now, facts=facts)
 
 
 def end(
@@ -299,7 +291,8 @@ def follow(run: Sql, settings: MonitorSettings, detection: Detection, now: float
         if isinstance(one, Fall):
             fire(
                 run, settings, now, rule=rule, slice=slice, kind=WORSE,
-                since=one.since, facts=_facts(one),
+                since=one.since,
+                facts={**_facts(one), "deploys": deploys_between(run, *one.between)},
             )  # fmt: skip
         elif last is not None and last.firing:
             end(run, last, now, "recovered")
@@ -346,15 +339,6 @@ def _facts(fall: Fall) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _deploy(run: Sql, since: float, now: float) -> dict[str, Any]:
-    """The deploy that was last when things got worse; nothing if that is long ago."""
-    found = deploys_before(run, min(since + SLACK, now), since - SOON)
-    if not found:
-        return {}
-    version, at = found[0]
-    return {"version": version, "version_at": at}
-
-
 LONGEST = 80
 """Characters of a name in a sentence."""
 
@@ -398,8 +382,7 @@ def alarm_reason(alarm: RaisedAlarm) -> str:
         bar=facts.get("bar"),
         limit=facts.get("bar_limit"),
         margin=facts.get("margin"),
-        version=_short(str(facts.get("version") or "")),
-        version_at=facts.get("version_at"),
+        deploys="\n".join(f"{at} {_short(version)}" for version, at in facts.get("deploys", ())),
     )
 
 

@@ -21,12 +21,12 @@ def arrivals(run: Sql, most: int) -> list[float]:
     return sorted(times, reverse=True)
 
 
-def deploys_before(run: Sql, until: float, since: float) -> list[tuple[str, float]]:
-    """Versions that were first seen in between, the latest first."""
+def deploys_between(run: Sql, since: float, until: float) -> list[tuple[str, float]]:
+    """Versions that were first seen in between, the first one first."""
     rows = run(
-        "SELECT version, first_at FROM versions WHERE first_at <= ? AND first_at >= ? "
-        "ORDER BY first_at DESC, version",
-        until, since,
+        "SELECT version, first_at FROM versions WHERE first_at BETWEEN ? AND ? "
+        "ORDER BY first_at, version",
+        since, until,
     )  # fmt: skip
     return [(version, float(at)) for version, at in rows]
 

@@ -278,6 +278,18 @@ def watched_scores(
     ]  # fmt: skip
 
 
+def scores_through(
+    run: Sql, metric: str, facet: Facet | None, last: int, most: int, unit: Unit = "answers"
+) -> list[WatchedScore]:
+    """The last scores of a metric through one of this number, by when their answers were given."""
+    rows = run(
+        f"SELECT {COLUMNS} FROM {TABLES[unit]} s WHERE s.metric = ? AND s.number <= ? "
+        f"AND {COUNTED[unit]} {within(facet)} ORDER BY s.number DESC LIMIT ?",
+        metric, last, *(facet or ()), most,
+    )  # fmt: skip
+    return sorted((WatchedScore(*row) for row in rows), key=lambda score: (score.at, score.number))
+
+
 def within(facet: Facet | None) -> str:
     """What keeps to answers with a facet's value, where one is asked for; takes facet and value.
 

@@ -306,10 +306,12 @@ def _score(text: str) -> str:
 
 
 def _deploy(facts: Facts) -> str:
-    if "version" not in facts or "version_at" not in facts:
-        return ""
-    at = moment(float(facts["version_at"]), float(facts["noticed"]))
-    return f" Deploy {facts['version']} went out at {at}."
+    deploys = [line.partition(" ") for line in facts.get("deploys", "").splitlines()]
+    clocks = [moment(float(at), float(facts["noticed"])) for at, _, _ in deploys]
+    if len(deploys) == 1:
+        return f" Deploy {deploys[0][2]} went out at {clocks[0]}."
+    named = (f"{deploy[2]} ({clock})" for deploy, clock in zip(deploys, clocks, strict=True))
+    return f" These deploys may have begun it: {', '.join(named)}." if deploys else ""
 
 
 def _beyond_bar(facts: Facts) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import log, sqrt
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import xlogy
 
 from ragstone.core.errors import InputError
 from ragstone.stats.weights_and_groups import Floats
@@ -344,3 +345,55 @@ class Detector:
         return DetectorState(
             looks, tuple(evidence.tolist()), tuple(runs.tolist()), tuple(since.tolist())
         ), tuple(found)
+
+
+WITHIN = -log(1 - sqrt(0.95))
+"""How much worse than the best one a place for a fall may fit, in nats, to be possible at 95 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class FallPlace:
+    """Where the mean of scores fell: before which of them, counted from 0.
+
+    Attributes:
+        best: The score before which a fall fits best.
+        first: The first that is possible at 95 %.
+        last: The last.
+    """
+
+    best: int
+    first: int
+    last: int
+
+
+def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
+    """Where the mean of scores fell once, with the places that are possible at 95 %.
+
+    A place is possible where the likelihood of one mean before it and a lower one behind it is not
+    far below the best. Scores count as shares of zeros and ones, which vary most, so that graded
+    scores have too many possible places rather than too few.
+
+    Args:
+        scores: Shape (n,), n >= 1, in [0, 1], in the order in which their answers were given.
+        probabilities: Shape (n,), in (0, 1]: with which the answer was drawn.
+
+    Source: Siegmund (1988), "Confidence sets in change-point problems": the likelihood ratio of
+    the true place is at most x with a probability of (1 - exp(-x))².
+    """
+    if len(np.atleast_1d(scores)) == 1:
+        return FallPlace(0, 0, 0)
+    x, weights = np.asarray(scores, dtype=float), 1 / np.asarray(probabilities, dtype=float)
+    # Unequal weights are worth fewer answers than there are.
+    weights *= weights.sum() / (weights**2).sum()
+    before, good = np.cumsum(weights)[:-1], np.cumsum(weights * x)[:-1]
+    after, good_after = weights.sum() - before, (weights * x).sum() - good
+    fit = _fit(before, good) + _fit(after, good_after)
+    fit[good_after / after >= good / before] = -np.inf
+    possible = np.flatnonzero(fit >= fit.max() - WITHIN) + 1
+    return FallPlace(int(fit.argmax()) + 1, int(possible[0]), int(possible[-1]))
+
+
+def _fit(n: Floats, good: Floats) -> Floats:
+    """The logarithm of the likelihood of zeros and ones at their own mean."""
+    mean = np.clip(good / n, 0, 1)
+    return np.asarray(n * (xlogy(mean, mean) + xlogy(1 - mean, 1 - mean)))
