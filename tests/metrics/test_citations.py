@@ -46,6 +46,15 @@ def test_without_citations_there_is_no_precision_and_without_support_no_recall()
         assert scored(name) == Undefined("no_claims")
 
 
+def test_where_a_claim_rests_is_needed_only_where_it_is_supported_and_cites() -> None:
+    nowhere: Claim = ("supported", None, [], 0)
+    assert scored("citation_precision", BACKED, nowhere) == 1
+    assert scored("citation_recall", BACKED, nowhere) == 1 / 2
+    assert scored("source_attribution", BACKED, nowhere) == (1 + 0.6) / 2
+    assert scored("citation_recall", BACKED, ("absent", None, ["1"], 1)) == 1
+    assert scored("citation_recall", BACKED, (None, [], [], 0)) == Missing("incomplete_judgement")
+
+
 def test_support_that_does_not_say_where_makes_citing_missing() -> None:
     somewhere: Claim = ("supported", None, ["1"], 1)
     unplaced: Claim = ("supported", ["1"], None, None)

@@ -218,6 +218,8 @@ def test_utilization_is_the_share_of_relevant_contexts_the_answer_rests_on() -> 
     assert score_one(metric, contexts(relevant=[T, T, F], used=[T, F, T])) == 1 / 2
     assert score_one(metric, contexts(relevant=[F], used=[T])) == Undefined("no_relevant_context")
     assert score_one(metric, contexts(relevant=[T], used=[N])) == Missing("incomplete_judgement")
+    assert score_one(metric, contexts(relevant=[T, F], used=[T, N])) == 1
+    assert isinstance(score_one(metric, contexts(relevant=[T, N], used=[T, F])), Missing)
 
 
 def test_recall_of_statements_takes_the_best_reference_and_of_evidence_all_of_it() -> None:

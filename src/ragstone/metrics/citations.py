@@ -17,8 +17,18 @@ def _backed() -> pl.Expr:
     return (Claims.support == "supported") & shared
 
 
+class OverCitations(OverClaims):
+    """The base of the metrics that compare what a claim cites with what it rests on."""
+
+    def settled(self) -> pl.Expr:
+        """Where a claim rests is needed only where it is supported and cites a context."""
+        needed = (Claims.support == "supported") & (Claims.cited.list.len() > 0)
+        known = Claims.evidence.is_not_null() | ~needed
+        return (Claims.support.is_not_null() & Claims.cited.is_not_null() & known).all()
+
+
 @dataclass(frozen=True)
-class CitationPrecision(OverClaims):
+class CitationPrecision(OverCitations):
     """Share of the cited claims that a cited context supports.
 
         citation_precision = cited claims that a cited context supports / cited claims
@@ -37,7 +47,7 @@ class CitationPrecision(OverClaims):
 
 
 @dataclass(frozen=True)
-class CitationRecall(OverClaims):
+class CitationRecall(OverCitations):
     """Share of the supported claims that cite a context supporting them.
 
         citation_recall = supported claims that are cited / supported claims
@@ -54,7 +64,7 @@ class CitationRecall(OverClaims):
 
 
 @dataclass(frozen=True)
-class SourceAttribution(OverClaims):
+class SourceAttribution(OverCitations):
     """How well the answer shows where its claims come from.
 
     source_attribution = mean over the claims of

@@ -131,6 +131,11 @@ class ContextUtilization(Metric):
         """The share of the relevant contexts."""
         return share((Contexts.relevant & Contexts.used).sum(), Contexts.relevant.sum())
 
+    def settled(self) -> pl.Expr:
+        """Whether a context is used is needed only of relevant ones."""
+        known = Contexts.relevant.not_() | Contexts.used.is_not_null()
+        return (Contexts.relevant.is_not_null() & known).all()
+
 
 @dataclass(frozen=True)
 class SufficiencyRate(ShareInTop):

@@ -68,6 +68,27 @@ def test_a_verdict_is_corrected_by_keyboard_and_taken_back(app: str, watch: Watc
     assert scores(page) == before
 
 
+def test_the_contexts_that_support_a_claim_are_chosen_by_digits(app: str, watch: Watch) -> None:
+    page = watch().page
+    page.goto(app + EXAMPLE)
+    row = page.locator("#claim-1")
+    for key, verdict in (("3", "absent"), ("1", "supported")):
+        row.focus()
+        page.keyboard.press("o")
+        page.keyboard.press(key)
+        expect(row.locator("summary").first).to_have_attribute(
+            "aria-label", f"{verdict}: correct support/claim#1"
+        )
+    expect(row).to_contain_text("Which contexts support it?")
+    chosen = row.locator("[data-choice][aria-pressed]")
+    for digit in "120":
+        page.keyboard.press(digit)
+        expect(row.locator(f"[data-choice='{digit}']")).to_have_attribute("aria-pressed", "true")
+    expect(chosen).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(row.locator("details[open]")).to_have_count(0)
+
+
 def test_a_claim_is_dropped_with_a_reason(app: str, watch: Watch) -> None:
     page = watch().page
     page.goto(app + EXAMPLE)

@@ -7,6 +7,7 @@ from pathlib import Path
 from time import sleep
 from urllib.parse import parse_qs, urlencode
 
+import polars as pl
 import pytest
 from starlette.testclient import TestClient
 
@@ -168,3 +169,49 @@ def test_a_button_names_the_judgement_and_what_is_said_of_it() -> None:
     assert (pressed.ask, pressed.unit, pressed.say) == ("rating", "clear & short", "score=3")
     pressed = read_button("seen=ab12&about=response&say=undo")
     assert (pressed.ask, pressed.unit, pressed.say) == ("response", None, "undo")
+
+
+NEEDING_EVIDENCE = ("context_utilization", "citation_precision", "citation_recall")
+
+
+def test_a_claim_called_supported_is_asked_on_which_contexts_it_rests(
+    folder: Path, mine: TestClient
+) -> None:
+    def missing() -> set[str]:
+        scores = ragstone.Run.open(folder / "cornwall").scores()
+        return set(scores.filter(example_id=EXAMPLE, status="missing")["metric"])
+
+    def evidence() -> list[str] | None:
+        rows = ragstone.Run.open(folder / "cornwall").judgements("support")
+        row = rows.filter(pl.col("origin").cast(pl.String) == "claim", example_id=EXAMPLE, index=0)
+        return row["evidence"].to_list()[0]
+
+    def chosen(digit: int) -> str:
+        """What the button of this digit sends, in the sheet that is open."""
+        page = mine.get(PATH, params={"about": "support/claim#1"}).text
+        assert "Which contexts support it?" in page
+        (say,) = re.findall(
+            rf'value="([^"]+)" class="btn v" aria-label="[^"]+" data-choice="{digit}"', page
+        )
+        return unescape(say)
+
+    def choose(digit: int) -> None:
+        answer = mine.post(PATH, data={"secret": SECRET, "author": "Ann", "say": chosen(digit)},
+                           follow_redirects=False)  # fmt: skip
+        assert answer.status_code == 303
+        assert "about=support" in answer.headers["location"]
+
+    press(mine, "support/claim#1", "verdict=absent")
+    assert not missing()
+    assert "Which contexts" not in mine.get(PATH, params={"about": "support/claim#1"}).text
+    press(mine, "support/claim#1", "verdict=supported")
+    assert evidence() is None
+    assert missing() <= set(NEEDING_EVIDENCE)
+    choose(2)
+    assert len(evidence() or ()) == 1
+    assert not missing()
+    choose(1)
+    assert len(evidence() or ()) == 2
+    choose(0)
+    assert evidence() == []
+    assert not missing()

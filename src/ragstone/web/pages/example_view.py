@@ -139,7 +139,7 @@ def run_example_page(
     if asked.part and want.part and want.part != OVER:
         return WebPage("example_piece.html", title, {**common, **_piece(found, want)})
     judgements = run.correctable(example)
-    may = Corrections(judgements)
+    may = Corrections(judgements, found.example.contexts or ())
     common |= {"author": author_of(asked), "over": asked.one("about")}
     if asked.part and want.part == OVER:
         one = may.get(asked.one("about"))
@@ -447,7 +447,11 @@ def correct_judgement(
     # The table is going to be looked at next.
     key = ("rows", *place.stamp(asked.names["run"]))
     place.later.get(key, lambda: example_rows(run).rows, patience=0)
-    back = asked.but(part=None, about=None, **{"from": None, "to": None})
+    contexts = dossier(run, example).example.contexts or ()
+    now = Corrections(run.correctable(example), contexts).get(pressed.about)
+    # On which contexts a verdict rests is asked next.
+    asks = pressed.about if now and now.rests and pressed.say != UNDO else None
+    back = asked.but(part=None, about=asks, **{"from": None, "to": None})
     return Elsewhere(f"{back}{_anchor_of(pressed)}", author_cookie(author))
 
 

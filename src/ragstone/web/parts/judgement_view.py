@@ -1,6 +1,7 @@
 """Judgement view: a verdict with its shape, words and author, and its corrections."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from getpass import getuser
@@ -9,6 +10,7 @@ from urllib.parse import quote, unquote, urlencode
 import polars as pl
 
 from ragstone.core.errors import InputError
+from ragstone.data import Context
 from ragstone.judgements import ASKS, Agreement, Kind, kind_of, values_of
 from ragstone.report.judgement_words import in_words, judged, says, short_judge, speaking
 from ragstone.report.number_format import number
@@ -155,6 +157,8 @@ class Correctable:
         code: The shape of what it says now.
         words: What it says now.
         columns: What may be set.
+        rests: Contexts on which it may rest; none of them is among the choices. Empty where
+            nothing supports it.
         text: The wording of a claim, which may be changed; None where there is none.
         reword: What the button for a new wording sends.
         drop: What the button sends that drops it.
@@ -171,6 +175,7 @@ class Correctable:
     code: str
     words: str
     columns: tuple[SayableColumn, ...]
+    rests: tuple[Choice, ...]
     text: str | None
     reword: str
     drop: str
@@ -250,13 +255,15 @@ class Corrections(Mapping[str, Correctable]):
 
     Args:
         judgements: Those that a person may correct.
+        contexts: Of the example.
     """
 
-    def __init__(self, judgements: Sequence[Judgement]) -> None:
+    def __init__(self, judgements: Sequence[Judgement], contexts: Sequence[Context]) -> None:
+        self._contexts = contexts
         self._judgements = {about_of(one.ask, one.unit): one for one in judgements}
 
     def __getitem__(self, about: str) -> Correctable:
-        return _correction(self._judgements[about])
+        return _correction(self._judgements[about], self._contexts)
 
     def __contains__(self, about: object) -> bool:
         return about in self._judgements
@@ -276,7 +283,7 @@ class Corrections(Mapping[str, Correctable]):
         ]
 
 
-def _correction(one: Judgement) -> Correctable:
+def _correction(one: Judgement, contexts: Sequence[Context]) -> Correctable:
     about = about_of(one.ask, one.unit)
 
     def button(say: str) -> str:
@@ -303,6 +310,7 @@ def _correction(one: Judgement) -> Correctable:
         verdict_of(row)[0] or "other",
         "" if kind.made else in_words(row),
         tuple(columns),
+        tuple(_rests(kind, one, contexts, button)),
         None if text is None else str(text),
         button(REWORD),
         button(f"{DROPPED}=true") if kind.made else "",
@@ -314,6 +322,26 @@ def _correction(one: Judgement) -> Correctable:
         "" if person is None else button(UNDO),
         bool(one.values.get(DROPPED)),
     )
+
+
+def _rests(
+    kind: type[Kind],
+    one: Judgement,
+    contexts: Sequence[Context],
+    button: Callable[[str], str],
+) -> Iterator[Choice]:
+    """No context, and each of them, which a button adds or takes away."""
+    for name in kind.having("evidence"):
+        is_backed = one.values.get(kind.decides) in kind.columns[kind.decides].positive
+        if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
+            continue
+        now = one.values[name]
+        yield Choice(button(f"{name}=[]"), "other", "none", now == [])
+        for context in contexts:
+            others = [id for id in now or () if id != context.id]
+            on = len(others) < len(now or ())
+            ids = json.dumps(others if on else [*others, context.id], ensure_ascii=False)
+            yield Choice(button(f"{name}={ids}"), "other", str(context.rank), on)
 
 
 def _choices(
@@ -342,7 +370,7 @@ def was_said(one: Correction) -> str:
     kind = kind_of(one.ask)
     words = []
     for name in one.said:
-        if name == DROPPED:
+        if name == DROPPED or name in kind.having("evidence"):
             continue
         value = one.was.get(name)
         if name == TEXT or value is None:

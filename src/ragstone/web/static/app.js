@@ -52,7 +52,7 @@
     if (typing) return;
     const rows = $$("[data-row]"), at = rows.indexOf(document.activeElement);
     const open = $("details.over[open]");
-    if (open && /^[1-9]$/.test(e.key)) { const row = open.closest("tr"); $$("button[data-choice]", open)[+e.key - 1]?.click(); row?.focus(); e.preventDefault(); return; }
+    if (open && /^\d$/.test(e.key)) { const row = open.closest("tr"); $(`button[data-choice="${e.key}"]`, open)?.click(); row?.focus(); e.preventDefault(); return; }
     const keys = {
       "?": () => help.open ? help.close() : help.showModal(),
       "/": () => $("input[type=search]")?.focus(),
