@@ -111,7 +111,7 @@ def pairs_scored(asked: list[Any]) -> Scored:
     return {
         (int(one.id.split()[0]), int(one.id.split()[1])): (
             values[one.id],
-            float(guard.assess(one.question, one.answer or "", one.contexts).ok),
+            float(guard.assess(one.question, one.answer or "", one.contexts).ok is True),
         )
         for one in read(records)
     }

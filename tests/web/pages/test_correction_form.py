@@ -184,7 +184,8 @@ def test_a_claim_called_supported_is_asked_on_which_contexts_it_rests(
     def evidence() -> list[str] | None:
         rows = ragstone.Run.open(folder / "cornwall").judgements("support")
         row = rows.filter(pl.col("origin").cast(pl.String) == "claim", example_id=EXAMPLE, index=0)
-        return row["evidence"].to_list()[0]
+        named: list[str] | None = row["evidence"].to_list()[0]
+        return named
 
     def chosen(digit: int) -> str:
         """What the button of this digit sends, in the sheet that is open."""
