@@ -60,9 +60,9 @@ def test_a_number_between_other_words_is_not_in_the_same_place() -> None:
         ("Old grey miners sold 13 ships.", "Old grey miners bought 12 loads and ships.", "12"),
         ("Old grey miners sold 13 ships.", "Old grey miners bought 12, and ships.", None),
         ("Old grey ships sold for 13 dollars.", "Old grey ships sold for 12 years.", None),
-        ("Old grey ships sold for 13 dollars.", "Old grey ships sold for $ 12.", "12"),
+        ("Old grey ships sold for 13 dollars.", "Old grey ships sold for $ 12.", "$ 12"),
         ("Old grey ships sold for 13 dollars.", "Old grey ships sold for £ 12.", None),
-        ("Old grey ships lost 13 percent.", "Old grey ships lost 12 %.", "12"),
+        ("Old grey ships lost 13 percent.", "Old grey ships lost 12 %.", "12 %"),
         ("Old grey ships lost 13 percent.", "Old grey ships lost 12 men.", None),
         ("Old grey ships took the 13th pier.", "Old grey ships took the 12th pier.", "12th"),
         ("Old grey ships took the 13th pier.", "Old grey ships took 12 of each pier.", None),
@@ -86,7 +86,7 @@ def test_another_number_counts_the_same(claim: str, context: str, other: str | N
         ("Truro sold about 40 ships.", "Truro sold 43 ships.", None),
         ("Truro sold about 40 ships.", "Truro sold 53 ships.", "53"),
         ("Truro sold 2.45 tons.", "Truro sold 2.4 tons.", None),
-        ("Truro sold 2.45 tons.", "Truro sold 2.6 tons.", "2.6"),
+        ("Truro sold 2.45 tons.", "Truro sold 2.6 tons.", "2.6 tons"),
     ],
 )
 def test_a_number_that_can_be_true_as_well_is_none(

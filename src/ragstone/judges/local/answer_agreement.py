@@ -23,7 +23,7 @@ from ragstone.core.messages import reason
 
 from .aligner import Likeness
 from .claim_support import curve
-from .quantities import is_number, rounded
+from .figures import is_number, rounded
 from .text_terms import (
     LONGEST_SPELLED,
     SAME_OPENING,

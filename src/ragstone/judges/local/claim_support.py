@@ -295,7 +295,8 @@ BY_WORDS = 0.5
 """With a smaller share of the words in one window, the best aligned sentence is the evidence."""
 
 CONTRADICTED = 0.4
-"""What is contradicted is never more probable than this."""
+"""What is contradicted, or has a figure of the contexts with another unit or sign, is never more
+probable than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,8 +339,10 @@ def support(
         probability = 0.0 if asked is None else probability_of(asked) / 2
         return SupportVerdict("absent", probability, (), None, "no_words_to_look_for")
     probability = probability_of(seen, alignment)
-    against = contradiction(without_citations(proposition), seen, passages)
-    why = _reason(proposition, seen, alignment, against, passages, turns_from)
+    if seen.unknown_figures:
+        probability /= 2
+    against = contradiction(seen.text, seen, passages)
+    why = _reason(seen, alignment, against, passages, turns_from)
     if against is not None:
         contexts, quote = _quoted((against.sentence, *seen.sentences), passages)
         probability = min(probability, CONTRADICTED)
@@ -366,14 +369,12 @@ def _quoted(rests_on: tuple[int, ...], passages: Passages) -> tuple[tuple[int, .
 
 
 def _reason(
-    proposition: str,
     seen: EvidenceCounts,
     alignment: Alignment | None,
     against: ContradictingSentence | None,
     passages: Passages,
     turns_from: int | None,
 ) -> str:
-    text = without_citations(proposition)
     places = sorted({passages.places[number].context for number in seen.sentences})
     contexts = [place + 1 for place in places if turns_from is None or place < turns_from]
     turns = [place + 1 - turns_from for place in places if turns_from is not None
@@ -385,7 +386,7 @@ def _reason(
         contexts=",".join(map(str, contexts)),
         turns=",".join(map(str, turns)) or None,
         aligned=None if alignment is None else f"{alignment.aligned:.2f}",
-        numbers=as_written(seen.new_numbers[:3], text),
-        names=as_written(seen.new_names[:3], text),
+        numbers=as_written(seen.new_numbers[:3], seen.text),
+        names=as_written(seen.new_names[:3], seen.text),
         against=None if against is None else against.says,
     )

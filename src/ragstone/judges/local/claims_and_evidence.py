@@ -12,12 +12,14 @@ counted all at once, with a few operations per word. This is fast for long texts
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
-from operator import or_
+from itertools import chain, islice
+from operator import and_, or_
 
 from ragstone.judges.text_counts import longest_common_subsequence
 
+from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
 from .response_type import says_unable, told_from
 from .sentences import Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
@@ -189,7 +191,9 @@ class Passages:
     sentence.
     """
 
-    __slots__ = ("_bits", "places", "quotes", "tokens_of", "vocabulary", "where")
+    __slots__ = (
+        "_bits", "_figures", "_style", "places", "quotes", "tokens_of", "vocabulary", "where",
+    )  # fmt: skip
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.places: list[SentenceSpan] = []
@@ -198,6 +202,8 @@ class Passages:
         self.where: dict[str, list[int]] = defaultdict(list)
         self.vocabulary: set[str] = set()
         self._bits: dict[str, int] = {}
+        self._style: Style | None = None
+        self._figures: dict[str, list[Figure]] | None = None
         for position, text in enumerate(texts):
             for _ in self.reading(position, text):
                 pass
@@ -228,6 +234,19 @@ class Passages:
                 bits[number >> 3] |= 1 << (number & 7)
             self._bits[stem] = int.from_bytes(bits, "little")
         return self._bits[stem]
+
+    def figures_of(self, sentence: int) -> tuple[Figure, ...]:
+        """The figures of a sentence."""
+        if self._style is None:
+            self._style = style_of(" ".join(islice(self.quotes, READ_FOR_STYLE)))
+        return figures(self.quotes[sentence], self._style)
+
+    def figures_like(self, figure: Figure) -> list[Figure]:
+        """The figures of all sentences that agree with one, in order."""
+        if self._figures is None:
+            own = map(self.figures_of, range(len(self.quotes)))
+            self._figures = by_value(chain.from_iterable(own))
+        return those_like(figure, self._figures)
 
     def holds(self, token: str) -> bool:
         """Whether a folded word, or another form of it, is in any context."""
@@ -316,7 +335,7 @@ def _lowest(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-EVIDENCE_VERSION = "ragstone-evidence/1"
+EVIDENCE_VERSION = f"ragstone-evidence/2({FIGURES_VERSION})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +356,8 @@ class EvidenceCounts:
         opinion: Whether it has a word of liking or doubting that is in no context.
         sentences: Sentences of the best window with words of the proposition, most words first.
         held: Which of its content words are in which sentences.
+        text: The proposition without citations, its figures written as the contexts write them.
+        unknown_figures: Its figures in digits that no context has by value.
     """
 
     content_words: int
@@ -352,6 +373,8 @@ class EvidenceCounts:
     tokens: tuple[str, ...]
     sentences: tuple[int, ...]
     held: Held
+    text: str = field(compare=False)
+    unknown_figures: tuple[str, ...]
 
     def features(self) -> dict[str, float]:
         """The features of the support curve, by name."""
@@ -370,9 +393,9 @@ class EvidenceCounts:
 
 def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     """Count the evidence for one proposition; None if it has no content word."""
-    plain = without_citations(proposition)
-    begin = frame_end(plain)
-    plain = plain[begin:]
+    text, unknown = as_contexts_write(without_citations(proposition), passages)
+    begin = frame_end(text)
+    plain = text[begin:]
     words = tokens(plain)
     distinct = list(dict.fromkeys(filter(None, map(stem_or_none, words))))
     if not distinct:
@@ -383,13 +406,14 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     vocabulary = passages.vocabulary
     new = [token for token in words if token not in vocabulary]
     own = FIRST_PERSON.isdisjoint(vocabulary)
+    lost = dict.fromkeys(sorted(n for n in numbers(distinct) if n not in passages.where)).keys()
     return EvidenceCounts(
         content_words=len(distinct),
         words=(len(words) - len(new)) / len(words),
         window=together / len(distinct),
         in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
         new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
-        new_numbers=tuple(sorted(n for n in numbers(distinct) if n not in passages.where)),
+        new_numbers=(*lost, *(figure for figure in unknown if lost.isdisjoint(terms(figure)))),
         new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
         first_person=sum(token in FIRST_PERSON for token in words) / len(words) if own else 0.0,
         framed=begin > 0,
@@ -397,7 +421,49 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         tokens=tuple(words),
         sentences=best,
         held=held,
+        text=text,
+        unknown_figures=unknown,
     )
+
+
+def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ...]]:
+    """The text with its figures written as in the contexts, and those that no context has by value.
+
+    Numerals of a list and digits in a name, such as `B12`, are none of the latter.
+    """
+    written = text
+    unknown: list[str] = []
+    for figure in reversed(figures(text)):
+        held = [passages.sentences_with(stem) for stem in terms(figure.text)]
+        together = reduce(and_, held) if held else 0
+        if any(
+            figure.agrees(known)
+            for sentence in numbers_of(together, LOOKED_THROUGH)
+            for known in passages.figures_of(sentence)
+        ):
+            continue
+        if like := passages.figures_like(figure):
+            written = f"{written[: figure.start]}{like[0].text}{written[figure.end :]}"
+        elif figure.is_exact and not _no_amount(text, figure):
+            unknown.append(figure.text)
+    return written, tuple(reversed(unknown))
+
+
+def _no_amount(text: str, figure: Figure) -> bool:
+    glued = _NAME.match(text, max(0, figure.start - 2), figure.start)
+    numeral = figure.start <= 1 and _NUMERAL.match(text)
+    return figure.text == "1" or bool(glued or numeral)
+
+
+_NAME = re.compile(r".?[A-Za-z]\Z|[A-Za-z]-\Z")
+_NUMERAL = re.compile(r"\(?\d{1,2}[.)]\s")
+
+LOOKED_THROUGH = 100
+"""Sentences that are looked through for one word or figure: contexts that say the same over and
+over are not read to their end for each."""
+
+READ_FOR_STYLE = 100
+"""Sentences that tell how the contexts write numbers."""
 
 
 def without_citations(text: str) -> str:

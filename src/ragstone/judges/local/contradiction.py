@@ -16,7 +16,7 @@ from operator import or_
 
 from ragstone.core.messages import reason
 
-from .claims_and_evidence import EvidenceCounts, Passages, numbers_of
+from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages, numbers_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
@@ -28,10 +28,6 @@ ALMOST_ALL = 0.75
 LEAST_OTHERS = 2
 LEAST_BESIDE_NAME = 3
 """Words, besides what differs, without which nothing shows that both speak of the same."""
-
-LOOKED_THROUGH = 100
-"""Sentences that are looked through for one proposition: contexts that say the same over and over
-are not read to their end for each."""
 
 
 LONGEST_SENTENCE = 2_000

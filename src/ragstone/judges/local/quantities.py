@@ -5,16 +5,18 @@ of one currency; shares of a hundred; places in an order; or counts of the same 
 not $2,900, the year 1859 is not 1,859 ships, and the third ship is not three ships.
 """
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import dropwhile, islice, pairwise, takewhile
+from math import isclose
 
-from .text_terms import stem, stem_or_none, tokens
+from .figure_words import CURRENCIES
+from .figures import FIGURES_VERSION, YEARS, Figure, Meaning, figures, is_number
+from .text_terms import stem, stem_or_none, terms, tokens
 
-QUANTITIES_VERSION = "ragstone-quantities/1"
+QUANTITIES_VERSION = f"ragstone-quantities/2({FIGURES_VERSION})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +72,14 @@ class Date:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """A number with its kind, such as `percent` or a currency, and the words of what it counts.
+    """A figure and the words of what it counts.
 
     ``limit`` is 1 if it is the least (`over 40`), -1 if it is the most, else 0; ``about`` says that
     it is an estimate. ``anchor`` is the stem of the word it stands behind, ``near`` those of its
     clause.
     """
 
-    value: str
-    kind: str
+    figure: Figure
     of: tuple[str, ...]
     limit: int
     about: bool
@@ -86,20 +87,22 @@ class Amount:
     near: tuple[str, ...]
 
     @property
-    def written(self) -> tuple[str, ...]:
-        """The number, as a folded word."""
-        return (self.value,)
+    def kind(self) -> str:
+        """The kind of its figure."""
+        return self.figure.meanings[0].kind
 
     @property
     def stems(self) -> frozenset[str]:
-        """The content word of a claim that it stands for."""
-        return frozenset((self.value,))
+        """The content words of a claim that it stands for, and its figure as it is written."""
+        return frozenset((self.figure.text, *terms(self.figure.text)))
 
     def same_kind(self, other: "Quantity") -> bool:
-        """Whether both are of one kind and, if they count, count the same thing."""
-        if not isinstance(other, Amount) or self.kind != other.kind:
+        """Whether both are certain, of one kind and, if they count, count the same thing."""
+        if not isinstance(other, Amount) or not self._alike(other):
             return False
-        if self.kind in NEEDS_NO_WORD:
+        if not (self.figure.certain and other.figure.certain):
+            return False
+        if self.kind not in COUNTING:
             return True
         if not self.of or not other.of:
             return False
@@ -109,17 +112,18 @@ class Amount:
         """Whether both can be true: the same, one rounded, near an estimate, within a limit."""
         if not isinstance(other, Amount):
             return False
-        one, two = float(self.value), float(other.value)
+        alike = [(mine.value, its.value) for mine, its in self._alike(other)]
         if self.limit != other.limit:
-            return (two - one) * (self.limit or -other.limit) >= 0
-        if self.value == other.value or _short_year(self.value, other.value):
+            sign = self.limit or -other.limit
+            return any((its - mine) * sign >= 0 for mine, its in alike)
+        if self.figure.agrees(other.figure) or self.figure.rounds(other.figure):
             return True
-        near = (self.about or other.about) and abs(one - two) <= NEAR * max(one, two)
-        return near or rounded(self.value, other.value)
+        about = self.about or other.about
+        return about and any(isclose(mine, its, rel_tol=NEAR) for mine, its in alike)
 
     def instead_of(self, other: "Quantity") -> tuple[str, ...]:
-        """Its number, for it has no parts."""
-        return self.written if isinstance(other, Amount) else ()
+        """Its figure, for it has no parts."""
+        return (self.figure.text,) if isinstance(other, Amount) else ()
 
     def as_exact_as(self, other: "Quantity") -> bool:
         """Whether it gives all that the other gives: an amount has no parts."""
@@ -127,7 +131,15 @@ class Amount:
 
     def same_place(self, other: "Quantity") -> bool:
         """Whether it counts the same thing, or the word that the other stands behind is near."""
-        return self.kind not in NEEDS_NO_WORD or other.anchor in self.near
+        return self.kind.split()[0] not in OF_ANYTHING or other.anchor in self.near
+
+    def _alike(self, other: "Amount") -> list[tuple[Meaning, Meaning]]:
+        return [
+            (mine, its)
+            for mine in self.figure.meanings
+            for its in other.figure.meanings
+            if mine.is_like(its)
+        ]
 
 
 Quantity = Date | Amount
@@ -139,46 +151,44 @@ def quantities(text: str) -> tuple[Quantity, ...]:
 
     A date that only says when something was looked up, `as of 2021`, is left out.
     """
-    words = tokens(_marked(text))
+    words, at = _words(text)
     found: list[Quantity] = []
     place = 0
     while place < len(words):
-        date, behind = _date(words, place)
+        figure = at.get(place)
+        date, behind = _date(words, place) if figure is None or _counts(figure) else (None, 0)
         if date is not None:
             found += [] if _as_of(words, place) else [date]
             place = behind
             continue
-        if _is_amount(words[place]) and not _in_range(words, place):
-            found.append(_amount(words, place))
+        if figure is not None and _is_amount(figure) and not _in_range(words, place):
+            found.append(_amount(figure, words, place))
         place += 1
     return tuple(found)
 
 
-def rounded(one: str, other: str) -> bool:
-    """Whether one number is the other one rounded: 2.45 and 2.4 or 2.5, but not 2.45 and 2.
-
-    Only numbers with decimals, and those from 100,000: years and counts mean what they say.
-    """
-    if not (is_number(one) and is_number(other)):
-        return False
-    coarse, fine = sorted((float(one), float(other)), key=_digits)
-    exact = coarse >= LARGE and fine >= LARGE
-    if not (exact or "." in one + other) or not LEAST_DIGITS <= _digits(coarse) < _digits(fine):
-        return False
-    unit = 10.0 ** (math.floor(math.log10(coarse)) + 1 - _digits(coarse))
-    return -unit / 2 <= fine - coarse < unit
+def _words(text: str) -> tuple[list[str], dict[int, Figure]]:
+    """The folded words of a text, a figure as one of them, and where the figures are."""
+    words: list[str] = []
+    at: dict[int, Figure] = {}
+    place = 0
+    for figure in figures(text):
+        words += tokens(_MARKS.sub(_mark, text[place : figure.start]))
+        at[len(words)] = figure
+        words.append(f"{abs(figure.meanings[0].number):.15g}")
+        place = figure.end
+    return words + tokens(_MARKS.sub(_mark, text[place:])), at
 
 
-def is_number(token: str) -> bool:
-    """Whether a folded word is a number in digits that can be compared with others."""
-    return len(token) <= LONGEST_NUMBER and token.replace(".", "", 1).isdecimal()
+def _counts(figure: Figure) -> bool:
+    return figure.meanings[0].kind in COUNTING
 
 
-LEAST_DIGITS = 2
-LARGE = 100_000
+def _is_amount(figure: Figure) -> bool:
+    """Whether it is no part of a date or a version; a bare one is a word."""
+    first = figure.meanings[0]
+    return first.kind != "part" and not (first.kind in COUNTING and first.number == 1)
 
-LONGEST_NUMBER = 64
-"""Characters of a number that may be given less finely; a float of 309 digits is infinite."""
 
 NEAR = 0.1
 """How far from an estimate, relative to the larger number, is still the same."""
@@ -189,23 +199,13 @@ AHEAD = 3
 NEARBY = 9
 """Words on either side of a quantity that are near it."""
 
-YEARS = range(1000, 2200)
+PAUSE, RANGE = "xpausex", "xrangex"
+COUNTING = frozenset({"number", "ordinal"})
+"""Kinds of a figure that need a word for what they count."""
 
-PAUSE, RANGE, ORDINAL, PERCENT = "xpausex", "xrangex", "xordinalx", "percent"
-CURRENCIES = {
-    "$": "dollar",
-    "€": "euro",
-    "£": "pound",
-    "¥": "yen",
-    "₹": "rupee",
-    "dollars": "dollar",
-    "usd": "dollar",
-    "euros": "euro",
-    "eur": "euro",
-    "gbp": "pound",
-    "rupees": "rupee",
-}
-NEEDS_NO_WORD = frozenset({PERCENT, *CURRENCIES.values()})
+OF_ANYTHING = frozenset({"share", "points", "clock", *CURRENCIES.values()})
+"""Kinds of a figure that may be of anything."""
+
 MONTHS = {
     month[:letters]: month
     for month in [
@@ -214,28 +214,7 @@ MONTHS = {
     ]
     for letters in (3, len(month))
 } | {"sept": "september"}
-SAME_UNITS = {
-    short: stem(long)
-    for long, shorts in {
-        "kilometer": "km kms kilometre kilometres",
-        "meter": "m metre metres",
-        "centimeter": "cm centimetre centimetres",
-        "millimeter": "mm millimetre millimetres",
-        "mile": "mi",
-        "foot": "ft feet",
-        "inch": "inches",
-        "kilogram": "kg kgs kilo kilos",
-        "gram": "grams gramme grammes",
-        "pound": "lb lbs",
-        "hour": "hr hrs",
-        "minute": "min mins",
-        "second": "sec secs",
-        "year": "yr yrs",
-        "people": "persons person",
-        "bc": "bce",
-    }.items()
-    for short in shorts.split()
-}
+SAME_UNITS = {"persons": "people", "person": "people", "bce": "bc"}
 _LEAST = "since after from over more least above exceed exceeds exceeding beyond minimum"
 _MOST = "until till before by to under less fewer most below up maximum"
 LIMITS = dict.fromkeys(_LEAST.split(), 1) | dict.fromkeys(_MOST.split(), -1)
@@ -250,40 +229,17 @@ NUMBERED = frozenset(
 _BEFORE_YEAR = frozenset(
     "in since until till during after before circa from around by late early mid".split()  # noqa: SIM905
 )
-_ORDINAL_WORD = (
-    r"(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|eleventh|twelfth"
-    r"|[a-z]{3,7}teenth|[a-z]{3,5}tieth)"
-)
-_MARKS = re.compile(
-    rf"(?P<ordinal>\d(?:st|nd|rd|th)\b|\b{_ORDINAL_WORD}\b)"
-    r"|(?P<money>[$€£¥₹])(?: ?(?P<sum>\d++(?:[.,]\d++)*+) ?(?P<scale>bn|m|k)\b)?+"
-    r"|(?P<range>(?<=\d) ?[-–—] ?(?=[$€£¥₹]?\d))|(?P<percent>%|\bper ?cent\b)"
-    r"|(?P<pause>,(?!\d{3})|[;:()\[\]?!]|\.(?!\d))",
-    re.IGNORECASE,
-)
-_SCALES = {"bn": "billion", "m": "million", "k": "thousand"}
-
-
-def _marked(text: str) -> str:
-    """The text with words for the signs that say what a number is."""
-    return _MARKS.sub(_mark, text)
+_MARKS = re.compile(r"(?P<range>\A ?[-–—] ?\Z)|,|[;:()\[\]?!]|\.(?!\d)")
 
 
 def _mark(sign: re.Match[str]) -> str:
-    if sign["money"]:
-        scaled = f"{sign['sum']} {_SCALES[sign['scale'].lower()]}" if sign["scale"] else ""
-        return f" {CURRENCIES[sign['money']]} {scaled}"
-    if sign["ordinal"]:
-        return f"{sign['ordinal']} {ORDINAL} "
-    if sign["range"]:
-        return f" {RANGE} "
-    return f" {PERCENT if sign['percent'] else PAUSE} "
+    return f" {RANGE if sign['range'] else PAUSE} "
 
 
 def _date(words: Sequence[str], place: int) -> tuple[Date | None, int]:
     """The date that begins at ``place``, and where the text goes on behind it."""
     day = words[place] if _is_day(words[place]) else None
-    at = _behind(words, place + 1, (ORDINAL, "of")) if day else place
+    at = _behind(words, place + 1, ("of",)) if day else place
     end = place + 1
     if at >= len(words) or words[at] not in MONTHS:
         if not _is_year(words, place):
@@ -295,7 +251,7 @@ def _date(words: Sequence[str], place: int) -> tuple[Date | None, int]:
     end = at + 1
     if day is None and end < len(words) and _is_day(words[end]):
         day = words[end]
-        end = _behind(words, end + 1, (ORDINAL,))
+        end += 1
     year_at = _behind(words, end, (PAUSE, "of"))
     year = None
     if year_at < len(words) and _may_be_year(words[year_at]):
@@ -331,30 +287,18 @@ def _is_year(words: Sequence[str], place: int) -> bool:
         return False
     before = words[place - 1] if place else ""
     behind = words[place + 1] if place + 1 < len(words) else PAUSE
-    if before in _MARKED or behind in _MARKED:
-        return False
     return before in _BEFORE_YEAR or not _is_content(behind)
 
 
-def _is_amount(token: str) -> bool:
-    return token != "1" and is_number(token)
-
-
-def _amount(words: Sequence[str], place: int) -> Amount:
+def _amount(figure: Figure, words: Sequence[str], place: int) -> Amount:
     before = words[max(0, place - 3) : place][::-1]
     behind = words[place + 1 : place + 3 + AHEAD]
     limit = next((LIMITS[word] for word in before if word in LIMITS), 0)
     if behind[:1] == ["or"] and behind[1:2] and behind[1] in LIMITS:
         limit, behind = LIMITS[behind[1]], behind[2:]
-    behind = behind[:AHEAD]
-    kind = "count"
-    if before and before[0] in NEEDS_NO_WORD:
-        kind = before[0]
-    elif behind and behind[0] in _MARKED:
-        kind, behind = _MARKED[behind[0]], behind[1:]
     about = not ESTIMATES.isdisjoint(before)
-    of = _counted(before, behind)
-    return Amount(words[place], kind, of, limit, about, *_around(words, place, place + 1))
+    of = _counted(before, behind[:AHEAD])
+    return Amount(figure, of, limit, about, *_around(words, place, place + 1))
 
 
 def _counted(before: Sequence[str], behind: Sequence[str]) -> tuple[str, ...]:
@@ -421,19 +365,5 @@ def _is_content(word: str) -> bool:
     return not word[0].isdigit() and word not in _NO_CONTENT and stem_or_none(word) is not None
 
 
-def _digits(number: float) -> int:
-    """The significant digits; zeros at the end of a whole number do not count."""
-    return len(f"{number:.10g}".replace(".", "").strip("0"))
-
-
-def _short_year(one: str, other: str) -> bool:
-    """Whether one is the other year without its century: 2018-19 and 2018-2019."""
-    short, long = sorted((one, other), key=len)
-    return len(short) == 2 and _may_be_year(long) and long.endswith(short)
-
-
-_MARKED = {PERCENT: PERCENT, ORDINAL: ORDINAL} | {
-    word: CURRENCIES.get(word, word) for word in (*CURRENCIES, *CURRENCIES.values())
-}
 _BORDERS = frozenset({PAUSE, "and", "or", "but", "while", "when", "which", "who", "that"})
-_NO_CONTENT = frozenset({PAUSE, RANGE, *_MARKED})
+_NO_CONTENT = frozenset({PAUSE, RANGE})

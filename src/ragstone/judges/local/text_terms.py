@@ -101,7 +101,7 @@ WORDS_VERSION = "ragstone-words/1"
 def fold(text: str) -> str:
     """Lower case without accents, possessives and thousands separators."""
     if not text.isascii():
-        text = _without_accents(text.translate(_SPELLINGS))
+        text = without_accents(text.translate(_SPELLINGS))
     text = text.lower()
     if "'" in text:
         text = _POSSESSIVE.sub("", text)
@@ -290,7 +290,7 @@ _TENS = {
         _list("twenty thirty forty fifty sixty seventy eighty ninety"), start=2
     )
 }
-_ORDINALS = {
+ORDINALS = {
     word: value
     for value, word in enumerate(
         _list(
@@ -314,8 +314,9 @@ _ROMANS = {
     )
     if word not in ("v", "x")
 }
-_SMALL = _UNITS | _TENS | _ORDINALS
-_NUMBER_WORDS = frozenset(_SMALL) | frozenset(_SCALES) | frozenset(_ROMANS)
+_SMALL = _UNITS | _TENS | ORDINALS
+SPELLED_NUMBERS = frozenset(_SMALL) | frozenset(_SCALES)
+_NUMBER_WORDS = SPELLED_NUMBERS | frozenset(_ROMANS)
 
 _ENDINGS = (
     ("sses", "ss"),
@@ -391,7 +392,7 @@ def _without_suffix(token: str) -> str:
     return base
 
 
-def _without_accents(text: str) -> str:
+def without_accents(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENT.sub("", unicodedata.normalize("NFKD", text)))
 
 
@@ -457,7 +458,7 @@ def _read_number(found: list[str], place: int) -> tuple[str, int]:
         elif token in _SMALL and _adds(last, _SMALL[token]):
             part += _SMALL[token]
             last = _SMALL[token]
-            if token in _ORDINALS:
+            if token in ORDINALS:
                 return str(total + part), place + 1
         elif not (token == "and" and _goes_on(last, found[place + 1 : place + 2])):
             break
