@@ -68,3 +68,7 @@ def test_a_short_reference_is_one_statement(reference: str, expected: list[str])
 @given(st.text())
 def test_claims_keep_their_place(text: str) -> None:
     assert all(text[claim.start : claim.end] == claim.text for claim in claims(text))
+
+
+def test_a_greek_question_is_no_claim() -> None:
+    assert [claim.text for claim in claims("Πού είναι η γέφυρα; Είναι εδώ.")] == ["Είναι εδώ."]

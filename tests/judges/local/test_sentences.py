@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.sentences import CITATION, LONGEST, STOP, each_sentence, sentences
+from ragstone.judges.local.sentences import (
+    CITATION,
+    LONGEST,
+    OTHER_STOPS,
+    STOP,
+    each_sentence,
+    sentences,
+)
 
 CASES = {
     "Pi is 3.14. Dr. Smith paid $2.50!": ["Pi is 3.14.", "Dr. Smith paid $2.50!"],
@@ -79,6 +86,24 @@ CASES = {
         "they are green!",
         "do you like them?",
     ],
+    "བོད་ནི་ཆེན་པོ་ཡིན། ལྷ་ས་ནི་གྲོང་ཁྱེར་ཡིན།": ["བོད་ནི་ཆེན་པོ་ཡིན།", "ལྷ་ས་ནི་གྲོང་ཁྱེར་ཡིན།"],
+    "ᱱᱚᱶᱟ ᱫᱚ ᱢᱤᱫ ᱟᱛᱩ ᱠᱟᱱᱟ᱾ ᱚᱱᱟ ᱫᱚ ᱢᱟᱨᱟᱝ ᱜᱮᱭᱟ᱾": ["ᱱᱚᱶᱟ ᱫᱚ ᱢᱤᱫ ᱟᱛᱩ ᱠᱟᱱᱟ᱾", "ᱚᱱᱟ ᱫᱚ ᱢᱟᱨᱟᱝ ᱜᱮᱭᱟ᱾"],
+    "Πού είναι η γέφυρα; Είναι εδώ· άνοιξε το 1859.": [
+        "Πού είναι η γέφυρα;",
+        "Είναι εδώ·",
+        "άνοιξε το 1859.",
+    ],
+    "It is old; it is grey. <b>a</b> < c": ["It is old; it is grey.", "<b>a</b> < c"],
+    "Tin was mined<br>Copper too.<br/><BR />Then it ended.<br>": [
+        "Tin was mined",
+        "Copper too.",
+        "Then it ended.",
+    ],
+    "Er kostete 5 Mio. Euro und 2 Mrd. Dollar. Es hat 3 Mio. Das ist viel.": [
+        "Er kostete 5 Mio. Euro und 2 Mrd. Dollar.",
+        "Es hat 3 Mio.",
+        "Das ist viel.",
+    ],
     "It runs on iOS. iPhone sales rose.": ["It runs on iOS.", "iPhone sales rose."],
 }
 
@@ -88,7 +113,28 @@ def test_hard_cases_are_split_as_a_reader_would(text: str, expected: list[str]) 
     assert [sentence.text for sentence in sentences(text)] == expected
 
 
-PIECES = ["a", "B", " ", "\n", ".", "!", "…", "。", "؟", "[1]", '"', ")", "1", "- ", "|", "é", "#"]
+PIECES = [
+    "<br>",
+    "ά",
+    ";",
+    "a",
+    "B",
+    " ",
+    "\n",
+    ".",
+    "!",
+    "…",
+    "。",
+    "؟",
+    "[1]",
+    '"',
+    ")",
+    "1",
+    "- ",
+    "|",
+    "é",
+    "#",
+]
 TEXTS = st.one_of(st.text(), st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 
 
@@ -114,11 +160,34 @@ def test_plain_sentences_come_back_as_they_went_in(parts: list[str]) -> None:
 
 TWO_SETS = re.compile(
     rf"(?<![.!?…])[.!?…]++[\"'”’»›)\]}}*_]*+(?:[ ]?{CITATION})*+(?=\s|\Z)"
-    rf"|[。！？｡।॥؟۔։።។။]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+"
+    rf"|[{OTHER_STOPS}]++[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+"
+    r"|(?<=[Ͱ-Ͽἀ-῿])[;\u037e·\u0387][\"”»)]*+(?=\s|\Z)|<[bB][rR] ?/?>"
 )
 """The stops as one would write them down, found five times as slowly."""
 
-STOPS = [".", "!", "…", "。", "؟", "॥", " ", "[1]", '"', "」", ")", "}", "_", "a", "\n"]
+STOPS = [
+    ".",
+    "!",
+    "…",
+    "。",
+    "།",
+    "ά",
+    ";",
+    "·",
+    "<br>",
+    "<",
+    "؟",
+    "॥",
+    " ",
+    "[1]",
+    '"',
+    "」",
+    ")",
+    "}",
+    "_",
+    "a",
+    "\n",
+]
 
 
 @given(st.lists(st.sampled_from(STOPS)).map("".join) | st.text(), st.integers(0, 3))

@@ -21,7 +21,7 @@ from ragstone.judges.text_counts import longest_common_subsequence
 
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
 from .response_type import says_unable, told_from
-from .sentences import Sentence, each_sentence, sentences
+from .sentences import GREEK_QUESTION, Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
 
 FRAMES_VERSION = "ragstone-frames/1"
@@ -154,7 +154,8 @@ def heads_a_table(text: str, start: int) -> bool:
 
 
 def _asserts(text: str, start: int, sentence: str) -> bool:
-    if sentence.rstrip("\"'”’)]*_ ").endswith(("?", "？", "؟")):
+    bare = sentence.rstrip("\"'”’)]*_ ")
+    if bare.endswith(("?", "？", "؟")) or GREEK_QUESTION.search(bare, max(0, len(bare) - 2)):
         return False
     if not _WORD.search(_LONE_CITATION.sub("", sentence)) or _REFERENCE_LINE.match(sentence):
         return False

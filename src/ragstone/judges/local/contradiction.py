@@ -18,6 +18,7 @@ from ragstone.core.messages import reason
 
 from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages, numbers_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
+from .sentences import OTHER_STOPS
 from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
 CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
@@ -353,7 +354,7 @@ AUXILIARIES = frozenset(
     "there also still currently officially actually".split()
 )
 LEAST_VERB = 3
-_STOP = re.compile(r"[.!?…。！？।॥؟۔։።။｡][\"'”’»)\]*_ ]*\Z")
+_STOP = re.compile(rf"[.!?…{OTHER_STOPS}][\"'”’»)\]*_ ]*\Z")
 _CLAUSE = re.compile(r"[,;:()—–]|\b(?:but|although|though|while|whereas|because|and|or)\b")
 _BRACKETS = re.compile(r"\([^()]*\)")
 _ASIDE = re.compile(r"[“\"][^“”\"]*[”\"]|\([^()]*\)")

@@ -2,16 +2,16 @@
 
 The rules know abbreviations, initials, decimals, dotted acronyms, citation marks after the stop,
 closing quotes and brackets, ellipses, bullets, numbered lists, markdown headings and tables,
-hard-wrapped lines and paragraphs, and the full stops of Chinese, Japanese, Hindi, Arabic, Urdu,
-Armenian, Amharic, Khmer and Burmese. Thai and Lao, which write no full stop, are split at line
-breaks only.
+hard-wrapped lines and paragraphs, `<br>`, the Greek question mark and raised point, and the full
+stops of Chinese, Japanese, Hindi, Arabic, Urdu, Armenian, Amharic, Khmer, Burmese, Tibetan and
+Santali. Thai and Lao, which write no full stop, are split at line breaks only.
 """
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SENTENCES_VERSION = "ragstone-sentences/2"
+SENTENCES_VERSION = "ragstone-sentences/3"
 
 LONGEST = 5_000
 """Characters of a sentence: longer text without a stop is cut, so that no step takes long."""
@@ -50,12 +50,15 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
         lower_case_only = text.islower()
     for start, end in _blocks(text):
         for first, last in _split(text, start, end, lower_case_only):
-            if _HOLDS_WORD.search(text, first, last) is not None:
-                yield _trimmed(text, first, last)
+            sentence = _trimmed(text, first, last)
+            if _HOLDS_WORD.search(sentence.text) is not None:
+                yield sentence
 
 
 NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"
 _LINE = re.compile(f"[^{NEWLINE}]+")
+_LINE_BREAKS = re.compile(r"(?:\s|<br ?/?>)*", re.IGNORECASE)
+_LAST_BREAK = re.compile(r"<br ?/?>\Z", re.IGNORECASE)
 _HOLDS_WORD = re.compile(r"[^\W_]")
 _SPACE = re.compile(r"\s*")
 MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
@@ -67,11 +70,17 @@ _WRAPPED = range(45, 121)
 CITATION = (
     r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
 )
+OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿"
+"""Full stops that need no space behind them."""
+
+GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][;\u037e]\Z")
 STOP = re.compile(
     # The first character is of one set, for which re searches five times as fast.
-    r"[.!?…。！？｡।॥؟۔։።។။](?:"
+    rf"[.!?…{OTHER_STOPS};\u037e·\u0387<](?:"
     rf"(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+[\"'”’»›)\]}}*_]*+(?:[ ]?{CITATION})*+(?=\s|\Z)"
-    rf"|(?<![.!?…])[。！？｡।॥؟۔։።។။]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+)"
+    rf"|(?<=[{OTHER_STOPS}])[{OTHER_STOPS}]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+"
+    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff][;\u037e·\u0387])[\"”»)]*+(?=\s|\Z)"
+    r"|(?<=<)[bB][rR] ?/?>)"
 )
 _BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]{0,24}\Z")
 NEXT = re.compile(r"[\s\"'“‘«‹(\[{*_¿¡]*")
@@ -92,13 +101,15 @@ _NEVER_LAST = _set(
 )
 _SELDOM_LAST = _set(
     "inc ltd co corp bros jr etc jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed "
-    "thu thur thurs fri sat sun no univ assn rd blvd min max temp ph.d m.d b.a m.a usw"
+    "thu thur thurs fri sat sun no univ assn rd blvd min max temp ph.d m.d b.a m.a usw "
+    "mio mrd tsd mill mln mds"
 )
 OPENERS = _set(
     "the a an this that these those he she it they we i you his her its their our my in on at for "
     "from with by as after before when while if although though since because but and so yet "
     "however there here what who why how where which one some many most all both each no not "
-    "according also then to of is are was were do does did has have had can"
+    "according also then to of is are was were do does did has have had can "
+    "der die das ein eine es er sie wir im am auf bei und aber doch auch"
 )
 _NUMBERED = _set("no nos fig figs eq eqs vol p pp ch sec art c ca r b d nr")
 GERMAN_MONTHS = _set(
@@ -222,7 +233,8 @@ def _is_german_date(text: str, place: int, end: int) -> bool:
 
 
 def _trimmed(text: str, first: int, last: int) -> Sentence:
-    piece = text[first:last]
-    start = first + len(piece) - len(piece.lstrip())
-    piece = piece.strip()
+    start = _LINE_BREAKS.match(text, first, last).end()  # type: ignore[union-attr]
+    piece = text[start:last].rstrip()
+    while piece.endswith(">") and (tag := _LAST_BREAK.search(piece)):
+        piece = piece[: tag.start()].rstrip()
     return Sentence(piece, start, start + len(piece))
