@@ -204,3 +204,23 @@ def test_the_curve_of_support_weighs_what_is_counted() -> None:
     counts = counted("tin").features()
     assert set(curve("support/strings").weights) <= set(counts)
     assert set(curve("support/encoder").weights) <= {*counts, "aligned", "weakest", "unheld"}
+
+
+STREAM = "The old grey stream turned the wheel of a mill in Truro for miners."
+
+
+@pytest.mark.parametrize(
+    ("claim", "share"),
+    [
+        ("The old grey stream turned the wheel in Truro.", 0),
+        ("Truro wheel turned stream grey old.", 5 / 5),
+        ("In Truro the wheel turned the old grey stream.", 3 / 5),
+        ("The stream turned the old grey wheel in Truro.", 1 / 5),
+        ("Wheel turned grey old.", 0),
+        ("Truro Truro wheel wheel turned grey old.", 0),
+        ("Truro wheel turned stream grey old ships sank.", 0),
+    ],
+)
+def test_disorder_is_the_share_of_neighbours_the_other_way_round(claim: str, share: float) -> None:
+    """Of at least five words that claim and sentence hold once, where it holds .8 of the claim."""
+    assert counted(claim, [STREAM]).disorder == pytest.approx(share)

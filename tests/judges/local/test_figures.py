@@ -159,6 +159,7 @@ def test_other_numbers_then_small_words_then_the_script_tell_the_decimal_mark(
         ("It opened on 12 May.", "It opened on 5/12/2020.", []),
         ("It has seven ships.", "It has ships.", []),
         ("It has twelve ships.", "It has ships.", ["twelve"]),
+        ("It is open 24/7.", "It is open.", []),
         ("It is in room 5-7.", "It is in rooms 5 and 7.", []),
     ],
 )
@@ -171,13 +172,15 @@ def test_a_figure_is_known_by_value(claim: str, context: str, unknown: list[str]
     [
         ("2. The port of Truro opened again.", True),
         ("The port of Truro opened B12 again.", True),
-        ("The port of Truro opened 2 again.", False),
+        ("The port of Truro opened again 2.", False),
+        ("The port of Truro opened at 2.", False),
+        ("The old port of Truro 2.", True),
     ],
 )
 def test_a_numeral_of_a_list_and_digits_of_a_name_are_no_amounts(
     claim: str, supported: bool
 ) -> None:
-    context = Passages(["The port of Truro opened again, like B13."])
+    context = Passages(["The old port of Truro opened again at four, like B13."])
     assert (support(claim, context).verdict == "supported") is supported
 
 

@@ -129,3 +129,13 @@ def test_a_sentence_without_content_is_a_claim_only_where_no_other_is() -> None:
         "The bridge opened in 1859."
     ]
     assert [one.text for one in claims("Yes.")] == ["Yes."]
+
+
+def test_words_in_another_order_say_something_else() -> None:
+    contexts = Passages(["The old grey stream turned the wheel of a mill in Truro for miners."])
+    right = "The old grey stream turned the wheel of a mill in Truro."
+    backwards = " ".join(reversed(right.rstrip(".").split())) + "."
+    moved = "In Truro the old grey stream turned the wheel of a mill."
+    assert support(right, contexts).verdict == support(moved, contexts).verdict == "supported"
+    assert support(backwards, contexts).verdict == "absent"
+    assert support(backwards, contexts).probability < 0.02

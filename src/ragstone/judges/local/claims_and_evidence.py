@@ -10,11 +10,11 @@ counted all at once, with a few operations per word. This is fast for long texts
 """
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from operator import and_, or_
 
 from ragstone.judges.text_counts import longest_common_subsequence
@@ -349,6 +349,8 @@ class EvidenceCounts:
         window: Share of its content words within three neighbouring sentences.
         in_order: Share of its words that are in that window in the same order: the longest
             common subsequence.
+        disorder: Share of its neighbouring words that stand the other way round in the best
+            sentence, of those that both hold once; 0 if the sentence holds too few of its words.
         new_small_words: Share of its words that are stop words and in no context.
         new_numbers: Its numbers that are in no context.
         new_names: Stems of its capitalised words that are in no context.
@@ -365,6 +367,7 @@ class EvidenceCounts:
     words: float
     window: float
     in_order: float
+    disorder: float
     new_small_words: float
     new_numbers: tuple[str, ...]
     new_names: tuple[str, ...]
@@ -413,6 +416,7 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         words=(len(words) - len(new)) / len(words),
         window=together / len(distinct),
         in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
+        disorder=_disorder(list(filter(None, map(stem_or_none, words))), best, passages),
         new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
         new_numbers=(*lost, *(figure for figure in unknown if lost.isdisjoint(terms(figure)))),
         new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
@@ -425,6 +429,23 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         text=text,
         unknown_figures=unknown,
     )
+
+
+def _disorder(stems: Sequence[str], best: Sequence[int], passages: Passages) -> float:
+    if not best:
+        return 0.0
+    theirs = list(filter(None, map(stem_or_none, passages.tokens_of[best[0]])))
+    mine, its = Counter(stems), Counter(theirs)
+    places = [theirs.index(stem) for stem in mine if mine[stem] == its[stem] == 1]
+    if len(mine.keys() & its) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
+        return 0.0
+    return sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
+
+
+NEARLY_ALL = 0.8
+"""Share of a claim's content words that a sentence holds, for their order to say something."""
+
+LEAST_IN_ORDER = 5
 
 
 def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ...]]:
@@ -451,12 +472,20 @@ def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ..
 
 
 def _no_amount(text: str, figure: Figure) -> bool:
-    glued = _NAME.match(text, max(0, figure.start - 2), figure.start)
-    numeral = figure.start <= 1 and _NUMERAL.match(text)
-    return figure.text == "1" or bool(glued or numeral)
+    if figure.text == "1" or _NAME.match(text, max(0, figure.start - 2), figure.start):
+        return True
+    if figure.start <= 1:
+        return _NUMERAL.match(text) is not None
+    if not _NEXT_NUMERAL.match(text, figure.start - 1):
+        return False
+    before = tokens(text[max(0, figure.start - LONGEST_WORD) : figure.start])
+    return bool(before) and stem_or_none(before[-1]) is not None
 
 
+LONGEST_WORD = 40
 _NAME = re.compile(r".?[A-Za-z]\Z|[A-Za-z]-\Z")
+_NEXT_NUMERAL = re.compile(r" \d{1,2}\.\s*\Z")
+"""That of the next item of a list within a line, behind a content word: `Radiation 5.`"""
 _NUMERAL = re.compile(r"\(?\d{1,2}[.)]\s")
 
 LOOKED_THROUGH = 100

@@ -57,7 +57,7 @@ class Meaning(NamedTuple):
         return longer != "part" and (longer == shorter or longer.startswith(f"{shorter} "))
 
 
-LARGEST_FIGURE_OF_SPEECH = 10
+FIGURE_OF_SPEECH = 10
 
 SAME = 1e-6
 """How far apart, relative to the larger, two values of the same figure are at most."""
@@ -81,9 +81,10 @@ class Figure:
 
     @property
     def is_exact(self) -> bool:
-        """Whether it is written in digits, or in words above ten or of a share: no way to speak."""
-        return any(map(str.isdecimal, self.text)) or any(
-            one.kind == "share" or (one.kind == "number" and one.value > LARGEST_FIGURE_OF_SPEECH)
+        """Whether it is an amount in digits, or in words above ten or of a share."""
+        digits = any(map(str.isdecimal, self.text))
+        return any(
+            one.kind != "part" if digits else one.kind == "share" or one.value > FIGURE_OF_SPEECH
             for one in self.meanings
         )
 
@@ -210,7 +211,9 @@ def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
         draft = _in_words(number, style.language)
     elif number["top"]:
         top, below = float(number["top"]), float(number["below"])
-        draft = _Draft(start, end, [top / below], _parts(top, below), "fraction")
+        draft = _Draft(
+            start, end, [top / below] if top < below else [], _parts(top, below), "fraction"
+        )
     elif number["sign"]:
         draft = _Draft(start, end, [unicodedata.numeric(number["sign"])], kind="fraction")
     else:
