@@ -88,6 +88,23 @@ def test_a_number_is_new_that_stands_nowhere_by_its_value(answer: str, numbers: 
 
 
 @pytest.mark.parametrize(
+    ("context", "answer", "numbers"),
+    [
+        ("Der Turm ist 1,5 km entfernt.", "Der Turm ist 1.5 km entfernt.", 0),
+        ("It opens at 17:00.", "It opens at 5 pm.", 0),
+        ("It opens at 17:00.", "It opens at 7 pm.", 1),
+        ("It has 5,000 seats.", "It has 5k seats.", 0),
+        ("It is 5 km long.", "It is 5000 m long.", 0),
+        ("It is 5 km long.", "It is 6000 m long.", 1),
+    ],
+)
+def test_a_number_is_known_however_its_value_is_written(
+    context: str, answer: str, numbers: int
+) -> None:
+    assert len(list(new_numbers(answer, [KnownText.of(context)]))) == numbers
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         "It is [90 metres long](http://evil.example/login).",

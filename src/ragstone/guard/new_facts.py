@@ -6,14 +6,15 @@ A source is what the answer may rest on: the contexts, and the question.
 import html
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise, takewhile
 from math import floor, log10
 
 from ragstone.judges.local.claims_and_evidence import Passages, without_citations
-from ragstone.judges.local.quantities import MONTHS, is_number, rounded
+from ragstone.judges.local.figures import Figure, by_value, figures, is_number, rounded, those_like
+from ragstone.judges.local.quantities import MONTHS
 from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
 
 Place = tuple[int, int]
@@ -75,6 +76,11 @@ class KnownText:
             for _, figure in takewhile(lambda entry: entry[0] < value + unit, near)
         )
 
+    def has_figure(self, figure: Figure) -> bool:
+        """Whether a figure stands there by its value and unit, or less rounded."""
+        same = those_like(figure, self._figures_by_value)
+        return bool(same) or any(figure.rounds(known) for known in self._all_figures)
+
     def has_address(self, key: str) -> bool:
         """Whether an address stands there, as ``addresses`` reads it."""
         return key in self._addresses
@@ -104,6 +110,14 @@ class KnownText:
     @cached_property
     def _by_value(self) -> list[tuple[float, str]]:
         return sorted((float(figure), figure) for figure in self._figures if is_number(figure))
+
+    @cached_property
+    def _all_figures(self) -> tuple[Figure, ...]:
+        return tuple(figure for text in self.texts for figure in figures(text))
+
+    @cached_property
+    def _figures_by_value(self) -> Mapping[str, Sequence[Figure]]:
+        return by_value(self._all_figures)
 
     @cached_property
     def _percent(self) -> frozenset[str]:
@@ -207,10 +221,20 @@ def _spaces(matched: re.Match[str]) -> str:
 
 
 def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
-    """The numbers of a claim that no source has.
+    """The numbers of a claim that no source has, in these digits or by value.
 
     Passed over are words below eleven, 1, and the ``00`` that says how exact a time is.
     """
+    new = list(_new_in_digits(claim, sources))
+    if new:  # To read all figures by value takes long, so only then.
+        known = [figure for figure in figures(claim)
+                 if any(source.has_figure(figure) for source in sources)]  # fmt: skip
+        for start, end in new:
+            if not any(figure.start < end and start < figure.end for figure in known):
+                yield start, end
+
+
+def _new_in_digits(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
     percent = {number for _, number in _shares(claim)}
     in_digits = set(map(_plain_number, _FIGURE.findall(claim)))
     for token in dict.fromkeys(tokens(claim)):
