@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ragstone.guard import Assessment, Checks, Guard, assess
+from ragstone.guard.new_facts import KnownText, new_numbers
 
 CONTEXTS = [
     "The pier at Clevedon is 312.46 m long and costs $45. See https://pier.example/guide/ or write "

@@ -77,9 +77,8 @@ class KnownText:
         )
 
     def has_figure(self, figure: Figure) -> bool:
-        """Whether a figure stands there by its value and unit, or less rounded."""
-        same = those_like(figure, self._figures_by_value)
-        return bool(same) or any(figure.rounds(known) for known in self._all_figures)
+        """Whether a figure stands there by its value and unit."""
+        return bool(those_like(figure, self._figures_by_value))
 
     def has_address(self, key: str) -> bool:
         """Whether an address stands there, as ``addresses`` reads it."""
@@ -112,12 +111,8 @@ class KnownText:
         return sorted((float(figure), figure) for figure in self._figures if is_number(figure))
 
     @cached_property
-    def _all_figures(self) -> tuple[Figure, ...]:
-        return tuple(figure for text in self.texts for figure in figures(text))
-
-    @cached_property
     def _figures_by_value(self) -> Mapping[str, Sequence[Figure]]:
-        return by_value(self._all_figures)
+        return by_value(figure for text in self.texts for figure in figures(text))
 
     @cached_property
     def _percent(self) -> frozenset[str]:
