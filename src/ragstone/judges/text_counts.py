@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, log
 
-from .local.text_terms import STOP_WORDS, as_written, name_runs, tokens
+from .local.text_terms import STOP_WORDS, as_written, name_runs, stem_or_none, tokens
 
 MONTHS = frozenset(
     {
@@ -237,6 +237,22 @@ def longest_common_subsequence(one: list[str], other: list[str]) -> int:
             match = row & mask
             row = (row + match | row - match) & every
     return len(one) - row.bit_count()
+
+
+def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
+    """The share of neighbouring content words that stand the other way round in a sentence.
+
+    Of those that both hold once, at least five; 0 if the sentence holds less than .8 of them all.
+    """
+    own, its = ([stem for word in one if (stem := stem_or_none(word))] for one in (words, sentence))
+    mine, theirs = Counter(own), Counter(its)
+    places = [its.index(stem) for stem in mine if mine[stem] == theirs[stem] == 1]
+    if len(mine.keys() & theirs) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
+        return 0.0
+    return sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
+
+
+NEARLY_ALL, LEAST_IN_ORDER = 0.8, 5
 
 
 def _shared(

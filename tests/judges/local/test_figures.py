@@ -55,6 +55,19 @@ SAME = [
     ("He weighs 10 pounds.", "He weighs 10 lb."),
     ("The disk stores 5 kB.", "The disk stores 5,000 bytes."),
     ("He saved in a 401k plan.", "He saved in a 401(k) plan."),
+    ("The trip takes 1 hour 30 minutes.", "The trip takes 90 minutes."),
+    ("The trip takes 1h30.", "The trip takes 90 minutes."),
+    ("A dozen eggs broke.", "12 eggs broke."),
+    ("Some 3 in 4 voters agreed.", "Some 75% of voters agreed."),
+    ("It fell to 5 below zero.", "It fell to −5."),
+    ("The tax is 3 per mille.", "The tax is 0.3 %."),
+    ("Le taux est de 5 pour cent.", "Le taux est de 5 %."),
+    ("Die Hälfte der Sitze war leer.", "50 % der Sitze war leer."),
+    ("El puente mide dieciséis metros.", "El puente mide 16 m."),
+    ("バスは午後5時に出る。", "バスは17時に出る。"),
+    ("Revenue was €(12.5) million.", "Revenue was -€12.5 million."),
+    ("Tickets cost 5 Swiss francs.", "Tickets cost CHF 5."),
+    ("Each cell holds 2^10 items.", "Each cell holds 1,024 items."),
     ("The war of 1914–18 ended.", "The war ended in 1918."),
 ]
 DIFFERENT = [
@@ -85,6 +98,10 @@ DIFFERENT = [
     ("The app has 5M users.", "The app has 5k users."),
     ("It took 10–12 minutes.", "It took 10 seconds."),
     ("The score was 2/3.", "The score was 2/5."),
+    ("The ratio is 3:2.", "The ratio is 2:3."),
+    ("Tickets cost SEK 5.", "Tickets cost NOK 5."),
+    ("The plant makes 5 GW.", "The plant makes 5 GWh."),
+    ("The trip takes 1 hour 30 minutes.", "The trip takes 1 hour 45 minutes."),
 ]
 
 

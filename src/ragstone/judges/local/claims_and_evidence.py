@@ -10,14 +10,14 @@ counted all at once, with a few operations per word. This is fast for long texts
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import chain, islice, pairwise
+from itertools import chain, islice
 from operator import and_, or_
 
-from ragstone.judges.text_counts import longest_common_subsequence
+from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
 from .response_type import says_unable, told_from
@@ -416,7 +416,7 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         words=(len(words) - len(new)) / len(words),
         window=together / len(distinct),
         in_order=longest_common_subsequence(words, said) / len(words) if said else 0.0,
-        disorder=_disorder(list(filter(None, map(stem_or_none, words))), best, passages),
+        disorder=disorder(words, passages.tokens_of[best[0]]) if best else 0.0,
         new_small_words=sum(stem_or_none(token) is None for token in new) / len(words),
         new_numbers=(*lost, *(figure for figure in unknown if lost.isdisjoint(terms(figure)))),
         new_names=tuple(dict.fromkeys(n for n in names(plain) if n not in passages.where)),
@@ -429,23 +429,6 @@ def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
         text=text,
         unknown_figures=unknown,
     )
-
-
-def _disorder(stems: Sequence[str], best: Sequence[int], passages: Passages) -> float:
-    if not best:
-        return 0.0
-    theirs = list(filter(None, map(stem_or_none, passages.tokens_of[best[0]])))
-    mine, its = Counter(stems), Counter(theirs)
-    places = [theirs.index(stem) for stem in mine if mine[stem] == its[stem] == 1]
-    if len(mine.keys() & its) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
-        return 0.0
-    return sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
-
-
-NEARLY_ALL = 0.8
-"""Share of a claim's content words that a sentence holds, for their order to say something."""
-
-LEAST_IN_ORDER = 5
 
 
 def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ...]]:
