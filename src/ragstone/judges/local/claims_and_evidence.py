@@ -457,9 +457,10 @@ def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ..
 def _no_amount(text: str, figure: Figure) -> bool:
     if figure.text == "1" or _NAME.match(text, max(0, figure.start - 2), figure.start):
         return True
-    if figure.start <= 1:
-        return _NUMERAL.match(text) is not None
-    if not _NEXT_NUMERAL.match(text, figure.start - 1):
+    numeral = _NUMERAL.match(text)
+    if numeral is not None and figure.end <= numeral.end():
+        return True
+    if figure.start <= 1 or not _NEXT_NUMERAL.match(text, figure.start - 1):
         return False
     before = tokens(text[max(0, figure.start - LONGEST_WORD) : figure.start])
     return bool(before) and stem_or_none(before[-1]) is not None
@@ -469,7 +470,8 @@ LONGEST_WORD = 40
 _NAME = re.compile(r".?[A-Za-z]\Z|[A-Za-z]-\Z")
 _NEXT_NUMERAL = re.compile(r" \d{1,2}\.\s*\Z")
 """That of the next item of a list within a line, behind a content word: `Radiation 5.`"""
-_NUMERAL = re.compile(r"\(?\d{1,2}[.)]\s")
+_NUMERAL = re.compile(r"\W{0,3}(?:[^\W\d_]{3,20} )?\(?\d{1,2}[.):]\s")
+"""That of an item of a list, or of a step: `2.`, `Step 3:`."""
 
 LOOKED_THROUGH = 100
 """Sentences that are looked through for one word or figure: contexts that say the same over and
