@@ -135,7 +135,7 @@ def test_it_has_the_estimates_the_comparison_and_where_it_goes_wrong(cornwall: s
     assert {"estimates", "comparison", "faults", "worst", "answers", "method"} <= set(
         Parsed(cornwall).ids
     )
-    assert "0.802" in cornwall
+    assert "0.865" in cornwall
     assert 'class="forest"' in cornwall
     assert 'class="ladder"' in cornwall
     assert "unsupported" in cornwall

@@ -24,7 +24,8 @@ class OverCitations(OverClaims):
         """Where a claim rests is needed only where it is supported and cites a context."""
         needed = (Claims.support == "supported") & (Claims.cited.list.len() > 0)
         known = Claims.evidence.is_not_null() | ~needed
-        return (Claims.support.is_not_null() & Claims.cited.is_not_null() & known).all()
+        said = Claims.support.is_not_null() & Claims.cited.is_not_null()
+        return (said & Claims.markers.is_not_null() & known).all()
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
 def test_a_run_has_a_line_for_each_system(client: TestClient) -> None:
     text = client.get("/").text
     assert text.count("data-row") == 3
-    assert "0.802" in text
+    assert "0.865" in text
     assert "not checked against people" in text
 
 
