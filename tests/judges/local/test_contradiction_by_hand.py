@@ -2,10 +2,9 @@
 
 import pytest
 
-from ragstone.judges.local.claims_and_evidence import Passages, gather
+from ragstone.judges.local.claims_and_evidence import LOOKED_THROUGH, Passages, gather
 from ragstone.judges.local.contradiction import (
     LONGEST_SENTENCE,
-    LOOKED_THROUGH,
     ContradictingSentence,
     contradiction,
 )

@@ -6,7 +6,7 @@ up without accents and endings; where words are not parted by spaces, by what th
 
 import re
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 
 from .text_terms import SPELLED_NUMBERS, remembered, without_accents
 
@@ -47,6 +47,7 @@ def _numbers(language: str, ones: str, small: str, tens: str) -> dict[str, float
 
 
 NUMBERS_OF = {
+    "en": dict.fromkeys(SPELLED_NUMBERS, 0.0),
     "de": _numbers(
         "de",
         "ein zwei drei vier fünf sechs sieben acht neun",
@@ -318,8 +319,7 @@ HALVES = dict.fromkeys(("午前", "上午", "오전"), "a") | dict.fromkeys(("�
 TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
-@lru_cache(maxsize=16)
-def figure_starts(language: str) -> re.Pattern[str]:
+def _start(language: str) -> str:
     """What a figure begins with in a language: a time, digits, or number words."""
     half = (
         r"(?P<half>[apAP])(?:[mM]\b|\.[mM]\b\.?)"
@@ -328,10 +328,10 @@ def figure_starts(language: str) -> re.Pattern[str]:
     )
     clock = r"(?P<clock>Uhr\b|o'clock\b|時(?!間)|시(?!간))"
     tail = rf"{_SPACE}?(?:{half}|{clock})".replace("?P<half>", "").replace("?P<clock>", "")
-    words = sorted(NUMBERS_OF.get(language, SPELLED_NUMBERS), key=len, reverse=True)
-    number = "|".join(map(re.escape, words))
+    words = sorted(NUMBERS_OF.get(language, ()), key=len, reverse=True)
+    number = "|".join(map(re.escape, words)) or "(?!)"
     parts = "|".join(FRACTIONS)
-    return re.compile(
+    return (
         rf"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?:(?:[:h時]|\.(?=\d\d{tail}))(?P<minute>[0-5]\d)"
         rf"(?::[0-5]\d)?(?![\d:])|(?={tail}))(?:{_SPACE}?(?:{half}|{clock}))?"
         r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
@@ -340,6 +340,10 @@ def figure_starts(language: str) -> re.Pattern[str]:
         rf"|(?:(?:an?|one|eine?|une?|una?|die|la|{number})[ -])?(?:{parts})"
         rf"|(?:{number})(?:(?:[ -]| and )(?:{number}))*))\b"
     )
+
+
+STARTS = {language: re.compile(_start(language)) for language in ("", *NUMBERS_OF)}
+"""By language; without one, digits and times alone."""
 
 
 BEFORE = re.compile(

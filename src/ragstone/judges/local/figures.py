@@ -159,7 +159,7 @@ def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
 def _figures(text: str, style: Style) -> tuple[Figure, ...]:
     plain = forms.plain(text)
     drafts: list[_Draft] = []
-    for number in forms.figure_starts(style.language).finditer(plain):
+    for number in forms.STARTS.get(style.language, forms.STARTS[""]).finditer(plain):
         if not drafts or number.start() >= drafts[-1].end:
             drafts.append(_draft(plain, number, style))
     for left, right in reversed(list(pairwise(drafts))):
@@ -315,7 +315,7 @@ def _in_words(number: re.Match[str], language: str) -> _Draft:
 
 
 def _value(words: str, language: str) -> float | None:
-    if language in forms.NUMBERS_OF:
+    if language != "en":
         return forms.NUMBERS_OF[language].get(words)
     read = tokens(words)
     return float(read[0]) if len(read) == 1 and is_number(read[0]) else None
