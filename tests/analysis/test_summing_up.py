@@ -1,4 +1,4 @@
-"""A run summed up: who leads and how many answers fell short, from rows by hand."""
+"""A run summed up: who leads and how many answers look bad, from rows by hand."""
 
 from pathlib import Path
 from types import SimpleNamespace

@@ -2,7 +2,7 @@
 
 compare               is one system better than another, by paired questions
 conversations         worst turn, mean and share resolved of whole sessions
-failures              at which stage of the pipeline answers that fell short went wrong
+failures              which answers look bad, and at which stage of the pipeline they went wrong
 gate                  does a run meet its requirements
 calibrate             check a judge against people, and correct its numbers
 corrected_quantities  the corrected estimates, as input of other decisions

@@ -348,7 +348,7 @@ class RunsFolder:
     def failures(
         self, name: str, by: Sequence[str] = (), patience: float = PATIENCE
     ) -> FailureGroups | None:
-        """How many answers fell short at which stage; None while that is being computed."""
+        """How many answers look bad, by stage; None while that is being computed."""
         key = ("failures", self.stamp(name), tuple(by))
 
         def make() -> FailureGroups:

@@ -1,6 +1,6 @@
 """Summing up: what a finished run tells in a few facts.
 
-stages          at which stage of the pipeline each answer that fell short went wrong
+stages          which answers look bad, and at which stage each went wrong
 failures        how many answers failed at each, by system and slice, with intervals
 conversations   whole sessions: worst turn, mean of turns, share resolved
 summary         what was measured, which system is better, what fails most, what is missing
