@@ -4,11 +4,10 @@ Small words tell a language, and so what parts its decimals. Scales, currencies 
 up without accents and endings; where words are not parted by spaces, by what they begin with.
 """
 
-import re
 import unicodedata
 from functools import cache
 
-from .text_terms import SPELLED_NUMBERS, remembered, without_accents
+from .text_terms import remembered, without_accents
 
 WITH_POINTS = frozenset({"en"})
 SMALL_WORDS = {
@@ -47,7 +46,6 @@ def _numbers(language: str, ones: str, small: str, tens: str) -> dict[str, float
 
 
 NUMBERS_OF = {
-    "en": dict.fromkeys(SPELLED_NUMBERS, 0.0),
     "de": _numbers(
         "de",
         "ein zwei drei vier fünf sechs sieben acht neun",
@@ -271,7 +269,7 @@ def _tables() -> tuple[dict[str, tuple[str, float]], dict[str, tuple[str, float]
 _SYMBOLS = frozenset("k K (k) M m g t s h l L B bit W Wh J cal Hz V Pa % ‰ ° º PS".split())  # noqa: SIM905
 
 
-def plain(text: str) -> str:
+def plainly(text: str) -> str:
     """The text, character by character, with digits, marks and spaces of one kind."""
     return text if text.isascii() else text.translate(_PLAIN)
 
@@ -296,95 +294,4 @@ NARROW = "\u2009"
 
 _PLAIN = _PlainCharacters(
     {ord(odd): usual for odd, usual in zip("−﹣‐‑’ʼ＇٪﹪⁄￡￥￦μ", "----'''%%/£¥₩µ", strict=True)}
-)
-RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
-_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
-_SPACE = rf"[ {NARROW}\n]"
-_LETTERS = (
-    r"(?:[^\W\d_²³¹⁰-⁹¼-¾⅐-⅞]|[\u0300-\u036f\u064b-\u0670\u0900-\u0dff\u0e31-\u0e4e\u1000-\u109f])+"
-)
-_NUMBER = (
-    rf"\d{{1,3}}(?:['٬{NARROW}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?"
-    r"|\d{1,3}(?: \d{3})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*|\.\d+"
-)
-DIGITS = re.compile(rf"(?<![\d.,])(?:{_NUMBER})")
-GAPS = re.compile(rf"['٬ {NARROW}]")
-THREES = re.compile(r"\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3}")
-WORD = re.compile(r"[^\W\d_]+")
-SCRIPT = re.compile(
-    r"(?P<comma>[\u0370-\u052f])"
-    r"|[\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
-)
-HALVES = dict.fromkeys(("午前", "上午", "오전"), "a") | dict.fromkeys(("午後", "下午", "오후"), "p")
-TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
-
-
-def _start(language: str) -> str:
-    """What a figure begins with in a language: a time, digits, or number words."""
-    half = (
-        r"(?P<half>[apAP])(?:[mM]\b|\.[mM]\b\.?)"
-        if language == "en"
-        else r"(?P<half>[apAP])\.[mM]\."
-    )
-    clock = r"(?P<clock>Uhr\b|o'clock\b|時(?!間)|시(?!간))"
-    tail = rf"{_SPACE}?(?:{half}|{clock})".replace("?P<half>", "").replace("?P<clock>", "")
-    words = sorted(NUMBERS_OF.get(language, ()), key=len, reverse=True)
-    number = "|".join(map(re.escape, words)) or "(?!)"
-    parts = "|".join(FRACTIONS)
-    return (
-        rf"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?:(?:[:h時]|\.(?=\d\d{tail}))(?P<minute>[0-5]\d)"
-        rf"(?::[0-5]\d)?(?![\d:])|(?={tail}))(?:{_SPACE}?(?:{half}|{clock}))?"
-        r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
-        rf"|(?<![\d.,])(?:{_NUMBER})|(?P<sign>[{_SIGNS}])"
-        rf"|\b(?P<words>(?i:{'|'.join(TIMES)}|an?(?= (?:dozen|lakh|crore)\b)"
-        rf"|(?:(?:an?|one|eine?|une?|una?|die|la|{number})[ -])?(?:{parts})"
-        rf"|(?:{number})(?:(?:[ -]| and )(?:{number}))*))\b"
-    )
-
-
-STARTS = {language: re.compile(_start(language)) for language in ("", *NUMBERS_OF)}
-"""By language; without one, digits and times alone."""
-
-
-BEFORE = re.compile(
-    rf"(?:(?P<word>\b(?i:minus|negative|moins|menos|meno|минус)|マイナス){_SPACE}?)?"
-    r"(?P<minus>(?<![^\s(])[-–](?!\s))?"
-    r"(?P<money>[A-Z]{0,3}[$€£¥₹₽₩₺₪]|\b[A-Z]{3}|\bRs\.?|\bFr\.|\bkr\.?)?"
-    rf"{_SPACE}?(?P<bracket>\()?\Z"
-)
-POWER = re.compile(r"(⁻?[⁰¹²³⁴-⁹]{1,2})|\^(-?\d{1,2})(?!\d)")
-TIMES_TEN = re.compile(
-    rf"{_SPACE}?[×x·*⋅]{_SPACE}?10(?:\^(-?\d{{1,2}})(?!\d)|(⁻?[⁰¹²³⁴-⁹]{{1,2}}))"
-    r"|[eE]([+-]?\d{1,2})\b"
-)
-AND_A_HALF = re.compile(
-    rf"{_SPACE}?(?P<sign>[{_SIGNS}])|[ -](?P<top>\d)/(?P<below>[2-9]|1[0-6])(?![\d/])"
-    r"| and an? (?P<word>half|quarter|third)\b"
-)
-OF = re.compile(r" (?:of|the|der|des|de|du|den|aller|di|del|della|dei|delle|degli|la|los|las)\b")
-NTH = re.compile(r"(?:st|nd|rd|th)\b")
-_POINTS = (
-    r"percent(?:age)?[ -]points?|Prozentpunkte?n?|points? de pourcentage|puntos? porcentual(?:es)?"
-    r"|punt[io] percentual[ei]|pontos? percentua(?:l|is)|procentpoint|pp\b"
-    r"|(?P<basis>basis points?|Basispunkte?n?|bps\b)"
-)
-_PER_CENT = r"per cento?|pour cent|por ciento|por cento|per mille|pour mille|por mil"
-NEXT = re.compile(
-    rf"(?P<gap>{_SPACE}?-?(?:(?:de|di|von)[ ]|d')?)(?:(?P<points>(?i:{_POINTS}))"
-    r"|(?:(?P<whose>US|Australian|Canadian|Hong Kong|Singapore|Swiss|Indian)[ ])?"
-    r"(?P<square>(?i:square|sq\.?|cubic|cu\.?|quadrat|kubik|кв\.?|куб\.?)[ ]?(?=\w))?"
-    rf"(?P<word>(?i:{_PER_CENT})\b|%|‰|\(k\)|[°º]{NARROW}?[CF]\b|[°º℃℉]|[$€£¥₹₽₩₺₪]|{_LETTERS}))"
-)
-SQUARE = re.compile(
-    r"[²³]|(?<=[ckm]m)[23]\b|(?<=[\d ]m)[23]\b"
-    r"|[ ](?:carr[ée]s?|cuadrados?|quadrati?|quadrados?|cubes?|c[úu]bicos?|cubi)\b"
-)
-DEGREES = re.compile(rf"{_SPACE}?(Celsius|centigrade|C|Fahrenheit|F|Kelvin)\b", re.IGNORECASE)
-BELOW_ZERO = re.compile(r" below (?:zero|freezing)\b| unter null\b", re.IGNORECASE)
-PER = re.compile(
-    rf"(?:(?P<slash>/)|{_SPACE}(?:per|pro|par|por|al|all'|в){_SPACE}?)(?P<unit>{_LETTERS})"
-)
-OUT_OF = re.compile(r" (?:in|(?P<out>out of)) (?:every )?")
-ROW = re.compile(
-    rf"{_SPACE}?(?:(?P<range>[-–—]|to|bis|à|a|до)|,|/|and|or|und|oder|et|ou|y|o|e|и){_SPACE}?"
 )

@@ -15,8 +15,18 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from . import figure_words as forms
-from .text_terms import ORDINALS, tokens
+from .figure_words import (
+    CURRENCIES,
+    FRACTIONS,
+    MONEY_SCALES,
+    NARROW,
+    NUMBERS_OF,
+    SMALL_WORDS,
+    WITH_POINTS,
+    named,
+    plainly,
+)
+from .text_terms import ORDINALS, SPELLED_NUMBERS, tokens
 
 FIGURES_VERSION = "ragstone-figures/1"
 
@@ -133,16 +143,16 @@ class Style(NamedTuple):
 
 def style_of(text: str) -> Style:
     """The style, by the text's clear numbers, else by its small words or its script."""
-    plain = forms.plain(text)
-    marks = {mark for number in forms.DIGITS.findall(plain) if (mark := _clear_mark(number))}
-    words = set(forms.WORD.findall(plain[:LOOKED_AT].lower()))
-    hits = {language: len(words & small) for language, small in forms.SMALL_WORDS.items()}
+    plain = plainly(text)
+    marks = {mark for number in _DIGITS.findall(plain) if (mark := _clear_mark(number))}
+    words = set(_WORD.findall(plain[:LOOKED_AT].lower()))
+    hits = {language: len(words & small) for language, small in SMALL_WORDS.items()}
     language = max(hits, key=lambda name: hits[name])
     if marks:
         return Style(language, marks.pop() if len(marks) == 1 else None)
     if hits[language]:
-        return Style(language, "." if language in forms.WITH_POINTS else ",")
-    script = forms.SCRIPT.search(plain)
+        return Style(language, "." if language in WITH_POINTS else ",")
+    script = _SCRIPT.search(plain)
     return Style(language, None if script is None else "," if script["comma"] else ".")
 
 
@@ -157,9 +167,9 @@ def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
 
 @lru_cache(maxsize=1024)
 def _figures(text: str, style: Style) -> tuple[Figure, ...]:
-    plain = forms.plain(text)
+    plain = plainly(text)
     drafts: list[_Draft] = []
-    for number in forms.STARTS.get(style.language, forms.STARTS[""]).finditer(plain):
+    for number in _STARTS.get(style.language, _STARTS[""]).finditer(plain):
         if not drafts or number.start() >= drafts[-1].end:
             drafts.append(_draft(plain, number, style))
     for left, right in reversed(list(pairwise(drafts))):
@@ -216,9 +226,9 @@ def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
         draft = _in_digits(number, style)
     if draft.kind == "number":
         _powers(plain, draft)
-    before = forms.BEFORE.search(plain, max(0, start - REACH), start)
+    before = _BEFORE.search(plain, max(0, start - REACH), start)
     assert before is not None
-    money = forms.CURRENCIES.get((before["money"] or "").upper())
+    money = CURRENCIES.get((before["money"] or "").upper())
     if money and draft.kind == "number" and not number["words"]:
         draft.start, draft.kind = before.start("money"), money
         if before["bracket"] and plain.startswith(")", draft.end):
@@ -231,7 +241,7 @@ def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
         draft.start = before.start(minus)
         draft.numbers = [-amount for amount in draft.numbers]
     _take_unit(plain, draft)
-    cold = draft.kind.startswith(("degree", "number")) and forms.BELOW_ZERO.match(plain, draft.end)
+    cold = draft.kind.startswith(("degree", "number")) and _BELOW_ZERO.match(plain, draft.end)
     if cold:
         draft.numbers, draft.end = [-amount for amount in draft.numbers], cold.end()
     return draft
@@ -248,7 +258,7 @@ def _in_digits(number: re.Match[str], style: Style) -> _Draft:
     if " " in digits and style.decimal != "," and not digits.endswith(" 000"):
         digits = digits.partition(" ")[0]
         end = start + len(digits)
-    bare = forms.GAPS.sub("", digits).replace("٫", ".")
+    bare = _GAPS.sub("", digits).replace("٫", ".")
     marks = [mark for mark in bare if mark in ".,"]
     clear = "." if "٫" in digits else _clear_mark(bare)
     decimal = clear or style.decimal
@@ -267,12 +277,12 @@ def _clear_mark(digits: str) -> str | None:
     if not marks:
         return None
     last = marks[-1]
-    head, *_, tail = forms.GAPS.sub("", digits).replace(",", ".").split(".")
+    head, *_, tail = _GAPS.sub("", digits).replace(",", ".").split(".")
     if len(marks) == 1:
         return last if len(tail) != 3 or head[:1] in ("", "0") or len(head) > 3 else None
     if len(set(marks)) == 2:
         return last if marks.count(last) == 1 else None
-    return ("." if last == "," else ",") if forms.THREES.fullmatch(digits) else None
+    return ("." if last == "," else ",") if _THREES.fullmatch(digits) else None
 
 
 def _parts(*numbers: float) -> list[Meaning]:
@@ -283,7 +293,7 @@ def _clock(time: re.Match[str]) -> _Draft:
     """A time of day; in the first half of a day or in the second where nothing says which."""
     start, end = time.span()
     hour, minute = int(time["hour"]), int(time["minute"] or 0)
-    half = time["half"] or forms.HALVES.get(time.string[max(0, start - 2) : start])
+    half = time["half"] or _HALVES.get(time.string[max(0, start - 2) : start])
     if half:
         minutes = [60.0 * (hour % 12 + 12 * (half.lower() == "p")) + minute]
         start -= 0 if time["half"] else 2
@@ -299,16 +309,16 @@ def _clock(time: re.Match[str]) -> _Draft:
 def _in_words(number: re.Match[str], language: str) -> _Draft:
     """A number or a share in words; without a value if they are several."""
     written = number["words"].lower()
-    if written in forms.TIMES:
-        return _Draft(*number.span(), [forms.TIMES[written]], kind="clock")
+    if written in _TIMES:
+        return _Draft(*number.span(), [_TIMES[written]], kind="clock")
     *before, last = re.split("[ -]", written)
     if (
-        last in forms.FRACTIONS
-        and (before or forms.FRACTIONS[last] == 2)
+        last in FRACTIONS
+        and (before or FRACTIONS[last] == 2)
         and ORDINALS.keys().isdisjoint(before)
     ):
         top = _value(" ".join(before), language) or 1.0
-        return _Draft(*number.span(), [top / forms.FRACTIONS[last]], kind="fraction")
+        return _Draft(*number.span(), [top / FRACTIONS[last]], kind="fraction")
     value = 1.0 if last in ("a", "an") else _value(written, language)
     kind = "ordinal" if last in ORDINALS else "number"
     return _Draft(*number.span(), [] if value is None else [value], kind=kind)
@@ -316,29 +326,29 @@ def _in_words(number: re.Match[str], language: str) -> _Draft:
 
 def _value(words: str, language: str) -> float | None:
     if language != "en":
-        return forms.NUMBERS_OF[language].get(words)
+        return NUMBERS_OF[language].get(words)
     read = tokens(words)
     return float(read[0]) if len(read) == 1 and is_number(read[0]) else None
 
 
 def _powers(plain: str, draft: _Draft) -> None:
     """Take in what multiplies or adds to the digits: 10², 3.2×10⁶, 2½, 2 1/2."""
-    power = forms.POWER.match(plain, draft.end)
+    power = _POWER.match(plain, draft.end)
     if power and all(0 < base <= LARGEST_BASE for base in draft.numbers):
-        exponent = int((power[1] or power[2]).translate(forms.RAISED))
+        exponent = int((power[1] or power[2]).translate(_RAISED))
         draft.numbers = [base**exponent for base in draft.numbers]
         draft.end = power.end()
-    if times := forms.TIMES_TEN.match(plain, draft.end):
-        exponent = int((times[1] or times[2] or times[3]).translate(forms.RAISED))
+    if times := _TIMES_TEN.match(plain, draft.end):
+        exponent = int((times[1] or times[2] or times[3]).translate(_RAISED))
         draft.numbers = [number * 10.0**exponent for number in draft.numbers]
         draft.end = times.end()
-    elif more := forms.AND_A_HALF.match(plain, draft.end):
+    elif more := _AND_A_HALF.match(plain, draft.end):
         if more["sign"]:
             extra = unicodedata.numeric(more["sign"])
         elif more["top"]:
             extra = int(more["top"]) / int(more["below"])
         else:
-            extra = 1 / forms.FRACTIONS[more["word"].lower()]
+            extra = 1 / FRACTIONS[more["word"].lower()]
         draft.numbers = [number + extra for number in draft.numbers]
         draft.end = more.end()
 
@@ -351,21 +361,21 @@ POUND = 453.59237
 def _take_unit(plain: str, draft: _Draft) -> None:
     """Take in the scale and the unit that stand behind a number."""
     if draft.kind == "fraction":
-        draft.kind = "share" if forms.OF.match(plain, draft.end) else "number"
-    elif draft.kind == "number" and (nth := forms.NTH.match(plain, draft.end)):
+        draft.kind = "share" if _OF.match(plain, draft.end) else "number"
+    elif draft.kind == "number" and (nth := _NTH.match(plain, draft.end)):
         draft.kind, draft.end = "ordinal", nth.end()
     if draft.kind in ("ordinal", "share", "clock"):
         return
     money = draft.kind != "number"
-    while word := forms.NEXT.match(plain, draft.end):
+    while word := _NEXT.match(plain, draft.end):
         if word["points"]:
             draft.kind, draft.end = "points", word.end()
             draft.factor = 0.0001 if word["basis"] else 0.01
             return
         written, touches = word["word"], not word["gap"]
-        kind, factor, length = forms.named(written)
-        if money and written in forms.MONEY_SCALES:
-            kind, factor, length = "scale", forms.MONEY_SCALES[written], len(written)
+        kind, factor, length = named(written)
+        if money and written in MONEY_SCALES:
+            kind, factor, length = "scale", MONEY_SCALES[written], len(written)
         elif written in ("k", "K", "(k)", "M"):
             kind = "scale" if touches else ""
         elif written == "s" and touches and draft.numbers and draft.numbers[0] % 10 == 0:
@@ -385,10 +395,10 @@ def _take_unit(plain: str, draft: _Draft) -> None:
         draft.kind, draft.factor = kind, factor
         if kind == "length":
             _raise(plain, draft, word["square"])
-        elif kind == "degree" and (scale := forms.DEGREES.match(plain, draft.end)):
+        elif kind == "degree" and (scale := _DEGREES.match(plain, draft.end)):
             draft.kind, draft.end = f"degree {scale[1][0].lower()}", scale.end()
-        if per := forms.PER.match(plain, draft.end):
-            unit, size, length = forms.named(per["unit"])
+        if per := _PER.match(plain, draft.end):
+            unit, size, length = named(per["unit"])
             if unit and (per["slash"] or kind == "length"):
                 draft.kind, draft.factor = f"{draft.kind}/{unit}", draft.factor / size
                 draft.end = per.start("unit") + length
@@ -397,7 +407,7 @@ def _take_unit(plain: str, draft: _Draft) -> None:
 
 def _raise(plain: str, draft: _Draft, square: str | None) -> None:
     """Make an area or a volume of a length."""
-    raised = forms.SQUARE.match(plain, draft.end)
+    raised = _SQUARE.match(plain, draft.end)
     word = (square or (raised and raised[0]) or "").strip().lower()
     if not word:
         return
@@ -408,7 +418,7 @@ def _raise(plain: str, draft: _Draft, square: str | None) -> None:
 
 def _share_unit(between: str, left: _Draft, right: _Draft) -> None:
     """Give the numbers of a range or a row the unit that only one of them has."""
-    if (of := forms.OUT_OF.fullmatch(between)) and right.kind == left.kind == "number":
+    if (of := _OUT_OF.fullmatch(between)) and right.kind == left.kind == "number":
         small, large = left.numbers[:1], right.numbers[:1]
         if small and large and 0 < small[0] < large[0] and (of["out"] or large[0] <= 10):
             left.end, left.kind, left.numbers = right.end, "share", [small[0] / large[0]]
@@ -421,10 +431,10 @@ def _share_unit(between: str, left: _Draft, right: _Draft) -> None:
             left.numbers, left.end = [left.numbers[0] + right.numbers[0] / larger], right.end
             right.numbers, right.also = [], []
             return
-    row = forms.ROW.fullmatch(between)
+    row = _ROW.fullmatch(between)
     if not row or not left.numbers or not right.numbers:
         return
-    if row["range"] and right.kind == "number" and left.kind in forms.CURRENCIES.values():
+    if row["range"] and right.kind == "number" and left.kind in CURRENCIES.values():
         right.kind = left.kind
     if row["range"] and left.numbers[0] in YEARS and right.numbers[0] < 100:
         year = left.numbers[0] // 100 * 100 + right.numbers[0]
@@ -477,3 +487,98 @@ LARGE = 100_000
 
 LONGEST_NUMBER = 64
 """Characters of a number that may be given less finely; a float of 309 digits is infinite."""
+
+
+_RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
+_SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
+_SPACE = rf"[ {NARROW}\n]"
+_LETTERS = (
+    r"(?:[^\W\d_²³¹⁰-⁹¼-¾⅐-⅞]|[\u0300-\u036f\u064b-\u0670\u0900-\u0dff\u0e31-\u0e4e\u1000-\u109f])+"
+)
+_NUMBER = (
+    rf"\d{{1,3}}(?:['٬{NARROW}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?"
+    r"|\d{1,3}(?: \d{3})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*|\.\d+"
+)
+_DIGITS = re.compile(rf"(?<![\d.,])(?:{_NUMBER})")
+_GAPS = re.compile(rf"['٬ {NARROW}]")
+_THREES = re.compile(r"\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3}")
+_WORD = re.compile(r"[^\W\d_]+")
+_SCRIPT = re.compile(
+    r"(?P<comma>[\u0370-\u052f])"
+    r"|[\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
+)
+_HALVES = dict.fromkeys(("午前", "上午", "오전"), "a") | dict.fromkeys(
+    ("午後", "下午", "오후"), "p"
+)
+_TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
+
+
+def _start(language: str) -> str:
+    """What a figure begins with in a language: a time, digits, or number words."""
+    bare = r"[mM]\b|" if language == "en" else ""
+    half = rf"(?P<half>[apAP])(?:{bare}\.[mM]\b\.?)"
+    clock = r"(?P<clock>Uhr\b|o'clock\b|時(?!間)|시(?!간))"
+    tail = rf"{_SPACE}?(?:{half}|{clock})".replace("?P<half>", "").replace("?P<clock>", "")
+    known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
+    words = sorted(known, key=len, reverse=True)
+    number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"
+    openings = "".join(sorted({word[0] for word in (*words, *FRACTIONS, *_TIMES, *"adelmou")}))
+    parts = "|".join(FRACTIONS)
+    return (
+        rf"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?:(?:[:h時]|\.(?=\d\d{tail}))(?P<minute>[0-5]\d)"
+        rf"(?::[0-5]\d)?(?![\d:])|(?={tail}))(?:{_SPACE}?(?:{half}|{clock}))?"
+        r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
+        rf"|(?<![\d.,])(?:{_NUMBER})|(?P<sign>[{_SIGNS}])"
+        rf"|\b(?=[{openings}{openings.upper()}])(?P<words>(?i:{'|'.join(_TIMES)}"
+        r"|an?(?= (?:dozen|lakh|crore)\b)"
+        rf"|(?:(?:an?|one|eine?|une?|una?|die|la|{number})[ -])?(?:{parts})"
+        rf"|{number}(?:(?:[ -]| and ){number})*+))\b"
+    )
+
+
+_STARTS = {language: re.compile(_start(language)) for language in ("", "en", *NUMBERS_OF)}
+"""By language; without one, digits and times alone."""
+
+
+_BEFORE = re.compile(
+    rf"(?:(?P<word>\b(?i:minus|negative|moins|menos|meno|минус)|マイナス){_SPACE}?)?"
+    r"(?P<minus>(?<![^\s(])[-–](?!\s))?"
+    r"(?P<money>[A-Z]{0,3}[$€£¥₹₽₩₺₪]|\b[A-Z]{3}|\bRs\.?|\bFr\.|\bkr\.?)?"
+    rf"{_SPACE}?(?P<bracket>\()?\Z"
+)
+_POWER = re.compile(r"(⁻?[⁰¹²³⁴-⁹]{1,2})|\^(-?\d{1,2})(?!\d)")
+_TIMES_TEN = re.compile(
+    rf"{_SPACE}?[×x·*⋅]{_SPACE}?10(?:\^(-?\d{{1,2}})(?!\d)|(⁻?[⁰¹²³⁴-⁹]{{1,2}}))"
+    r"|[eE]([+-]?\d{1,2})\b"
+)
+_AND_A_HALF = re.compile(
+    rf"{_SPACE}?(?P<sign>[{_SIGNS}])|[ -](?P<top>\d)/(?P<below>[2-9]|1[0-6])(?![\d/])"
+    r"| and an? (?P<word>half|quarter|third)\b"
+)
+_OF = re.compile(r" (?:of|the|der|des|de|du|den|aller|di|del|della|dei|delle|degli|la|los|las)\b")
+_NTH = re.compile(r"(?:st|nd|rd|th)\b")
+_POINTS = (
+    r"percent(?:age)?[ -]points?|Prozentpunkte?n?|points? de pourcentage|puntos? porcentual(?:es)?"
+    r"|punt[io] percentual[ei]|pontos? percentua(?:l|is)|procentpoint|pp\b"
+    r"|(?P<basis>basis points?|Basispunkte?n?|bps\b)"
+)
+_PER_CENT = r"per cento?|pour cent|por ciento|por cento|per mille|pour mille|por mil"
+_NEXT = re.compile(
+    rf"(?P<gap>{_SPACE}?-?(?:(?:de|di|von)[ ]|d')?)(?:(?P<points>(?i:{_POINTS}))"
+    r"|(?:(?P<whose>US|Australian|Canadian|Hong Kong|Singapore|Swiss|Indian)[ ])?"
+    r"(?P<square>(?i:square|sq\.?|cubic|cu\.?|quadrat|kubik|кв\.?|куб\.?)[ ]?(?=\w))?"
+    rf"(?P<word>(?i:{_PER_CENT})\b|%|‰|\(k\)|[°º]{NARROW}?[CF]\b|[°º℃℉]|[$€£¥₹₽₩₺₪]|{_LETTERS}))"
+)
+_SQUARE = re.compile(
+    r"[²³]|(?<=[ckm]m)[23]\b|(?<=[\d ]m)[23]\b"
+    r"|[ ](?:carr[ée]s?|cuadrados?|quadrati?|quadrados?|cubes?|c[úu]bicos?|cubi)\b"
+)
+_DEGREES = re.compile(rf"{_SPACE}?(Celsius|centigrade|C|Fahrenheit|F|Kelvin)\b", re.IGNORECASE)
+_BELOW_ZERO = re.compile(r" below (?:zero|freezing)\b| unter null\b", re.IGNORECASE)
+_PER = re.compile(
+    rf"(?:(?P<slash>/)|{_SPACE}(?:per|pro|par|por|al|all'|в){_SPACE}?)(?P<unit>{_LETTERS})"
+)
+_OUT_OF = re.compile(r" (?:in|(?P<out>out of)) (?:every )?")
+_ROW = re.compile(
+    rf"{_SPACE}?(?:(?P<range>[-–—]|to|bis|à|a|до)|,|/|and|or|und|oder|et|ou|y|o|e|и){_SPACE}?"
+)
