@@ -244,9 +244,10 @@ def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
 
     Of those that both hold once, at least five; 0 if the sentence holds less than .8 of them all.
     """
-    own, its = ([stem for word in one if (stem := stem_or_none(word))] for one in (words, sentence))
-    mine, theirs = Counter(own), Counter(its)
-    places = [its.index(stem) for stem in mine if mine[stem] == theirs[stem] == 1]
+    mine = Counter(filter(None, map(stem_or_none, words)))
+    its = [stem for word in sentence if (stem := stem_or_none(word))]
+    theirs, place = Counter(its), {stem: number for number, stem in enumerate(its)}
+    places = [place[stem] for stem in mine if mine[stem] == theirs[stem] == 1]
     if len(mine.keys() & theirs) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
         return 0.0
     return sum(left > right for left, right in pairwise(places)) / (len(places) - 1)

@@ -57,6 +57,7 @@ SAME = [
     ("He saved in a 401k plan.", "He saved in a 401(k) plan."),
     ("The trip takes 1 hour 30 minutes.", "The trip takes 90 minutes."),
     ("The trip takes 1h30.", "The trip takes 90 minutes."),
+    ("It took 3 hours 48 minutes.", "It took 228 minutes."),
     ("A dozen eggs broke.", "12 eggs broke."),
     ("Some 3 in 4 voters agreed.", "Some 75% of voters agreed."),
     ("It fell to 5 below zero.", "It fell to −5."),

@@ -31,18 +31,18 @@ SMALL_WORDS = {
 
 def _numbers(language: str, ones: str, small: str, tens: str) -> dict[str, float]:
     """The numbers from 2 to 99 that a language makes of ones and tens."""
-    found = {word: float(number) for number, word in enumerate(small.split(), 2)}
+    numbers = {word: float(number) for number, word in enumerate(small.split(), 2)}
     for ten, word in enumerate(tens.split(), 2):
-        found[word] = 10.0 * ten
-        for one, unit in enumerate(ones.split(), 1):
+        numbers[word] = 10.0 * ten
+        for digit, unit in enumerate(ones.split(), 1):
             made = {
                 "de": f"{unit}und{word}",
                 "fr": f"{word}-{unit}",
                 "es": f"veinti{unit}" if ten == 2 else f"{word} y {unit}",
-                "it": f"{word[:-1] if one in (1, 8) else word}{unit}",
+                "it": f"{word[:-1] if digit in (1, 8) else word}{unit}",
             }
-            found[made[language]] = 10.0 * ten + one
-    return found
+            numbers[made[language]] = 10.0 * ten + digit
+    return numbers
 
 
 NUMBERS_OF = {

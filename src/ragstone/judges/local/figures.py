@@ -86,8 +86,8 @@ class Figure:
         """Whether it is an amount in digits, or in words above ten or of a share."""
         digits = any(map(str.isdecimal, self.text))
         return any(
-            one.kind != "part" if digits else one.kind == "share" or one.value > FIGURE_OF_SPEECH
-            for one in self.meanings
+            kind != "part" if digits else kind == "share" or value > FIGURE_OF_SPEECH
+            for kind, value, _ in self.meanings
         )
 
     def agrees(self, other: "Figure") -> bool:
@@ -105,16 +105,16 @@ class Figure:
 
 def by_value(known: Iterable[Figure]) -> dict[str, list[Figure]]:
     """Figures by each of their values, for ``those_like``."""
-    found: dict[str, list[Figure]] = defaultdict(list)
+    figures_of: dict[str, list[Figure]] = defaultdict(list)
     for figure in known:
         for key in _keys(figure):
-            found[key].append(figure)
-    return found
+            figures_of[key].append(figure)
+    return figures_of
 
 
 def those_like(figure: Figure, known: Mapping[str, Sequence[Figure]]) -> list[Figure]:
     """The known figures that agree with one."""
-    return [one for key in _keys(figure) for one in known.get(key, ()) if one.agrees(figure)]
+    return [like for key in _keys(figure) for like in known.get(key, ()) if like.agrees(figure)]
 
 
 def _keys(figure: Figure) -> set[str]:
@@ -130,7 +130,7 @@ def unknown_figures(claim: str, contexts: Sequence[str]) -> list[str]:
     return [
         figure.text
         for figure in figures(claim)
-        if figure.is_exact and not any(one.agrees(figure) or one.rounds(figure) for one in known)
+        if figure.is_exact and not any(like.agrees(figure) or like.rounds(figure) for like in known)
     ]
 
 
@@ -390,7 +390,7 @@ def _take_unit(plain: str, draft: _Draft) -> None:
             kind += f" {whose[:2].lower()}"
         if kind == "pound" and written.isalpha():
             draft.also += [
-                Meaning("mass", one.number * POUND, one.number) for one in draft.meanings(draft)
+                Meaning("mass", number * POUND, number) for _, _, number in draft.meanings(draft)
             ]
         draft.kind, draft.factor = kind, factor
         if kind == "length":
