@@ -15,12 +15,16 @@ from typing import Literal
 from ragstone.judges.local.sentences import (
     CITATION,
     GERMAN_MONTHS,
+    GREEK,
+    GREEK_STOPS,
+    HOLDS_WORD,
     MARK,
     NEWLINE,
     NEXT,
     NEXT_WORD,
     ONE_LINE,
     OPENERS,
+    OTHER_STOPS,
     STOP,
     after_mark,
     continues,
@@ -47,22 +51,23 @@ _LINE_MARK = 8
 
 _LONGEST_CLOSING = 200
 
-_ASCII, _OTHER = ".!?…", "。！？｡।॥؟۔։።។။"
+_ASCII, _OTHER = ".!?…", OTHER_STOPS
 _CITATION_BEGUN = (
     r"\[(?:\^?[\d\s,;–-]*+|D[a-z]{0,3}|Data:[^\]\n]{0,200}|c[a-z ]{0,14}|n[a-z ]{0,4}\d{0,3})"
 )
 _UNFINISHED = re.compile(
-    rf"[{_ASCII}{_OTHER}](?:"
+    rf"[{_ASCII}{_OTHER}{GREEK_STOPS}](?:"
     rf"(?<=[{_ASCII}])(?<![{_ASCII}]{{2}})[{_ASCII}]*+[\"'”’»›)\]}}*_]*+"
-    rf"|(?<=[{_OTHER}])(?<![{_OTHER}]{{2}})[{_OTHER}]*+[\"'”’»›)\]」』】》）]*+)"
+    rf"|(?<=[{_OTHER}])(?<![{_OTHER}]{{2}})[{_OTHER}]*+[\"'”’»›)\]」』】》）]*+"
+    rf"|(?<={GREEK}[{GREEK_STOPS}])[\"”»)]*+)"
     rf"(?:[ ]?{CITATION})*+[ ]?(?:{_CITATION_BEGUN})?\Z"
+    r"|<(?:[bB](?:[rR] ?/?)?)?\Z"
 )
-"""A stop at the end of the text that has come, and what may still come to belong to it."""
+"""A stop at the end of the text that has come, or a begun one, and what may still belong to it."""
 
-_WORD = re.compile(r"[^\W_]")
 _THING = re.compile(r"\S")
 _LINE_BREAK = re.compile(f"[{NEWLINE}]")
-_STOP_OR_BREAK = re.compile(f"[{_ASCII}{_OTHER}{NEWLINE}]")
+_STOP_OR_BREAK = re.compile(f"[{_ASCII}{_OTHER}{GREEK_STOPS}>{NEWLINE}]")
 _ROW = re.compile(r"[ \t]*\|")
 _DASHES_BEGUN = re.compile(r"[ \t|:-]*")
 _DASHES = re.compile(rf"[ \t|:]*-[-:| \t]*(?=[{NEWLINE}]|\Z)")
@@ -265,7 +270,7 @@ class SentenceBoundaries:
         if not over:
             return False
         first = self._first(block, end)
-        if block.worded or _WORD.search(self._text, max(first, 0), end):
+        if block.worded or HOLDS_WORD.search(self._text, max(first, 0), end):
             self._tell(first, len(self._text[:end].rstrip()), "sentence")
         self._at = end
         return True
@@ -315,7 +320,7 @@ class SentenceBoundaries:
         after = mark.end() if mark else block.start
         thing = _THING.search(self._text, after, end)
         seen = end - thing.start() if thing else 0
-        known = seen >= _LINE_MARK and _WORD.search(self._text, after, end) is not None
+        known = seen >= _LINE_MARK and HOLDS_WORD.search(self._text, after, end) is not None
         if (known and seen >= _FIRST_WORD) or not self._doubts(block.thing):
             block.first = after_mark(self._text, block.start, end)
             return True
@@ -342,7 +347,7 @@ class SentenceBoundaries:
                 return False
             block.scan = stop.end()
             if ends:
-                if block.worded or _WORD.search(text, max(first, 0), stop.end()):
+                if block.worded or HOLDS_WORD.search(text, max(first, 0), stop.end()):
                     self._tell(first, stop.end(), "sentence")
                 block.first = first = stop.end()
                 block.worded = False
@@ -358,7 +363,7 @@ class SentenceBoundaries:
         readings = (False, True) if sure is None else (sure,)
         following = NEXT.match(text, stop.end(), end)
         place = following.end() if following else stop.end()
-        open_ended = not over and text[stop.start()] in _ASCII
+        open_ended = not over and text[stop.start()] in _ASCII + GREEK_STOPS
         verdicts = set[bool]()
         if not open_ended or place < end:
             rests = _continuations(text, place, end) if open_ended else ("",)
@@ -404,7 +409,7 @@ class SentenceBoundaries:
                 if block.start >= 0:
                     block.one_line = ONE_LINE.match(self._text, block.start) is not None
                 first = max(block.first, 0)
-                block.worded |= _WORD.search(self._text, first, max(first, cut)) is not None
+                block.worded |= HOLDS_WORD.search(self._text, first, max(first, cut)) is not None
                 block.first -= cut
             block.start -= cut
             block.thing -= cut

@@ -26,7 +26,7 @@ from ragstone.guard.guard_input import Answered, ReadContexts
 from ragstone.guard.new_facts import AnswerSoFar
 from ragstone.judges.judge import STRINGS
 from ragstone.judges.local.claims_and_evidence import LocatedClaim, Passages, claim_of
-from ragstone.judges.local.sentences import Sentence, each_sentence
+from ragstone.judges.local.sentences import Sentence, each_sentence, trimmed
 from ragstone.judges.local.text_terms import terms
 
 from .sentence_boundaries import Boundary, SentenceBoundaries, UnitKind
@@ -106,9 +106,7 @@ class StreamUnit:
     def sentences(self) -> Iterator[Sentence]:
         """Its sentences, by their places in ``text``."""
         if self.kind == "sentence":
-            said = self.text[self.said :].strip()
-            start = self.text.index(said, self.said)
-            yield Sentence(said, start, start + len(said))
+            yield trimmed(self.text, self.said, len(self.text))
         elif self.kind != "rest":
             yield from each_sentence(self.text, self.lower_case_only)
 

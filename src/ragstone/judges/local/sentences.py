@@ -50,36 +50,37 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
         lower_case_only = text.islower()
     for start, end in _blocks(text):
         for first, last in _split(text, start, end, lower_case_only):
-            sentence = _trimmed(text, first, last)
-            if _HOLDS_WORD.search(sentence.text) is not None:
-                yield sentence
+            if HOLDS_WORD.search(text, first, last) is not None:
+                yield trimmed(text, first, last)
 
 
+OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿"
+"""Full stops that need no space behind them."""
+
+GREEK_STOPS = ";\u037e·\u0387"
 NEWLINE = "\n\r\u2028\u2029\x85\x0b\x0c"
 _LINE = re.compile(f"[^{NEWLINE}]+")
 _LINE_BREAKS = re.compile(r"(?:\s|<br ?/?>)*", re.IGNORECASE)
 _LAST_BREAK = re.compile(r"<br ?/?>\Z", re.IGNORECASE)
-_HOLDS_WORD = re.compile(r"[^\W_]")
+HOLDS_WORD = re.compile(r"(?!(?<=<)br ?/?>|(?<=<b)r ?/?>)[^\W_]", re.IGNORECASE)
 _SPACE = re.compile(r"\s*")
 MARK = re.compile(r"(?:[ \t]*(?:[-*+•·▪◦‣–—]|>|#{1,6}|\(?\d{1,2}[.)]|\(?[a-z]\))(?=[ \t]))+")
 _STRUCTURE = re.compile(r"[ \t]*(?:[-*+•·▪◦‣–—>][ \t]|#{1,6}[ \t]|\||\(?\d{1,2}[.)][ \t]|```)")
 ONE_LINE = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\||```)")
-_LINE_END = re.compile(r"[.!?…:;。！？｡।॥؟۔։።។။][\"'”’»)\]*_]{0,12}[ \t]{0,12}\Z")
+_LINE_END = re.compile(rf"[.!?…:{OTHER_STOPS}{GREEK_STOPS}][\"'”’»)\]*_]{{0,12}}[ \t]{{0,12}}\Z")
 _WRAPPED = range(45, 121)
 
 CITATION = (
     r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
 )
-OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿"
-"""Full stops that need no space behind them."""
-
-GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][;\u037e]\Z")
+GREEK = r"[\u0370-\u03ff\u1f00-\u1fff]"
+GREEK_QUESTION = re.compile(rf"{GREEK}[;\u037e]\Z")
 STOP = re.compile(
     # The first character is of one set, for which re searches five times as fast.
-    rf"[.!?…{OTHER_STOPS};\u037e·\u0387<](?:"
+    rf"[.!?…{OTHER_STOPS}{GREEK_STOPS}<](?:"
     rf"(?<=[.!?…])(?<![.!?…]{{2}})[.!?…]*+[\"'”’»›)\]}}*_]*+(?:[ ]?{CITATION})*+(?=\s|\Z)"
     rf"|(?<=[{OTHER_STOPS}])[{OTHER_STOPS}]*+[\"'”’»›)\]」』】》）]*+(?:[ ]?{CITATION})*+"
-    r"|(?<=[\u0370-\u03ff\u1f00-\u1fff][;\u037e·\u0387])[\"”»)]*+(?=\s|\Z)"
+    rf"|(?<={GREEK}[{GREEK_STOPS}])[\"”»)]*+(?=\s|\Z)"
     r"|(?<=<)[bB][rR] ?/?>)"
 )
 _BEFORE = re.compile(r"[^\s(\[{\"'“‘«/]{0,24}\Z")
@@ -151,7 +152,7 @@ def continues(text: str, start: int, line_start: int, end: int, first: int, last
 
 def after_mark(text: str, start: int, end: int) -> int:
     mark = MARK.match(text, start, end)
-    if mark is None or _HOLDS_WORD.search(text, mark.end(), end) is None:
+    if mark is None or HOLDS_WORD.search(text, mark.end(), end) is None:
         return start
     if text[mark.end() - 1] == "." and _is_german_date(text, mark.end(), end):
         return start
@@ -232,7 +233,8 @@ def _is_german_date(text: str, place: int, end: int) -> bool:
     return word is not None and word.group().lower() in GERMAN_MONTHS
 
 
-def _trimmed(text: str, first: int, last: int) -> Sentence:
+def trimmed(text: str, first: int, last: int) -> Sentence:
+    """The sentence without white space and `<br>` at its ends."""
     start = _LINE_BREAKS.match(text, first, last).end()  # type: ignore[union-attr]
     piece = text[start:last].rstrip()
     while piece.endswith(">") and (tag := _LAST_BREAK.search(piece)):
