@@ -41,7 +41,7 @@ def lay(
     examples = pl.DataFrame(
         {"example_id": [f"e{at}" for at in range(n)], "system": list(systems or "s" * n),
          "retrieved": contexts or [1] * n, "best_grade": grades or [None] * n,
-         "first_reference": [reference] * n, "claims": [claims] * n},
+         "first_reference": [reference] * n, "n_claims": [claims] * n},
         schema_overrides={"retrieved": pl.UInt32, "best_grade": pl.Int32},
     )  # fmt: skip
     rows = [

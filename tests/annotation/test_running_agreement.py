@@ -78,7 +78,7 @@ def test_before_the_interval_is_for_one_look_with_a_caution() -> None:
     one, plain = only(labels_so_far(table)), agreement_of(table, resamples=1000)[0]
     assert one.kappa.interval == plain.coefficients["cohen_kappa"].interval
     assert code_of(one.kappa) == "looked_at_again"
-    assert "from 50 on (49 so far)" in explain(one.kappa.caution or "")
+    assert "from 50 labels on (49 so far)" in explain(one.kappa.caution or "")
 
 
 def test_where_nearly_all_is_the_same_the_interval_is_for_one_look() -> None:

@@ -34,7 +34,7 @@ ROWS = pl.DataFrame({
     "reason answer_outcome": [None, None, "no_answer", None, None],
 })  # fmt: skip
 FIELDS = {"topic": ["sea", "sea", "land", "land", "sea"], "lang": ["en", "de", "en", "de", "de"]}
-STAGES = ["unsupported", "no_fault", None, "incomplete", "other"]
+STAGES = ["unsupported", "no_fault", None, "wrong", "no_answer"]
 FIVE: Any = SimpleNamespace(
     rows=ROWS,
     metrics=["mrr", "answer_outcome"],
@@ -78,10 +78,10 @@ def kept(query: str, pinned: str = "") -> str:
         ("status=mrr:missing", "d"),
         ("outcome=wrong", "ae"),
         ("outcome=wrong&outcome=partial", "ade"),
-        ("stage=short", "ade"),
+        ("stage=bad", "ade"),
         ("stage=no_fault", "b"),
-        ("stage=short&stage=no_fault", "abde"),
-        ("stage=incomplete&stage=other", "de"),
+        ("stage=bad&stage=no_fault", "abde"),
+        ("stage=wrong&stage=no_answer", "de"),
         ("reason=judge_failed", "d"),
         ("reason=judge_failed&reason=no_answer", "cd"),
         ("labels=differ", "bd"),

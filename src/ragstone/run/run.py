@@ -250,7 +250,7 @@ class Run(Displayable):
         return rows.drop("ask", "status")
 
     def claim_counts(self, shards: Collection[int] | None = None) -> pl.DataFrame:
-        """How many claims each answer makes: ``example_id`` and ``claims``, 0 for none.
+        """How many claims each answer makes: ``example_id`` and ``n_claims``, 0 for none.
 
         Args:
             shards: Only these pieces of the data; by default all.
@@ -260,11 +260,11 @@ class Run(Displayable):
             "ledger", ask, pl.col("status") == "ok", columns=["example_id", *keys], shards=shards
         ).unique("example_id", keep="first", maintain_order=True)  # Who was asked first decides.
         if not self.folder.has("claims"):
-            return lines.select("example_id", claims=0)
+            return lines.select("example_id", n_claims=0)
         rows = self.folder.read("claims", ask, columns=keys, shards=shards)
-        counts = rows.group_by(keys).agg(claims=pl.len())
+        counts = rows.group_by(keys).agg(n_claims=pl.len())
         counted = lines.join(counts, on=keys, how="left", maintain_order="left")
-        return counted.select("example_id", pl.col("claims").fill_null(0))
+        return counted.select("example_id", pl.col("n_claims").fill_null(0))
 
     def excerpt(self, examples: Collection[str]) -> Excerpt:
         """The tables for some examples alone, read without the rest; unknown ids are left out."""

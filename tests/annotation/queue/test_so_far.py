@@ -99,7 +99,7 @@ def test_agreement_of_an_unfinished_queue_says_that_labels_are_still_coming(tmp_
     label(queue, "ben", 9)
     (note,) = agreement(tmp_path / FILE).labels.notes
     assert explain(note).startswith("first: people have 1 item still to label.")
-    assert "misled" in explain(note)
+    assert "mislead" in explain(note)
     assert read_label_table(f"{tmp_path / FILE}#first").notes == (note,)
     label(queue, "ben", 1)
     assert agreement(tmp_path / FILE).labels.notes == ()

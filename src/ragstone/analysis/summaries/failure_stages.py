@@ -41,7 +41,7 @@ JUDGED_BY = (OUTCOME, COVERAGE, *SUPPORT)
 """The metrics that tell whether an answer looks bad: the outcome, or the coverage in a run without
 it, and the first of ``SUPPORT`` that has a value."""
 
-BOUND = 0.4 + 0.2 / pl.col("claims")
+BOUND = 0.4 + 0.2 / pl.col("n_claims")
 """From which probability on claims look supported: a single one has to be more certain."""
 
 
@@ -69,7 +69,7 @@ STAGES: tuple[FailureStage, ...] = (
     FailureStage("retrieved_too_low", ("mrr",), pl.col("mrr") < 1),
     FailureStage("not_used", ("context_utilization",), pl.col("context_utilization") == 0),
     FailureStage("contradicted", ("contradiction",), pl.col("contradiction") == 1),
-    FailureStage("unsupported", ("faithfulness",), pl.col("support") < BOUND, bad=True),
+    FailureStage("unsupported", ("faithfulness",), pl.col("supported") < BOUND, bad=True),
     FailureStage(
         "bad_reference",
         ("reference_contradiction", "faithfulness"),
@@ -193,7 +193,7 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     Args:
         examples: As ``retrieval`` gives them: ``example_id``, ``system``, how many contexts were
             ``retrieved``, null if it does not retrieve, the ``best_grade`` of its judged context
-            ids, null if there are none, the ``first_reference``, and how many ``claims`` the answer
+            ids, null if there are none, the ``first_reference``, and how many claims, ``n_claims``, the answer
             makes.
         scores: Of the metrics that tell.
 
@@ -222,8 +222,8 @@ def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     rows = rows.with_columns(pl.coalesce(OUTCOME, by_coverage).alias(OUTCOME))
     silent = pl.col(OUTCOME) == "dont_know"
     rows = rows.with_columns(
-        support=pl.when(
-            pl.col("claims") > 0,
+        supported=pl.when(
+            pl.col("n_claims") > 0,
             pl.col("retrieved").is_not_null(),  # Where nobody retrieves, nothing can support.
         ).then(pl.coalesce(SUPPORT)),
         reference_answers=pl.when(silent).then(
@@ -235,14 +235,14 @@ def _laid(rows: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     for one in reversed(STAGES):
         stage = pl.when(one.fails).then(pl.lit(one.code)).otherwise(stage)
     good = pl.when(pl.col(OUTCOME) == "partial").then(pl.lit(PARTIAL)).otherwise(pl.lit(NO_FAULT))
-    judged = pl.any_horizontal(pl.col(OUTCOME, "support").is_not_null())
+    judged = pl.any_horizontal(pl.col(OUTCOME, "supported").is_not_null())
     wrong = pl.when(pl.col(OUTCOME) == "wrong").then(0.6 - 0.1 * coverage.fill_null(0))
     return rows.select(
         "example_id",
         "system",
         *(one.fails.alias(one.code) for one in STAGES),
         stage=pl.when(judged).then(pl.when(bad).then(stage).otherwise(good)),
-        doubt=pl.max_horizontal(BOUND - pl.col("support"), wrong),
+        doubt=pl.max_horizontal(BOUND - pl.col("supported"), wrong),
         unsupported_claim=pl.coalesce(pl.col(UNSUPPORTED_CLAIM) == 1, pl.col("faithfulness") < 1),
     )
 

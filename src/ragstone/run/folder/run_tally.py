@@ -16,7 +16,6 @@ from ragstone.data import Example, violations
 from ragstone.judgements import ASKS, Relevance, Similarity
 from ragstone.judges import Judge, fingerprint
 from ragstone.judges.judge import LOCAL, NO_TEXT, OF_NO_USE
-from ragstone.judges.local.response_type import language_of
 from ragstone.run.calls.journal_reader import served, totals
 from ragstone.run.settings import TEXT_ASKS, ModelNames, RunSettings
 
@@ -134,6 +133,9 @@ class RunTally:
         local = ledger.filter(pl.col("judge").str.starts_with(LOCAL) & (pl.col("status") == "ok"))
         read = "question" if {*local["ask"]} <= {Relevance.name} else "answer"
         texts = examples.filter(pl.col("id").is_in(local["example_id"].implode()))[read]
+        # Opening a run needs no judge, whose tables take a tenth of a second to load.
+        from ragstone.judges.local.response_type import language_of
+
         self.languages.update(language_of(text) or "" for text in texts.drop_nulls())
 
     def join(self, counted: Counted) -> None:

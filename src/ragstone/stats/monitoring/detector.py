@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import xlogy
 
 from ragstone.core.errors import InputError
 from ragstone.stats.weights_and_groups import Floats
@@ -396,4 +395,9 @@ def fall_place(scores: ArrayLike, probabilities: ArrayLike) -> FallPlace:
 def _fit(n: Floats, good: Floats) -> Floats:
     """The logarithm of the likelihood of zeros and ones at their own mean."""
     mean = np.clip(good / n, 0, 1)
-    return np.asarray(n * (xlogy(mean, mean) + xlogy(1 - mean, 1 - mean)))
+    return np.asarray(n * (_times_log(mean) + _times_log(1 - mean)))
+
+
+def _times_log(share: Floats) -> Floats:
+    """``x log x``, which is 0 at 0."""
+    return share * np.log(np.where(share > 0, share, 1.0))
