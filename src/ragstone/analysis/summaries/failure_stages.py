@@ -193,8 +193,8 @@ def laid(examples: pl.DataFrame, scores: pl.DataFrame) -> pl.DataFrame:
     Args:
         examples: As ``retrieval`` gives them: ``example_id``, ``system``, how many contexts were
             ``retrieved``, null if it does not retrieve, the ``best_grade`` of its judged context
-            ids, null if there are none, the ``first_reference``, and how many claims, ``n_claims``, the answer
-            makes.
+            ids, null if there are none, the ``first_reference``, and the number of the answer's
+            claims, ``n_claims``.
         scores: Of the metrics that tell.
 
     Returns:
