@@ -26,7 +26,6 @@ from ragstone.judgements import (
 )
 from ragstone.judges import LEDGER, Block, Filled, Judge
 from ragstone.judges.judge import HUMAN
-from ragstone.judges.rules import PARTS, decide_parts
 from ragstone.run.calls.journal_reader import Entry, entries
 from ragstone.run.folder.folder import Folder, of_no_example
 
@@ -221,6 +220,9 @@ def _put(
     ask: str, block: Block, judges: Sequence[Judge], holds: Mapping[str, pl.Series]
 ) -> tuple[list[Filled], list[int]]:
     """Ask the judges in turn, each about open examples; returns also those left open by all."""
+    # Opening a run needs no judge, whose tables take a tenth of a second to load.
+    from ragstone.judges.rules import PARTS, decide_parts
+
     open_rows = holds[ask].arg_true().to_list()
     filled: list[Filled] = []
     for_people: list[int] = []
