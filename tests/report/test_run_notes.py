@@ -131,5 +131,5 @@ def test_where_no_local_judge_judged_no_language_is_told(tmp_path: Path) -> None
     ],
 )
 def test_three_languages_are_named_and_the_others_summed(languages: str, said: str) -> None:
-    note = reason("measured_on_english", languages=languages, questions=True, phrases=False)
+    note = reason("measured_on_english", languages=languages, questions=True, by_phrases=False)
     assert words(note) == f"The local judge was measured on English; {said}"

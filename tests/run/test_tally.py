@@ -206,7 +206,7 @@ def test_a_tenth_in_languages_that_are_not_english_is_remarked(
     )
     assert codes(found) == ([] if told is None else ["measured_on_english"])
     if found:
-        assert facts(found) == {"languages": told, "questions": "False", "phrases": "True"}
+        assert facts(found) == {"languages": told, "questions": "False", "by_phrases": "True"}
 
 
 def judged_in(judge: str, *asks: str) -> RunTally:

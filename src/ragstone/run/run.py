@@ -14,7 +14,7 @@ from ragstone.core.errors import InputError, MissingDependency, UnknownName
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Displayable, Renamed, argument, call, noticed, throughout
 from ragstone.core.remote_files import is_url
-from ragstone.judgements import KINDS, Tables
+from ragstone.judgements import KINDS, Claim, Tables
 
 from .calls.journal_reader import Entry
 from .corrections.correction import NOTHING, Store
@@ -255,13 +255,13 @@ class Run(Displayable):
         Args:
             shards: Only these pieces of the data; by default all.
         """
-        keys, ask = ["shard", "judge", "subject"], pl.col("ask") == "claims"
+        keys, ask = ["shard", "judge", "subject"], pl.col("ask") == Claim.name
         lines = self.folder.read(
             "ledger", ask, pl.col("status") == "ok", columns=["example_id", *keys], shards=shards
         ).unique("example_id", keep="first", maintain_order=True)  # Who was asked first decides.
-        if not self.folder.has("claims"):
+        if not self.folder.has(Claim.name):
             return lines.select("example_id", n_claims=0)
-        rows = self.folder.read("claims", ask, columns=keys, shards=shards)
+        rows = self.folder.read(Claim.name, ask, columns=keys, shards=shards)
         counts = rows.group_by(keys).agg(n_claims=pl.len())
         counted = lines.join(counts, on=keys, how="left", maintain_order="left")
         return counted.select("example_id", pl.col("n_claims").fill_null(0))

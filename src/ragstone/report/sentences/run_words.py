@@ -321,7 +321,7 @@ def _measured_on_english(facts: Facts) -> str:
     (most, where), *more = [(percent(share, 0), where) for share, where in parts]
     text = ", ".join([f"{most} of these {of} are {where}", *map(" ".join, more)])
     said = f"The local judge was measured on English; {text}."
-    if facts["phrases"] != "True":
+    if facts["by_phrases"] != "True":
         return said
     return f"{said} Of “not in the documents” it knows only plain phrases there."
 

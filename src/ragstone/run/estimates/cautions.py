@@ -231,7 +231,7 @@ def _of_languages(tally: RunTally) -> Iterator[str]:
             "measured_on_english",
             languages="\n".join(f"{share:.4f}={name}" for share, name in others if share >= RARE),
             questions=asks <= {Relevance.name},
-            phrases=Response.name in asks,
+            by_phrases=Response.name in asks,
         )
 
 
