@@ -104,31 +104,27 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 
 @pytest.mark.kill
-def test_a_run_in_which_everything_dies_once_has_the_same_bytes(
-    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path
+@pytest.mark.parametrize("nodes_die", [False, True])
+def test_a_run_in_which_something_dies_has_the_same_bytes(
+    ray_cluster: Any, alone: tuple[Path, Path], tmp_path: Path, *, nodes_die: bool
 ) -> None:
+    """A worker and then the run; or a node, and then another that only falls silent."""
     data, whole = alone
     out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     run = begin(data, out, *engine)
-
-    def judged(shards: int) -> None:
-        until(lambda: run.poll() is not None or kept(out) >= shards)
-        assert kept(out) < SHARDS
-
-    judged(3)
-    nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
-    judged(7)
-    ray_cluster.add()
-    ray_cluster.remove()
-    ray_cluster.remove()
-    ray_cluster.add()
-    judged(11)
-    ray_cluster.silence()
-    ray_cluster.add()
-    judged(15)
-    nodes_of.kill(run.pid)
-    end(run, -9)
-    said = end(begin(data, out, *engine))
+    until(lambda: run.poll() is not None or kept(out) >= 3)
+    assert kept(out) < SHARDS
+    if nodes_die:
+        ray_cluster.remove()
+        ray_cluster.silence()
+        ray_cluster.add()
+        ray_cluster.add()
+    else:
+        nodes_of.kill(nodes_of.processes("ray::RagstoneWorker", ray_cluster.address)[0])
+        nodes_of.kill(run.pid)
+        end(run, -9)
+        run = begin(data, out, *engine)
+    said = end(run)
     assert "ray" not in said.lower()
     assert content(out) == content(whole)
 
