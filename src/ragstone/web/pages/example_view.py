@@ -435,11 +435,13 @@ def correct_judgement(
         return run_example_page(place, asked, conflict=CHANGED, status=412)
     reason = form.get(f"why {pressed.about}", "").strip()
     ask, unit, seen = pressed.ask, pressed.unit, pressed.seen or None
+    contexts = dossier(run, example).example.contexts or ()
     try:
         if pressed.say == UNDO:
             run.undo_correction(example, ask, unit=unit, author=author, reason=reason, seen=seen)
         else:
-            said = said_by_button(pressed, form.get(f"text {pressed.about}", ""))
+            text = form.get(f"text {pressed.about}", "")
+            said = said_by_button(pressed, text, contexts)
             why = reason or NO_REASON
             run.correct(example, ask, said, unit=unit, author=author, reason=why, seen=seen)
     except CorrectionConflict as error:
@@ -447,7 +449,6 @@ def correct_judgement(
     # The table is going to be looked at next.
     key = ("rows", *place.stamp(asked.names["run"]))
     place.later.get(key, lambda: example_rows(run).rows, patience=0)
-    contexts = dossier(run, example).example.contexts or ()
     now = Corrections(run.correctable(example), contexts).get(pressed.about)
     # On which contexts a verdict rests is asked next.
     asks = pressed.about if now and now.rests and pressed.say != UNDO else None

@@ -242,12 +242,25 @@ def read_button(text: str) -> Pressed:
     return Pressed(fields["seen"], ask, unit if mark else None, fields["say"])
 
 
-def said_by_button(pressed: Pressed, text: str) -> Mapping[str, object]:
-    """What a person says with a button, by column."""
+def said_by_button(
+    pressed: Pressed, text: str, contexts: Sequence[Context]
+) -> Mapping[str, object]:
+    """What a person says with a button, by column.
+
+    Raises:
+        InputError: It names a context that is not there.
+    """
     if pressed.say == REWORD:
         return {TEXT: text}
-    column, _, value = pressed.say.partition("=")
-    return {column: value}
+    column, mark, value = pressed.say.partition("=")
+    if mark:
+        return {column: value}
+    column, _, places = pressed.say.partition("#")
+    of = {str(place): context.id for place, context in enumerate(contexts)}
+    chosen = list(filter(None, places.split(",")))
+    if unknown := [place for place in chosen if place not in of]:
+        raise InputError(f"There is no context at place {unknown[0]}.")
+    return {column: json.dumps([of[place] for place in chosen], ensure_ascii=False)}
 
 
 class Corrections(Mapping[str, Correctable]):
@@ -336,12 +349,14 @@ def _rests(
         if not is_backed or kind.columns[name].dtype != pl.List(pl.String):
             continue
         now = one.values[name]
-        yield Choice(button(f"{name}=[]"), "other", "none", now == [])
-        for context in contexts:
-            others = [id for id in now or () if id != context.id]
-            on = len(others) < len(now or ())
-            ids = json.dumps(others if on else [*others, context.id], ensure_ascii=False)
-            yield Choice(button(f"{name}={ids}"), "other", str(context.rank), on)
+        yield Choice(button(f"{name}#"), "other", "none", now == [])
+        # By places, for a page with many contexts would have all their long ids at each of them.
+        places = [place for place, context in enumerate(contexts) if context.id in (now or ())]
+        for place, context in enumerate(contexts):
+            others = [other for other in places if other != place]
+            on = len(others) < len(places)
+            chosen = ",".join(map(str, others if on else [*others, place]))
+            yield Choice(button(f"{name}#{chosen}"), "other", str(context.rank), on)
 
 
 def _choices(
