@@ -388,14 +388,15 @@ def test_labels_given_at_random_check_no_judge(checked: Callable[..., CheckedRun
 
 def test_labels_that_are_not_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:
     rows = [said(n, fault=False) for n in range(40) if n not in WRONG]
-    assert explain(checked(rows).lacks or "") == "30 labels, which correct nothing: not random"
+    lacks = "30 labels, from which no mean can be corrected: not random"
+    assert explain(checked(rows).lacks or "") == lacks
 
 
 def test_a_passport_of_another_judge_or_data_or_version_checks_no_judge(
     checked: Callable[..., CheckedRun],
 ) -> None:
     rows = people_who_err_twice()
-    void = "its passport is of another judge or other data: calibrate again"
+    void = "its judge_passport.json is for another judge or other data: calibrate again"
     for changed in ({"data": "other"}, {"judge": {"judges": ["nli"]}}):
         assert explain(checked(rows, **changed).lacks or "") == void
     broken = checked(rows, estimates=3)

@@ -95,8 +95,8 @@ THAI = [
     for at, answer in enumerate(["สะพานยาว 250 เมตร"] * 5 + ["It is the bridge."])
 ]
 TOLD = (
-    "The local judge was measured on English; 83 % of these answers are in Thai. Of “not in the "
-    "documents” it knows only plain phrases there."
+    "The local judge was measured on English; 83 % of these answers are in Thai. There it "
+    "recognises only plain ways to say “not in the documents”."
 )
 
 

@@ -25,8 +25,8 @@ guard = typer.Typer(
 
 Citations = Annotated[
     bool | None,
-    typer.Option("--citations/--no-citations", help="Ask for citations, of a system that was asked "
-                 "to cite; or do not even tell whether there are any."),
+    typer.Option("--citations/--no-citations", help="Fail answers that cite nothing, for a system "
+                 "told to cite; or do not even tell whether there are any."),
 ]  # fmt: skip
 AbstainOk = Annotated[
     bool, typer.Option("--abstain-ok", help="An answer that says it does not know is fine.")

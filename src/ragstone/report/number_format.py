@@ -317,11 +317,12 @@ VERDICTS: dict[str, tuple[str, Tone]] = {
 NEEDED: dict[str, tuple[str, str]] = {
     "difference": (
         "pairs to show this difference",
-        "with so many, p is small enough after correction, if the values stay as they are",
+        "estimate: with so many, p would be small enough after correction if the values stay as "
+        "they are",
     ),
     "equivalence": (
         "pairs for equivalence",
-        "with so many, half the interval is as wide as the margin",
+        "estimate: with so many, half the interval would be as wide as the margin",
     ),
 }
 """What pairs are needed for, as a table names it, and what the number means."""

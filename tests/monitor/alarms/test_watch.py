@@ -177,7 +177,7 @@ def test_the_deploys_in_the_time_in_which_a_fall_may_have_begun_are_named(
     monitored.answers(*BAD * 40)
     (alarm,) = monitored.watch()
     assert [version for version, _ in alarm.facts["deploys"]] == ["v2", "v3"]
-    assert "These deploys may have begun it: v2 (" in alarm_sentence(alarm)
+    assert "It may have begun with one of these deploys: v2 (" in alarm_sentence(alarm)
     with monitored.store.database.transaction() as run:
         assert not fired(run, NO_DATA, START, START + HOUR).facts
 

@@ -163,8 +163,8 @@ def test_pairs_needed_stand_under_what_they_are_for() -> None:
     assert [row.cells[-2:] for row in rows(page)] == [
         (Count(70), ""), ("", Count(3401)), ("", ""),
     ]  # fmt: skip
-    assert "pairs to show this difference: with so many, p is" in small_print(page)
-    assert "pairs for equivalence: with so many, half the interval" in small_print(page)
+    assert "pairs to show this difference: estimate: with so many, p would be" in small_print(page)
+    assert "pairs for equivalence: estimate: with so many, half the interval" in small_print(page)
     alone = comparison_page(found(show))
     assert len(alone.tables[0].columns) == len(page.tables[0].columns) - 1
     assert "equivalence" not in small_print(alone)
@@ -185,7 +185,7 @@ def test_what_has_the_same_inputs_is_one_line_below_the_table() -> None:
     sliced = replace(same, metric="ndcg", slice={"topic": "sea"})
     page = comparison_page(found(compared(), same, sliced))
     line = (
-        "Not tested, for inputs, judge and prompts are the same on every pair, 2 rows: mrr, "
+        "Not tested because inputs, judge and prompts are the same on every pair, 2 rows: mrr, "
         "ndcg (sea)"
     )
     assert [row.names[0] for row in rows(page)] == ["hit"]
@@ -206,8 +206,8 @@ def test_the_same_inputs_judged_otherwise_are_still_told() -> None:
 def test_questions_on_which_only_one_has_a_score_are_counted_below_the_table() -> None:
     ones = [compared(n_only_a=20), compared(metric="mrr", n_only_a=3, n_only_b=1)]
     assert (
-        "Not compared: 20 questions on which only one has a score (by hit; fewer by 1 more metric) "
-        "and 1 question on which only two has a score (by mrr)."
+        "Not compared: 20 questions on which only one has a score (for hit; fewer for 1 more "
+        "metric) and 1 question on which only two has a score (for mrr)."
     ) in small_print(comparison_page(found(*ones)))
     assert "Not compared" not in small_print(comparison_page(found(compared())))
 

@@ -192,7 +192,8 @@ def test_the_verdict_says_on_whose_numbers_it_is_decided(page: Callable[..., Pag
         "PASS by a:m's numbers", "a:m, checked against people on hit"
     )  # fmt: skip
     assert said("local", "a:m")[0] == "PASS by the numbers of the local judge and a:m"
-    assert said() == ("PASS", "no judge's opinion: by people, counted or measured")
+    nobody = "labelled by people, counted or measured; no judge's opinion is in them"
+    assert said() == ("PASS", nobody)
 
 
 def test_numbers_that_labels_correct_are_not_called_the_judges(page: Callable[..., Page]) -> None:
@@ -277,9 +278,10 @@ def test_what_holds_by_the_same_inputs_is_one_line_and_a_case_each_for_a_build_s
 
     ones = [same(metric, system) for metric in ("mrr", "ndcg") for system in ("one", "two")]
     shown = page(decided(), *ones, same("recall", "two"))
+    met = "Met because the inputs are the same"
     lines = (
-        "Held by the same inputs, 2 rows: mrr, ndcg no worse than v1:0.02 (one)",
-        "Held by the same inputs, 3 rows: mrr, ndcg, recall no worse than v1:0.02 (two)",
+        f"{met}, 2 rows: mrr, ndcg no worse than v1:0.02 (one)",
+        f"{met}, 3 rows: mrr, ndcg, recall no worse than v1:0.02 (two)",
     )
     assert [row.names for row in rows(shown)] == [["hit >= 0.8", "one"]]
     for document in (text(shown, 100), as_markdown(shown), as_html(shown)):
@@ -287,7 +289,7 @@ def test_what_holds_by_the_same_inputs_is_one_line_and_a_case_each_for_a_build_s
         assert document.count("mrr") == 2
     assert as_junit(shown).count(b"<testcase ") == 6
     both = text(page(*ones), 100)
-    assert "Held by the same inputs, 4 rows: mrr, ndcg no worse than v1:0.02 (one, two)" in both
+    assert f"{met}, 4 rows: mrr, ndcg no worse than v1:0.02 (one, two)" in both
     assert "requirement  " not in both
 
 

@@ -59,5 +59,5 @@ def test_an_alarm_names_the_deploys_that_may_have_begun_it() -> None:
     assert "eploy" not in said("")
     assert said("1699999990 v 42").endswith(" Deploy v 42 went out at 22:13.")
     assert said("1699999990 v42\n1700000000 v43").endswith(
-        " These deploys may have begun it: v42 (22:13), v43 (22:13)."
+        " It may have begun with one of these deploys: v42 (22:13), v43 (22:13)."
     )

@@ -100,7 +100,7 @@ def test_a_run_that_labels_check_shows_the_badge_and_the_corrected_mean(page: Ge
     assert re.search(r"<b>0\.250 \(0\.\d+ – 0\.\d+\) corrected by people</b>", text)
     assert "corrected by people</b>" not in page("/runs/piers")
     assert ">not checked against people</a>" in page("/runs/piers")
-    assert "its passport is of another judge or other data" in page("/runs/passport")
+    assert "its judge_passport.json is for another judge or other data" in page("/runs/passport")
 
 
 def test_a_passport_is_shown_where_the_labels_are_not(page: Get) -> None:

@@ -138,7 +138,7 @@ def _same(ones: Sequence[Comparison]) -> str:
         for one in ones
         if one.verdict == "same"
     ]
-    same = "Not tested, for inputs, judge and prompts are the same on every pair"
+    same = "Not tested because inputs, judge and prompts are the same on every pair"
     return f"{same}, {counted(len(names), 'row')}: {', '.join(names)}" if names else ""
 
 

@@ -231,7 +231,7 @@ def _same(result: GateResult) -> tuple[str, ...]:
     for (text, system), names in metrics.items():
         systems.setdefault((text, tuple(names)), []).append(system)
     return tuple(
-        f"Held by the same inputs, {counted(len(names) * len(of), 'row')}: "
+        f"Met because the inputs are the same, {counted(len(names) * len(of), 'row')}: "
         f"{', '.join(map(short_name, names))} {text} ({', '.join(of)})"
         for (text, names), of in systems.items()
     )

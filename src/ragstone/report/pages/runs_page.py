@@ -389,7 +389,7 @@ def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
         if any(summary.checked.corrected(one.metric, one.group) for one in shown):
             yield f"{CORRECTED}: by people's labels and the judge together"
         if summary.uneven:
-            yield "n: rows with a score, on different questions"
+            yield "n: rows with a score; the systems' questions differ"
         elif any(one.n_undefined or one.n_missing for one in shown):
             yield "n: rows with a score, if some have none"
         if summary.leads:

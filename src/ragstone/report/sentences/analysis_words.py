@@ -171,7 +171,9 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     # What labels do not show of a judge.
     "no_label_checked": plain("no label has checked it"),
     "passport_unreadable": plain("judge_passport.json cannot be read: calibrate again"),
-    "passport_void": plain("its passport is of another judge or other data: calibrate again"),
+    "passport_void": plain(
+        "its judge_passport.json is for another judge or other data: calibrate again"
+    ),
     "passport_older": plain("its passport is of an older version: calibrate again"),
     "few_labels_checked": lambda facts: (
         f"{counted(facts, 'label')}; about {count(facts, 'enough')} are needed"
@@ -180,7 +182,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         f"{counted(facts, 'label')} from fewer than 20 clusters; more clusters are needed"
     ),
     "labels_do_not_correct": lambda facts: (
-        f"{counted(facts, 'label')}, which correct nothing: {facts['why'].replace('_', ' ')}"
+        f"{counted(facts, 'label')}, from which no mean can be corrected: "
+        f"{facts['why'].replace('_', ' ')}"
     ),
     "agreement_unknown": lambda facts: (
         f"{counted(facts, 'label')}, from which agreement beyond chance cannot be told"
@@ -427,7 +430,7 @@ def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:
     return "; ".join(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-NO_OPINION = "no judge's opinion: by people, counted or measured"
+NO_OPINION = "labelled by people, counted or measured; no judge's opinion is in them"
 
 
 def corrected(mean: "CorrectedMean | None", *, percent: bool = False) -> str:

@@ -311,7 +311,7 @@ def _deploy(facts: Facts) -> str:
     if len(deploys) == 1:
         return f" Deploy {deploys[0][2]} went out at {clocks[0]}."
     named = (f"{deploy[2]} ({clock})" for deploy, clock in zip(deploys, clocks, strict=True))
-    return f" These deploys may have begun it: {', '.join(named)}." if deploys else ""
+    return f" It may have begun with one of these deploys: {', '.join(named)}." if deploys else ""
 
 
 def _beyond_bar(facts: Facts) -> str:

@@ -225,9 +225,9 @@ def not_paired(ones: Sequence["Comparison"]) -> str:
         if most := max(counts.values(), default=0):
             names = _some([_spoken_name(metric) for metric, n in counts.items() if n == most])
             fewer = sum(0 < n < most for n in counts.values())
-            more = f"; fewer by {counted(fewer, 'more metric')}" if fewer else ""
+            more = f"; fewer for {counted(fewer, 'more metric')}" if fewer else ""
             on = f"{counted(most, 'question')} on which only {_system(name)} has a score"
-            parts.append(f"{on} (by {', '.join(names)}{more})")
+            parts.append(f"{on} (for {', '.join(names)}{more})")
     return f"Not compared: {' and '.join(parts)}." if parts else ""
 
 

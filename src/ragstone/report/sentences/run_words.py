@@ -22,9 +22,9 @@ LOOKS_BAD = (
     "has one, or if the mean probability that its n claims are supported is below .4 + .2/n."
 )
 COUNTED = (
-    "It counts once, at the first stage that holds, from top to bottom. A stage whose metric has "
-    "no value for an answer does not hold there. An answer that only says part of the reference "
-    "does not look bad for that."
+    "It counts once, at the first stage that failed, from top to bottom. A stage whose metric has "
+    "no value for an answer does not count as failed. An answer that only says part of the "
+    "reference does not look bad for that."
 )
 
 NAMES: Mapping[str, str] = {
@@ -53,7 +53,7 @@ BECAUSE: Mapping[str, str] = {
     "unsupported": "the claims are probably not supported",
     "bad_reference": "the contexts support every claim and contradict the reference",
     "no_answer": "it gives no answer, though the reference does",
-    "wrong": "it says nothing of the reference",
+    "wrong": "the answer has nothing that the reference says",
 }
 """Why an answer looks bad, by stage."""
 
@@ -93,10 +93,10 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
         more.append(f"{found.partial:,} {say} only part of the reference")
     if found.unsupported:
         has = "has" if found.unsupported == 1 else "have"
-        more.append(f"{found.unsupported:,} {has} an unsupported claim")
+        more.append(f"{found.unsupported:,} in all {has} an unsupported claim")
     if not more:
         return f"{said}."
-    by = "By the same judge, " if judges else ""
+    by = "Judged the same way, " if judges else ""
     return f"{said}. {by}{' and '.join(more)}."
 
 
@@ -323,7 +323,7 @@ def _measured_on_english(facts: Facts) -> str:
     said = f"The local judge was measured on English; {text}."
     if facts["by_phrases"] != "True":
         return said
-    return f"{said} Of “not in the documents” it knows only plain phrases there."
+    return f"{said} There it recognises only plain ways to say “not in the documents”."
 
 
 def _corrected(facts: Facts) -> str:
