@@ -92,7 +92,7 @@ def test_the_header_says_whose_numbers_are_compared_and_a_line_what_labels_corre
         "one: the local judge, checked against people on hit; "
         "two: openai:m, which no label has checked here"
     )
-    assert whose_numbers({"one": CheckedRun({})}).startswith("no judge's opinion")
+    assert whose_numbers({"one": CheckedRun({})}).startswith("labelled by people")
 
 
 def interval(row: Row) -> IntervalCell:
