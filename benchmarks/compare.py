@@ -26,8 +26,7 @@ from ragstone.run import Estimate
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_tally import RunTally, manifest
 from ragstone.run.folder.schemas import Counted, ShardForm
-from ragstone.run.judging.finished_run import FinishedJudge
-from ragstone.run.judging.sharding import OF_A_SHARD
+from ragstone.run.judging.sharding import OF_A_SHARD, FinishedJudge
 from ragstone.run.settings import ModelNames, RunSettings
 
 SHARES = ["faithfulness", "expected_faithfulness", "context_precision", "graded_relevance",

@@ -32,7 +32,7 @@ from ragstone.run import Estimate, Run
 from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_tally import RunTally, manifest
 from ragstone.run.folder.schemas import Counted, ShardForm
-from ragstone.run.judging.finished_run import FinishedJudge
+from ragstone.run.judging.sharding import FinishedJudge
 from ragstone.run.settings import ModelNames, RunSettings
 from ragstone.stats.comparison.differences import (
     benjamini_hochberg,

@@ -45,7 +45,7 @@ from .counts import Phrases
 from .support import SUPPORT_VERDICTS, Support
 from .conversation_support import ConversationSupport
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
-from .importance import Importance
+from .agreement import Importance
 from .grounding import Grounding
 from .quality import Quality
 from .probes import Probe, Probes

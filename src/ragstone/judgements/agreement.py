@@ -1,4 +1,4 @@
-"""Agreement: do the answer and the reference say the same?"""
+"""Agreement: do answer and reference say the same, and what does a good answer have to say?"""
 
 import polars as pl
 
@@ -73,4 +73,25 @@ class Agreement(Kind):
         of="verdict",
         fact="agreement_probability",
         phrase="",
+    )
+
+
+class Importance(Kind):
+    """One row per statement of a reference."""
+
+    name = "importance"
+    shows = ("question",)
+    asks = (Ask(over=Statements, requires=("reference",), after=("statements",), says=""),)
+    tokens = 30
+
+    importance = Column(
+        None,
+        "whether a good answer has to say it",
+        role="verdict",
+        values={
+            "vital": "without it the question is not answered well.",
+            "okay": "it is worth saying, and a good answer may leave it out.",
+        },
+        tones={"vital": "good", "okay": "good"},
+        label="importance",
     )

@@ -30,10 +30,10 @@ from .folder.run_list import Progress, Report
 from .folder.run_tally import UNANSWERED, RunTally
 from .folder.schemas import ShardForm
 from .judging.evaluation import Evaluation
-from .judging.finished_run import finished_judges, stored_shards
 from .judging.judge_blocks import judge_further
 from .judging.run_models import Models, needs_encoder, open_models
 from .judging.scoring import block_tables, check_fields
+from .judging.sharding import finished_judges, stored_shards
 from .request import checked, requested, several
 from .run import Run
 from .run_spec import Requested, RunSpec, grouped_by

@@ -22,7 +22,7 @@ from .folder.checksums import collect
 from .folder.folder import Excerpt, Folder, StoredRows, of_examples, of_no_example
 from .folder.remote_folder import mirrored, named, refuse_copy
 from .folder.schemas import Estimate, Manifest
-from .judging.finished_run import finished_judges, stored_shards
+from .judging.sharding import finished_judges, stored_shards
 
 if TYPE_CHECKING:
     import pandas as pd

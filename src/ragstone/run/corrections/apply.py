@@ -21,8 +21,8 @@ from ragstone.run.folder.folder import Folder, StoredRows
 from ragstone.run.folder.run_files import looked_up
 from ragstone.run.folder.run_tally import RunTally
 from ragstone.run.folder.schemas import STATUS_CODES, Estimate, Manifest
-from ragstone.run.judging.finished_run import finished_judges, stored_shards
 from ragstone.run.judging.judge_blocks import resolve
+from ragstone.run.judging.sharding import finished_judges, stored_shards
 
 from .correction import DROPPED, TEXT, Correction, Row, key_columns
 

@@ -12,7 +12,7 @@ from ragstone.data import Example, from_frame
 from ragstone.judgements import ASKS, KINDS, Ask, Tables, kind_of
 from ragstone.metrics import Composite, Metric, needed_asks, read_metric, score
 from ragstone.run.folder.schemas import STATUS_NAMES, Estimate, Manifest
-from ragstone.run.judging.finished_run import finished_judges
+from ragstone.run.judging.sharding import finished_judges
 
 from .apply import (
     ByExample,

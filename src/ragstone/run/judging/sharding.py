@@ -7,11 +7,13 @@ even after an interruption.
 Lines that can be read separately are cut as they are in the file, so that a run resumes at its
 place and any process can read a piece. Other data are read from the beginning and cut as
 examples.
+
+Of a finished run, the shards are read again with what was judged of them.
 """
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from operator import itemgetter
@@ -20,16 +22,19 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
-from ragstone.data import Example, Examples, Rejected
+from ragstone.data import Example, Examples, Rejected, from_frame
 from ragstone.data.line_ranges import START, LinePlace, Lines, PieceSize
 from ragstone.data.read_facts import NO_SYSTEM, IdBlock, ReadFacts, SeenIds
 from ragstone.data.records import DEFAULT_SYSTEM
+from ragstone.judgements import ASKS, KINDS, Tables
+from ragstone.judges import LEDGER, Block, Filled, Judge, RowBuilder
 from ragstone.run.folder.checksums import as_line, collect
+from ragstone.run.folder.folder import Folder
 from ragstone.run.folder.run_tally import Violations
-from ragstone.run.folder.schemas import PieceForm, ShardForm
+from ragstone.run.folder.schemas import Manifest, PieceForm, ShardForm
 from ragstone.run.folder.shards import Shards
 
-from .judge_blocks import LabelFiles
+from .judge_blocks import LabelFiles, resolve
 
 CHARACTERS = 4_000_000
 """Characters of a block, texts and context ids, with which it ends."""
@@ -347,3 +352,95 @@ def _line_of(one: Rejected) -> str:
     """A record that was left out, as a line of ``rejected.jsonl``."""
     faults = [str(fault) for fault in one.faults]
     return as_line({"line": one.line, "record": one.record, "faults": faults})
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedJudge:
+    """A judge of the finished run, which is not asked any more."""
+
+    name: str
+    about: str
+    asks: frozenset[str]
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
+        """Nothing."""
+        return RowBuilder(ask, self.name).filled()
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJudge:
+    """A judge that repeats what the finished run holds of a shard, except failures."""
+
+    filled: Mapping[str, Filled]
+    name: str = "known"
+    about: str = "the judgements of the run"
+
+    @property
+    def asks(self) -> frozenset[str]:
+        """What has been judged."""
+        return frozenset(self.filled)
+
+    def fill(self, ask: str, block: Block, rows: Sequence[int]) -> Filled:  # noqa: ARG002
+        """The same rows as before, under the name of the judge that made them."""
+        return self.filled[ask]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredShard:
+    """A shard of a finished run.
+
+    Args:
+        examples: Its examples.
+        tables: What was judged of it, one judge's word for each unit.
+        judge: Says again what was said of asks that are put once more.
+    """
+
+    examples: list[Example]
+    tables: Tables
+    judge: StoredJudge
+
+
+def finished_judges(manifest: Manifest) -> list[Judge]:
+    """The judges of a finished run, in the order they were asked."""
+    return [
+        FinishedJudge(
+            one.name,
+            one.about,
+            frozenset(name for name, ask in ASKS.items() if ask.kind in one.kinds),
+        )
+        for one in manifest.judges
+    ]
+
+
+def stored_shards(
+    folder: Folder, judges: Sequence[Judge], again: Collection[str] = ()
+) -> Iterator[StoredShard]:
+    """The shards, in order.
+
+    Args:
+        folder: Of the finished run.
+        judges: In the order they were asked.
+        again: Asks that are put once more, and so are not in the tables.
+    """
+    for form in folder.shards.ledger:
+        here = [form.shard]
+        frame = folder.read("examples", shards=here).drop("shard")
+        ids = frame.select(example_id="id").with_row_index("row")
+        ledger = folder.read("ledger", shards=here).join(ids, on="example_id").select(*LEDGER)
+        tables = Tables(frame)
+        stays: dict[str, Filled] = {}
+        for ask in (name for name in ASKS if name in set(ledger["ask"])):
+            entries = ledger.filter(pl.col("ask") == ask)
+            rows = _rows(folder, ask, here)
+            if ask in again:
+                stays[ask] = Filled(rows, entries.filter(pl.col("status") != "failed"))
+            else:
+                tables = resolve(tables, ask, entries, rows, judges)
+        yield StoredShard(from_frame(frame), tables, StoredJudge(stays))
+
+
+def _rows(folder: Folder, ask: str, here: list[int]) -> pl.DataFrame:
+    kind = ASKS[ask].kind
+    if not folder.has(kind):
+        return KINDS[kind].empty()
+    return folder.read(kind, pl.col("ask") == ask, shards=here).select(*KINDS[kind].schema())

@@ -17,6 +17,7 @@ from ragstone.monitor.store.stored_examples import ListedWhere, count_listed, li
 from ragstone.report.number_format import counted, number, p_word, signed, spoken
 from ragstone.run import Run
 from ragstone.web.page_request import Asked, NotThere, WebPage
+from ragstone.web.parts.answers import seen_answers
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import (
     DAY,
@@ -27,7 +28,6 @@ from ragstone.web.parts.metric_bands import (
     said_metric,
     shown_moment,
 )
-from ragstone.web.parts.seen_answers import seen_answers
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 WORST = 8

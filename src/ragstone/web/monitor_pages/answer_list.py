@@ -32,9 +32,9 @@ from ragstone.report.number_format import number
 from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS, MonitorFilter, monitor_filter
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage, query, queue_path
+from ragstone.web.parts.answers import checks_of, monitor_path, seen_answers, value_of
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import GUARD, ShownMoment, said_metric, shown_moment
-from ragstone.web.parts.seen_answers import checks_of, monitor_path, seen_answers, value_of
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import answers_of

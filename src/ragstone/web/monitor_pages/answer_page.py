@@ -21,6 +21,7 @@ from ragstone.report.number_format import number, percent, shortened, spoken
 from ragstone.report.reason_words import words
 from ragstone.web.filters import MONITOR_FIELDS
 from ragstone.web.page_request import Asked, NotThere, WebPage, query
+from ragstone.web.parts.answers import monitor_path, value_of
 from ragstone.web.parts.choices_and_tabs import HERE
 from ragstone.web.parts.claims_and_contexts import ShownPart, more_of
 from ragstone.web.parts.highlight import (
@@ -39,7 +40,6 @@ from ragstone.web.parts.metric_bands import (
     said_metric,
     shown_moment,
 )
-from ragstone.web.parts.seen_answers import monitor_path, value_of
 from ragstone.web.runs_folder import RunsFolder
 
 from .answer_list import filter_of

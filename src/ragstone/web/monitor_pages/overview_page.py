@@ -15,6 +15,7 @@ from ragstone.report.number_format import counted as counted_words
 from ragstone.report.number_format import ends, number, percent
 from ragstone.report.page import Phrase, Tone, strong
 from ragstone.web.page_request import Asked, WebPage, query
+from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.conversation_tables import (
     ShownWholeConversations,
@@ -33,7 +34,6 @@ from ragstone.web.parts.metric_bands import (
     state_of,
 )
 from ragstone.web.parts.queue_tables import people_corrections
-from ragstone.web.parts.seen_answers import monitor_path
 from ragstone.web.runs_folder import MonitorScreens, RunsFolder
 
 from .alarms_and_drift import alarm_state, alarm_words, told_words

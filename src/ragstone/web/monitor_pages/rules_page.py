@@ -17,9 +17,9 @@ from ragstone.report.number_format import number, percent
 from ragstone.stats.monitoring.detection_delay import Delay, Traffic, expected_delay
 from ragstone.stats.monitoring.detector import Detector
 from ragstone.web.page_request import Asked, Elsewhere, NotThere, WebPage
+from ragstone.web.parts.answers import monitor_path
 from ragstone.web.parts.choices_and_tabs import HERE, MONITOR_TABS
 from ragstone.web.parts.metric_bands import DAY, HOUR, length_in_words, said_metric, shown_moment
-from ragstone.web.parts.seen_answers import monitor_path
 from ragstone.web.runs_folder import RunsFolder
 
 EDGE = 0.001
