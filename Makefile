@@ -15,7 +15,8 @@ SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
 
 # One more than processors, for some tests wait. By theft each worker has whole files, set up once.
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 1)
+# As they keep all processors busy, threads of Polars would only wait for each other: one has them.
+WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLARS_MAX_THREADS=1'
 # Files that never say `shared` have no test with that mark, and are not even imported for it.
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')
 
@@ -29,7 +30,7 @@ demo: $(VENV)/.demo ## evaluate the bundled example data
 test: programs ## run all tests; ROOM=monitor those of a room, MARK="not browser" those of a mark
 	@echo "Order of tests: make test$(if $(ROOM), ROOM=$(ROOM))$(if $(MARK), MARK='$(MARK)') SEED=$(SEED)"
 	@PYTHONDONTWRITEBYTECODE= $(if $(MEMORY),PYTEST_DEBUG_TEMPROOT=$(MEMORY)) \
-	  $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --randomly-seed=$(SEED) \
+	  $(BIN)/python -m pytest $(WORKERS) --dist worksteal --randomly-seed=$(SEED) \
 	  $(if $(MARK),-m '$(MARK)') $(if $(ROOM),tests/$(ROOM),$(FILES_OF_$(MARK)))
 
 peers: $(VENV)/.peers-installed ## what the tests compare with, torch among it; without it these are skipped

@@ -9,6 +9,7 @@ import dataclasses
 import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
+from functools import lru_cache
 from threading import RLock
 from types import UnionType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
@@ -115,7 +116,14 @@ def read_metric(form: str) -> Metric:
         UnknownName: No loaded metric has it.
         InputError: The text cannot be parsed, or a parameter is unknown or invalid.
     """
-    return _made(*split_form(form))
+    return _built_in(form) or _made(*split_form(form))
+
+
+@lru_cache(1000)
+def _built_in(form: str) -> Metric | None:
+    """Kept, for a run's metrics are read by name again and again; a user's may change."""
+    name, given = split_form(form)
+    return _made(name, given) if name in BUILT_IN else None
 
 
 def alias_note(text: str) -> str | None:

@@ -6,9 +6,11 @@ a number, or None if the metric is undefined.
 """
 
 import inspect
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, make_dataclass
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from numbers import Real
 from pathlib import Path
 from types import ModuleType
@@ -155,9 +157,15 @@ def _checked(part: Part) -> None:
 _OWN: dict[str, Metric] = registry({})
 
 
+@cache
+def _entry_points(path: tuple[str, ...]) -> EntryPoints:  # noqa: ARG001
+    """Of packages on this search path, of which each installed one is looked through."""
+    return entry_points(group="ragstone.metrics")
+
+
 def own_metrics() -> dict[str, Metric]:
     """User-defined metrics: from entry points, and those registered so far by files and callers."""
-    for point in entry_points(group="ragstone.metrics"):
+    for point in _entry_points(tuple(sys.path)):
         if point.name not in _OWN:
             try:
                 register(point.load())

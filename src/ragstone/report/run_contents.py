@@ -324,24 +324,20 @@ def dossiers(run: Readable, examples: Collection[str]) -> dict[str, Dossier]:
 
 
 def _dossiers(some: Excerpted, examples: Collection[str]) -> dict[str, Dossier]:
-    judged = {kind: some.judgements(kind) for kind in KINDS}
+    judged = {kind: _by_example(some.judgements(kind)) for kind in KINDS}
     placed = {ask.kind for unit in PLACES for ask in asks_about(unit)}
     made = {*Claims.made_by, *Statements.made_by}
-    scores = some.scores().select(
-        "example_id", pl.col("metric", "status").cast(pl.String), "value", "label", "reason"
-    )
+    names = pl.col("metric", "status").cast(pl.String)
+    scores = _by_example(some.scores().select("example_id", names, "value", "label", "reason"))
+    none = pl.DataFrame()
     found: dict[str, Dossier] = {}
     for one in from_frame(some.examples().filter(pl.col("id").is_in(list(examples)))):
-        rows = {kind: _rows(judged[kind], KINDS[kind], one.id) for kind in KINDS}
-        own = scores.filter(pl.col("example_id") == one.id).drop("example_id")
+        rows = {kind: _rows(frames.get(one.id), KINDS[kind]) for kind, frames in judged.items()}
         found[one.id] = Dossier(
             one,
             _parts(one, rows),
             {kind: said for kind, said in rows.items() if said and kind not in placed | made},
-            tuple(
-                ExampleScore(metric, status, value, label, reason)
-                for metric, status, value, label, reason in own.iter_rows()
-            ),
+            tuple(ExampleScore(*row) for row in scores.get(one.id, none).iter_rows()),
             calls=(),
         )
     return found
@@ -352,16 +348,23 @@ def asks_about(unit: Unit) -> list[Ask]:
     return [ask for ask in ASKS.values() if ask.over is not None and ask.over.unit == unit]
 
 
-def _rows(frame: pl.DataFrame, kind: type[Kind], example: str) -> tuple[JudgementRow, ...]:
+def _by_example(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    parts = frame.partition_by("example_id", include_key=False, as_dict=True)
+    return {example: rows for (example,), rows in parts.items()}
+
+
+def _rows(rows: pl.DataFrame | None, kind: type[Kind]) -> tuple[JudgementRow, ...]:
     """The rows of one example in their order, without the columns that are equal in all of them.
 
     For a panel these are the rows of its joint verdict; ``export`` also has those of its members.
     """
-    rows = frame.filter(pl.col("example_id") == example)
+    if rows is None:
+        return ()
     panels = [judge for judge in rows["judge"].unique() if "," in (judge or "")]
     members = [member for panel in panels for member in panel.split(",")]
-    rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
-    rows = rows.drop("example_id", "subject", strict=False).unique(maintain_order=True)
+    if members:
+        rows = rows.filter(pl.col("judge").is_in(members).fill_null(value=False).not_())
+    rows = rows.drop("subject", strict=False).unique(maintain_order=True)
     return tuple(JudgementRow(kind, row) for row in rows.to_dicts())
 
 

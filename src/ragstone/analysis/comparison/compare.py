@@ -28,7 +28,6 @@ from .compared_systems import (
     NO_PLACE,
     Bools,
     Match,
-    Side,
     Values,
     matches_between,
     matches_within,
@@ -196,15 +195,18 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
         margin=plan.margin,
         seed=plan.seed,
         resamples=asked.resamples,
-        checked={
-            side.name: _checked(side, plan.metrics) for match in plan.matches for side in match
-        },
+        checked=_checked(plan),
     )
 
 
-def _checked(side: Side, metrics: Sequence[str]) -> CheckedRun:
-    run = side.scored.run
-    return checked_against_people(run.path, run.form).on(metrics).of_system(side.system)
+def _checked(plan: _Plan) -> dict[str, CheckedRun]:
+    """By the name of the system."""
+    of = {
+        id(scored): checked_against_people(scored.run.path, scored.run.form).on(plan.metrics)
+        for scored in runs_of(plan.matches)
+    }
+    sides = {side.name: side for match in plan.matches for side in match}
+    return {name: of[id(side.scored)].of_system(side.system) for name, side in sides.items()}
 
 
 def _alone(values: tuple[Values, Values], where: Bools | None) -> tuple[int, int]:
