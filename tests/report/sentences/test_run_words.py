@@ -86,7 +86,7 @@ def test_a_system_that_answers_with_the_references_is_named() -> None:
          "on 1 of 3 metrics (m2 by 0.250 (0.125 – 0.375, 8 questions)) and equivalent on m3."),
         ((compared("m1", "equivalent"),), "a and b are equivalent on m1."),
         ((compared("m1", "cannot_tell"), compared("m2", "cannot_tell", None, n_pairs=3)),
-         "With 8 questions, a and b cannot be told apart on any of 2 metrics."),
+         "With 8 questions, a and b cannot be told apart on any metric."),
     ],
 )  # fmt: skip
 def test_two_systems_are_compared_with_their_paired_difference(
@@ -109,22 +109,22 @@ def test_two_systems_are_compared_with_their_paired_difference(
         ({"leads": (Lead(("a",), ("b", "c"), ("m1",)),), "wins": (Lead(("b",), ("c",), ("m2",)),)},
          "a is better than both others on m1; b is better than c on m2."),
         ({"wins": (Lead(("b",), ("c",), ("m2",)),), "alike": (("a", "b"), ("a", "c"))},
-         "No system is better than all others on any of 2 metrics; b is better than c on m2; 2 "
+         "No system is better than all others on any metric; b is better than c on m2; 2 "
          "pairs cannot be told apart on any metric."),
         ({"wins": (Lead(("b",), ("c",), ("m2",)),), "apart": (("a", "b"), ("a", "c"))},
-         "No system is better than all others on any of 2 metrics; b is better than c on m2; 2 "
+         "No system is better than all others on any metric; b is better than c on m2; 2 "
          "pairs share no question."),
         ({"wins": tuple(Lead(("a",), ("b",), (f"m{at}",)) for at in range(6))},
-         "No system is better than all others on any of 2 metrics; a is better than b on m0; a is "
+         "No system is better than all others on any metric; a is better than b on m0; a is "
          "better than b on m1; a is better than b on m2; a is better than b on m3; 2 more "
          "differences."),
         ({"alike": (("a", "b"), ("a", "c"), ("b", "c"))},
-         "With 8 questions, no system is shown to be better than another on any of 2 metrics."),
+         "With 8 questions, no system is shown to be better than another on any metric."),
         ({"alike": (("a", "b"),), "apart": (("a\nb", "c"),), "shared": (1, 1)},
-         "With 1 question, no system is shown to be better than another on any of 2 "
-         "metrics; a b and c share no question."),
+         "With 1 question, no system is shown to be better than another on any metric"
+         "; a b and c share no question."),
         ({"alike": (("a", "b"), ("a", "c")), "shared": (3, 1200)}, "With 3 to 1,200 questions a "
-         "pair, no system is shown to be better than another on any of 2 metrics."),
+         "pair, no system is shown to be better than another on any metric."),
         ({"alike": (("a", "b"),), "tested": ("m1",)},
          "With 8 questions, no system is shown to be better than another on m1."),
         ({"systems": ("a", "b", "c", "d"), "leads": (Lead(("a",), ("b", "c", "d"), tuple("mnopqr")),

@@ -261,11 +261,8 @@ def _metrics(metrics: Sequence[str]) -> str:
 
 
 def _any_of(metrics: Sequence[str]) -> str:
-    return (
-        _metrics(metrics)
-        if len(metrics) == 1
-        else f"any of {number_format.counted(len(metrics), 'metric')}"
-    )
+    """Without their number: it is less than that of all, some of which know no better."""
+    return _metrics(metrics) if len(metrics) == 1 else "any metric"
 
 
 def _named(names: Sequence[str]) -> str:
