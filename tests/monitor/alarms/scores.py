@@ -22,16 +22,20 @@ def give(
     judge: str = "local",
 ) -> None:
     """Add scores of new examples, each ``gap`` seconds after the one before; None is missing."""
-    for number, value in enumerate(values):
-        at = since + number * gap
-        ((count,),) = run("SELECT count(*) FROM scores")
-        example = f"{name}{count}"
-        run(
-            "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
-            "judge, probability, version, source, again) "
-            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, ?, ?, NULL, ?, ?)",
-            example, metric, at, at + 1, value, "missing" if value is None else "value",
-            judge, probability, source, again,
-        )  # fmt: skip
-        for facet, one in (facets or {}).items():
-            run("INSERT INTO facets VALUES (?, ?, ?)", example, facet, one)
+    ((count,),) = run("SELECT count(*) FROM scores")
+    examples = [f"{name}{count + number}" for number in range(len(values))]
+    times = [since + number * gap for number in range(len(values))]
+    run.many(
+        "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
+        "judge, probability, version, source, again) "
+        "VALUES (?, ?, ?, ?, ?, ?, '', NULL, ?, ?, NULL, ?, ?)",
+        [
+            (example, metric, at, at + 1, value, "missing" if value is None else "value",
+             judge, probability, source, again)
+            for example, at, value in zip(examples, times, values, strict=True)
+        ],
+    )  # fmt: skip
+    run.many(
+        "INSERT INTO facets VALUES (?, ?, ?)",
+        [(example, facet, one) for example in examples for facet, one in (facets or {}).items()],
+    )

@@ -40,28 +40,32 @@ def put_in(
     first: int,
     prefix: str,
 ) -> list[str]:
-    ids = []
-    for number, (at, value) in enumerate(scores, start=first):
-        id = f"{prefix}{number}"
-        ids.append(id)
-        run(
-            "INSERT INTO examples (example, trace, span, at, folded_at, settled, session, person, "
-            "version, system, record, text_hash, facts) VALUES "
-            "(?, ?, 's', ?, ?, 1, ?, NULL, ?, 'rag', '{}', 'h', '{}') "
-            "ON CONFLICT (example) DO NOTHING",
-            id, f"t{id}", at, at, session, (facets or {}).get("version"),
-        )  # fmt: skip
-        run.many(
-            "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT (example, name) DO NOTHING",
-            [(id, name, text) for name, text in (facets or {}).items()],
-        )
-        given = status or ("value" if value is not None else "missing")
-        run(
-            "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
-            "judge, probability, version, source, again) "
-            "VALUES (?, ?, ?, ?, ?, ?, '', NULL, 'local', ?, NULL, ?, 0)",
-            id, metric, at, at + 10, value, given, probability, source,
-        )  # fmt: skip
+    given = list(scores)
+    ids = [f"{prefix}{number}" for number in range(first, first + len(given))]
+    run.many(
+        "INSERT INTO examples (example, trace, span, at, folded_at, settled, session, person, "
+        "version, system, record, text_hash, facts) VALUES "
+        "(?, ?, 's', ?, ?, 1, ?, NULL, ?, 'rag', '{}', 'h', '{}') "
+        "ON CONFLICT (example) DO NOTHING",
+        [
+            (id, f"t{id}", at, at, session, (facets or {}).get("version"))
+            for id, (at, _) in zip(ids, given, strict=True)
+        ],
+    )
+    run.many(
+        "INSERT INTO facets VALUES (?, ?, ?) ON CONFLICT (example, name) DO NOTHING",
+        [(id, name, text) for id in ids for name, text in (facets or {}).items()],
+    )
+    run.many(
+        "INSERT INTO scores (example, metric, at, judged_at, value, status, reason, label, "
+        "judge, probability, version, source, again) "
+        "VALUES (?, ?, ?, ?, ?, ?, '', NULL, 'local', ?, NULL, ?, 0)",
+        [
+            (id, metric, at, at + 10, value,
+             status or ("missing" if value is None else "value"), probability, source)
+            for id, (at, value) in zip(ids, given, strict=True)
+        ],
+    )  # fmt: skip
     return ids
 
 
