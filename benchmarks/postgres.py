@@ -33,6 +33,7 @@ class PostgresServer:
     def __init__(self, programs: Path, folder: Path, *, synced: bool = True) -> None:
         self._programs, self._folder, self._synced = programs, folder, synced
         self.data = folder / "data"
+        self._shared: str | None = None
         self._run("initdb", "-D", str(self.data), "-U", USER, "--auth=trust", "--encoding=UTF8")
         self.start()
 
@@ -56,6 +57,16 @@ class PostgresServer:
         with psycopg.connect(self._address(USER), autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name}".encode())
         return self._address(name)
+
+    def schema(self) -> str:
+        """The address of a new, empty schema in one database: it takes a fraction of the work."""
+        import psycopg
+
+        self._shared = self._shared or self.database()
+        name = f"s{uuid4().hex}"
+        with psycopg.connect(self._shared, autocommit=True) as connection:
+            connection.execute(f"CREATE SCHEMA {name}".encode())
+        return f"{self._shared}&options=-csearch_path%3D{name}"
 
     def _address(self, name: str) -> str:
         return f"postgresql://{USER}@/{name}?host={self._folder}"

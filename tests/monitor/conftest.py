@@ -20,7 +20,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[MonitorSto
         found = open_store(tmp_path / "store")
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        found = open_store(server.database(), folder=tmp_path / "store")
+        found = open_store(server.schema(), folder=tmp_path / "store")
     yield found
     found.close()
 

@@ -19,7 +19,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[LabelDa
         found: LabelDatabase = open_labels(tmp_path)
     else:
         server: PostgresServer = request.getfixturevalue("postgres")
-        found = open_labels(server.database())
+        found = open_labels(server.schema())
     yield found
     found.close()
 
