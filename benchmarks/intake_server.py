@@ -1,20 +1,16 @@
-"""No script: an intake in a process of its own, which can be killed and started again.
-
-    python benchmarks/intake_server.py STORE PORT [CPU]
-
-runs one until it is stopped; others use ``IntakeProcess``.
-"""
+"""No script: an intake in a process of its own, which can be killed and started again."""
 
 import http.client
 import os
 import resource
 import signal
 import socket
-import subprocess
-import sys
 import time
 from contextlib import suppress
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
+
+from forks import FORKS
 
 LONGEST = 60.0
 """Seconds to wait for a server that starts."""
@@ -32,16 +28,15 @@ class IntakeProcess:
         self._store, self._cpu = store, cpu
         with socket.create_server(("127.0.0.1", 0)) as taken:
             self.port: int = taken.getsockname()[1]
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: ForkServerProcess | None = None
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        own = [] if self._cpu is None else [str(self._cpu)]
-        command = [sys.executable, __file__, self._store, str(self.port), *own]
-        self._process = subprocess.Popen(command)
+        self._process = FORKS.Process(target=serve, args=(self._store, self.port, self._cpu))
+        self._process.start()
         until = time.monotonic() + LONGEST
         while not self._answers():
-            if self._process.poll() is not None or time.monotonic() > until:
+            if not self._process.is_alive() or time.monotonic() > until:
                 raise RuntimeError("the intake did not start")
             time.sleep(0.02)
 
@@ -56,6 +51,7 @@ class IntakeProcess:
     def limit_files(self, size: int | None) -> None:
         """Let none of its files grow beyond so many bytes, as on a full disk; None for any size."""
         assert self._process is not None
+        assert self._process.pid is not None
         limit = resource.RLIM_INFINITY if size is None else size
         resource.prlimit(self._process.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
 
@@ -77,8 +73,9 @@ class IntakeProcess:
 
     def _end(self, how: signal.Signals) -> None:
         assert self._process is not None
-        self._process.send_signal(how)
-        self._process.wait()
+        assert self._process.pid is not None
+        os.kill(self._process.pid, how)
+        self._process.join()
 
     def _answers(self) -> bool:
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
@@ -119,7 +116,3 @@ def serve(store: str, port: int, cpu: int | None) -> None:
         uvicorn.Server(config).run()
     app.close()
     opened.close()
-
-
-if __name__ == "__main__":
-    serve(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else None)

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 import time
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +15,7 @@ from ragstone.monitor.store.rows import HEARTBEAT, last_lines, remembered
 from ragstone.monitor.store.store import MonitorStore, open_store
 from ragstone.monitor.worker import MonitorWorker, worker_command
 from tests.clock import Clock
+from tests.forked import end_of
 from tests.monitor.duties.arriving import FALSE, receive_answers, rows
 from tests.waiting import until
 
@@ -106,22 +106,17 @@ def test_a_worker_that_is_killed_in_any_transaction_loses_and_doubles_nothing(
     kind: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     clock = Clock()
-    if kind == "sqlite":
-        place = str(tmp_path / "store")
-    else:
+    folder = tmp_path / "store"
+    place = str(folder)
+    if kind == "postgres":
         server: PostgresServer = request.getfixturevalue("postgres")
-        place = server.database()
+        place, folder = server.schema(), tmp_path / "of another machine"
     with closing(open_store(place, folder=tmp_path / "store")) as store:
         receive_answers(store, clock.at, range(0, 30))
         receive_answers(store, clock.at, range(30, 60), answer=FALSE)
+        later = clock.at + 20
         for transactions in (0, 1, 1, 1, 1, 1, 1, 1, 1):
-            done = subprocess.run(
-                [sys.executable, KILLED, place, str(transactions), str(clock.at + 20)],
-                capture_output=True,
-                check=False,
-                cwd=tmp_path,
-            )
-            assert done.returncode == -signal.SIGKILL, done.stderr.decode()
+            assert end_of(KILLED, place, folder, transactions, later) == -signal.SIGKILL
         clock.wait(20)
         settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
         worker = MonitorWorker(store, settings, now=clock)

@@ -1,6 +1,6 @@
 """Killed: a worker that is killed in the middle of a transaction.
 
-    python killed.py STORE TRANSACTIONS [NOW]
+    python killed.py STORE FOLDER TRANSACTIONS NOW
 
 It lets as many transactions through, and dies before the next is confirmed.
 """
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 from ragstone.core.database import KeptDatabase, Sql
@@ -39,11 +40,11 @@ class Mortal:
 
 
 def main() -> None:
-    place, transactions, now = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
-    store = open_store(place)
-    mortal = cast(KeptDatabase, Mortal(store.database, transactions))
+    place, folder, transactions, now = sys.argv[1:]
+    store = open_store(place, folder=Path(folder))
+    mortal = cast(KeptDatabase, Mortal(store.database, int(transactions)))
     settings = DEFAULTS.with_options(judges=("local:strings",), rate=1.0)
-    worker = MonitorWorker(replace(store, database=mortal), settings, now=lambda: now)
+    worker = MonitorWorker(replace(store, database=mortal), settings, now=lambda: float(now))
     for _ in range(3):
         worker.step()
         worker.judge()

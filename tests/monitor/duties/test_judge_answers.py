@@ -1,8 +1,6 @@
 """What is due is judged within the budget; nothing is paid twice, lost, or tried for ever."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,6 +26,7 @@ from ragstone.run import Limits
 from ragstone.testing import ScriptedModel
 from ragstone.testing.fake_models import Said
 from tests.clock import Clock
+from tests.forked import end_of
 from tests.monitor.duties.arriving import (
     FALSE,
     receive,
@@ -38,6 +37,7 @@ from tests.monitor.duties.arriving import (
 )
 from tests.monitor.duties.dying import DEATH, good
 
+DYING = Path(__file__).with_name("dying.py")
 LOCAL = JudgingSettings(("faithfulness", "abstention"), ("local:strings",))
 ONE = JudgingSettings(("on_topic",))
 ALL = SamplingSettings(1.0)
@@ -203,10 +203,9 @@ def test_an_answer_that_ends_the_process_is_found_and_set_aside_after_three_deat
     receive_answers(store, clock.at, range(3))
     receive_answers(store, clock.at, [9], question="Poison?")
     follow(store, clock)
-    command = [sys.executable, str(Path(__file__).with_name("dying.py")), str(tmp_path)]
     deaths = 0
     for _ in range(20):
-        code = subprocess.run([*command, str(clock.at)], check=False).returncode
+        code = end_of(DYING, tmp_path, clock.at)
         assert code in (0, DEATH)
         clock.wait(700)
         if code == 0:
