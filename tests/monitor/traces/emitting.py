@@ -1,11 +1,13 @@
 """Emitting: apps with real instrumentation against a scripted model, and what they export.
 
-Run as ``python emitting.py APP FOLDER``: each body that the official exporter sends is written to
-the folder, named by its place in the order and its path. Instrumentation changes classes for good
-and reads its variables when it is imported, so each app has a process of its own.
+Run as ``python emitting.py FOLDER APP,CONTENT …``: each body that the official exporter sends is
+written to a folder ``APP,CONTENT``, named by its place in the order and its path. Instrumentation
+changes classes for good and reads its variables when it is imported, so each app has a process of
+its own, forked from one that has imported the client and the exporters alone.
 """
 
 import json
+import os
 import sys
 import threading
 from collections.abc import Callable
@@ -31,6 +33,7 @@ PASSAGES = {
 EARLIER = [("user", "Hello"), ("assistant", "Hello, how can I help?")]
 
 MODEL = "scripted-1"
+CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 
 
 class Serving(BaseHTTPRequestHandler):
@@ -192,7 +195,7 @@ APPS: dict[str, Callable[[OpenAI, Any], None]] = {
 }
 
 
-def main(app: str, folder: Path) -> None:
+def emit(app: str, folder: Path) -> None:
     received: list[tuple[str, bytes]] = []
     serving = type("Here", (Serving,), {"received": received})
     server = ThreadingHTTPServer(("127.0.0.1", 0), serving)
@@ -211,5 +214,18 @@ def main(app: str, folder: Path) -> None:
         (folder / f"{number}{path.replace('/', '-')}").write_bytes(body)
 
 
+def main() -> None:
+    for given in sys.argv[2:]:
+        folder = Path(sys.argv[1], given)
+        folder.mkdir()
+        process = os.fork()
+        if process == 0:
+            app, os.environ[CONTENT] = given.split(",")
+            emit(app, folder)
+            os._exit(0)
+        _, status = os.waitpid(process, 0)
+        assert status == 0, given
+
+
 if __name__ == "__main__":
-    main(sys.argv[1], Path(sys.argv[2]))
+    main()

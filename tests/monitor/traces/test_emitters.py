@@ -1,6 +1,5 @@
 """What real instrumentation exports becomes the example that the app gave."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,31 +13,32 @@ from ragstone.monitor.traces import FoldedTrace, Redaction, TracePart, fold, rea
 
 from .emitting import ANSWER, EARLIER, MODEL, PASSAGES, QUESTION
 
-CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+NONE = "NO_CONTENT"
+OPENAI = ("SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT")
+RAG = ("SPAN_ONLY", "SPAN_AND_EVENT")
+PIPELINES = ("langchain", "llama_index")
 
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., list[TracePart]]:
     """The parts of what an app exports, by its name and how much content it captures."""
-    known: dict[tuple[str, str], list[TracePart]] = {}
+    folder = tmp_path_factory.mktemp("exported")
+    apps = [("openai", one) for one in (NONE, *OPENAI)] + [("rag", one) for one in RAG]
+    apps += [(one, NONE) for one in PIPELINES]
+    emitting = Path(__file__).with_name("emitting.py")
+    subprocess.run(
+        [sys.executable, str(emitting), str(folder), *map(",".join, apps)],
+        check=True,
+        capture_output=True,
+        timeout=120,
+    )
 
-    def exported(app: str, content: str = "NO_CONTENT") -> list[TracePart]:
-        if (app, content) not in known:
-            folder = tmp_path_factory.mktemp(app)
-            emitting = Path(__file__).with_name("emitting.py")
-            subprocess.run(
-                [sys.executable, str(emitting), app, str(folder)],
-                check=True,
-                capture_output=True,
-                env={**os.environ, CONTENT: content},
-                timeout=120,
-            )
-            known[app, content] = [
-                part
-                for file in sorted(folder.iterdir())
-                for part in parts_of(file.read_bytes(), logs=file.name.endswith("logs"))
-            ]
-        return known[app, content]
+    def exported(app: str, content: str = NONE) -> list[TracePart]:
+        return [
+            part
+            for file in sorted((folder / f"{app},{content}").iterdir())
+            for part in parts_of(file.read_bytes(), logs=file.name.endswith("logs"))
+        ]
 
     return exported
 
@@ -57,7 +57,7 @@ def the_answer(parts: list[TracePart]) -> FoldedTrace:
     return found
 
 
-@pytest.mark.parametrize("content", ["SPAN_ONLY", "EVENT_ONLY", "SPAN_AND_EVENT"])
+@pytest.mark.parametrize("content", OPENAI)
 def test_a_chat_by_openai(export: Any, content: str) -> None:
     parts = export("openai", content)
     (one,) = the_answer(parts).examples
@@ -80,7 +80,7 @@ def test_a_chat_by_openai_whose_content_is_not_captured(export: Any) -> None:
     assert (folded.examples, folded.content, folded.calls) == ((), "none", 1)
 
 
-@pytest.mark.parametrize("content", ["SPAN_ONLY", "SPAN_AND_EVENT"])
+@pytest.mark.parametrize("content", RAG)
 def test_a_retrieval_by_the_conventions_of_opentelemetry(export: Any, content: str) -> None:
     (one,) = the_answer(export("rag", content)).examples
     assert (one.example.question, one.example.answer) == (QUESTION, ANSWER)
@@ -91,7 +91,7 @@ def test_a_retrieval_by_the_conventions_of_opentelemetry(export: Any, content: s
     assert one.example.meta["top_k"] == 2
 
 
-@pytest.mark.parametrize("app", ["langchain", "llama_index"])
+@pytest.mark.parametrize("app", PIPELINES)
 def test_a_pipeline_by_openinference(export: Any, app: str) -> None:
     (one,) = the_answer(export(app)).examples
     assert (one.example.question, one.example.answer) == (QUESTION, ANSWER)
