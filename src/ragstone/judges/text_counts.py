@@ -12,8 +12,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import exp, log
+from operator import eq
 
 from .local.text_terms import STOP_WORDS, as_written, name_runs, stem_or_none, tokens
 
@@ -221,10 +222,12 @@ def overlap(answer: str, reference: str) -> TextOverlap:
 def longest_common_subsequence(one: list[str], other: list[str]) -> int:
     """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the shorter text.
 
-    So a word of the longer one that is not in the other costs nothing.
+    So a word of the longer one that is not in the other costs nothing, nor what both begin with.
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """
+    same = sum(takewhile(bool, map(eq, one, other)))
+    one, other = one[same:], other[same:]
     if len(one) > len(other):
         one, other = other, one
     places: dict[str, int] = {}
@@ -236,7 +239,7 @@ def longest_common_subsequence(one: list[str], other: list[str]) -> int:
         if mask := places.get(token):
             match = row & mask
             row = (row + match | row - match) & every
-    return len(one) - row.bit_count()
+    return same + len(one) - row.bit_count()
 
 
 def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
