@@ -1,5 +1,6 @@
 """A real browser on the running app; every page is watched for errors and for what it requests."""
 
+import json
 import shutil
 import socket
 import threading
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import uvicorn
-from axe_playwright_python.sync_playwright import Axe
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from ragstone.web.runs_folder import RunsFolder
@@ -22,6 +23,8 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser")
 CHROMIUM = next(filter(None, map(shutil.which, NAMES)), None)
 """Without a window of its own to draw, the first takes three fifths of the time of the others."""
 WIDE, NARROW = 1280, 390
+FLAGS = ["--no-sandbox", "--in-process-gpu"]
+"""There is no graphics card here for which a process of its own would be worth while."""
 PATIENCE = 60_000
 """Milliseconds until an action that never comes fails; a busy machine is far below it."""
 
@@ -32,7 +35,7 @@ def chromium() -> Iterator[Browser]:
     if CHROMIUM is None:
         unavailable("needs chromium: apt-get install chromium-headless-shell")
     with sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield made
         made.close()
 
@@ -40,14 +43,29 @@ def chromium() -> Iterator[Browser]:
 expect.set_options(timeout=PATIENCE)
 
 
-def widths(*, dark: bool) -> tuple[int, ...]:
-    """The windows in which a page is looked at.
+COLOURS = "color-contrast"
+MARK_COLOURS = """() => {
+  const numbers = new Map(), seen = new Map();
+  const number = words => numbers.get(words) ?? numbers.set(words, numbers.size).size - 1;
+  const look = (one, around) => {
+    const css = getComputedStyle(one);
+    const ground = number([around, one.getAttribute("class"), css.backgroundColor,
+      css.backgroundImage, css.opacity, css.position, css.filter, css.mixBlendMode,
+      one.matches(":disabled, [aria-disabled]")].join());
+    const kind = [ground, css.color, css.fontSize, css.fontWeight, css.textShadow].join();
+    const words = [...one.childNodes].some(child => child.nodeType === 3 && child.data.trim());
+    const many = seen.get(kind) ?? 0, mark = one.checkVisibility({ visibilityProperty: true })
+      && (words || one.matches("input, select, textarea, button")) && many < 3;
+    one.toggleAttribute("data-colours", mark);
+    if (mark) seen.set(kind, many + 1);
+    for (const child of one.children) look(child, ground);
+  };
+  look(document.documentElement, 0);
+}"""
+"""Marks words to look at for contrast: of those in the same colours on the same grounds, three.
 
-    Of the dark theme one, for a theme changes nothing but colours, and a width none of them.
-    """
-    return (WIDE,) if dark else (WIDE, NARROW)
-
-
+A table has thousands, and to find what lies behind each is most of the work of axe.
+"""
 Serve = Callable[[Path], str]
 
 
@@ -82,11 +100,9 @@ class Watched:
         wrong: Errors on the console, failed requests, dialogs, requests off the machine.
     """
 
-    def __init__(self, browser: Browser, *, wide: int, dark: bool) -> None:
-        self.wide, self.dark = wide, dark
-        self.context = browser.new_context(
-            viewport={"width": wide, "height": 900}, color_scheme="dark" if dark else "light"
-        )
+    def __init__(self, browser: Browser, *, wide: int) -> None:
+        self.wide = wide
+        self.context = browser.new_context(viewport={"width": wide, "height": 900})
         self.context.set_default_timeout(PATIENCE)
         self.page: Page = self.context.new_page()
         self.wrong: list[str] = []
@@ -108,18 +124,33 @@ class Watched:
         wide = self.page.evaluate("document.documentElement.scrollWidth - innerWidth")
         return max(0, int(wide))
 
+    def resize(self, wide: int) -> None:
+        self.wide = wide
+        self.page.set_viewport_size({"width": wide, "height": 900})
+
     def barriers(self) -> list[str]:
-        """What axe finds serious or critical, each rule where its answer may be another.
+        """What axe finds serious or critical in either theme, each rule where it may differ.
 
         Colours do not depend on the width, nor anything but colours on the theme; colours take
         most of the time.
         """
-        options: dict[str, object] = {"resultTypes": ["violations"]}
-        if self.dark:
-            options["runOnly"] = ["color-contrast"]
-        elif self.wide < WIDE:
-            options["rules"] = {"color-contrast": {"enabled": False}}
-        found = Axe().run(self.page, options=options).response["violations"]
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE_SCRIPT)
+            rule = {"id": COLOURS, "selector": "[data-colours]"}
+            self.page.evaluate(f"axe.configure({json.dumps({'rules': [rule]})})")
+        if self.wide != WIDE:
+            return self._found({"rules": {COLOURS: {"enabled": False}}})
+        self.page.evaluate(MARK_COLOURS)
+        found = self._found({})
+        self.page.emulate_media(color_scheme="dark")
+        self.page.evaluate(MARK_COLOURS)
+        found += self._found({"runOnly": [COLOURS]})
+        self.page.emulate_media(color_scheme="light")
+        return found
+
+    def _found(self, options: dict[str, object]) -> list[str]:
+        given = json.dumps({"resultTypes": ["violations"], **options})
+        found = self.page.evaluate(f"axe.run({given}).then(found => found.violations)")
         return [
             f"{one['id']}: {node['html'][:150]}"
             for one in found
@@ -127,14 +158,21 @@ class Watched:
             for node in one["nodes"]
         ]
 
+    def looked_at(self) -> None:
+        """Wide and narrow, the page fits and has no barrier."""
+        for wide in (WIDE, NARROW):
+            self.resize(wide)
+            assert self.barriers() == []
+            assert self.overflow() == 0
+
 
 @pytest.fixture
 def watch(chromium: Browser) -> Iterator[Callable[..., Watched]]:
     """Opens watched pages; what went wrong on any of them fails the test."""
     opened: list[Watched] = []
 
-    def start(*, wide: int = WIDE, dark: bool = False) -> Watched:
-        opened.append(Watched(chromium, wide=wide, dark=dark))
+    def start(*, wide: int = WIDE) -> Watched:
+        opened.append(Watched(chromium, wide=wide))
         return opened[-1]
 
     yield start

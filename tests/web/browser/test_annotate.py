@@ -17,7 +17,7 @@ from ragstone.web.security import Access
 from ragstone.web.web_app import make_app
 from tests.serving import served
 
-from .conftest import NARROW, PATIENCE, Watched, widths
+from .conftest import NARROW, PATIENCE, WIDE, Watched
 
 Watch = Callable[..., Watched]
 YES_NO = ("yes", "no")
@@ -715,14 +715,13 @@ LOOKS: dict[str, tuple[tuple[AskedLabel, ...], QueueItem]] = {
 }
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("look", LOOKS)
-def test_a_desk_has_no_barrier_and_fits(make: Make, watch: Watch, look: str, dark: bool) -> None:
+def test_a_desk_has_no_barrier_and_fits(make: Make, watch: Watch, look: str) -> None:
     asked, one_item = LOOKS[look]
     desks = make(asked, [one_item], guidelines=GUIDELINES, instructions=EVIL)
     link = desks.link()
-    for wide in (*widths(dark=dark), *(() if dark else (1600,))):
-        one = watch(wide=wide, dark=dark)
+    for wide in (WIDE, NARROW, 1600):
+        one = watch(wide=wide)
         page = one.page
         page.goto(link)
         press(page, *(["2", "1", "1"] if asked is GROUNDING else ["1", "Enter"]))

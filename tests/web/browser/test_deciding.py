@@ -11,7 +11,7 @@ from ragstone.annotation.queue.labels_store import open_labels
 from ragstone.annotation.queue.note_tags import QueueTags
 from ragstone.annotation.queue.queue import Queue
 
-from .conftest import Serve, Watched, widths
+from .conftest import Serve, Watched
 
 Watch = Callable[..., Watched]
 YES_NO = ("yes", "no")
@@ -66,22 +66,15 @@ def queue(tmp_path: Path) -> Queue:
     return made
 
 
-def looked_at(address: str, watch: Watch, *, dark: bool) -> None:
-    for wide in widths(dark=dark):
-        one = watch(wide=wide, dark=dark)
-        one.page.goto(address)
-        assert one.barriers() == []
-        assert one.overflow() == 0
-
-
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize(
     "path", ["tags", "adjudicate", "adjudicate/0", "adjudicate/1?all=1", "adjudicate/2"]
 )
 def test_a_page_has_no_barrier_and_fits(
-    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path, path: str, dark: bool
+    serve: Serve, watch: Watch, queue: Queue, tmp_path: Path, path: str
 ) -> None:
-    looked_at(f"{serve(tmp_path)}/annotate/{queue.name}/{path}", watch, dark=dark)
+    one = watch()
+    one.page.goto(f"{serve(tmp_path)}/annotate/{queue.name}/{path}")
+    one.looked_at()
 
 
 def decisions(queue: Queue) -> list[tuple[str, int, dict[str, str]]]:

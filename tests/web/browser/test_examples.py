@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import ragstone
 from ragstone.data import Context, Example
 
-from .conftest import NARROW, WIDE, Serve, Watched, widths
+from .conftest import NARROW, WIDE, Serve, Watched
 
 Watch = Callable[..., Watched]
 EXAMPLE = "/runs/cornwall/examples/lands-end-local_search"
@@ -134,11 +134,8 @@ def test_hostile_text_does_nothing_and_nothing_overflows(
     assert one.page.locator("main script, main img").count() == 0
 
 
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("query", ["", "?part=over&about=support/claim%232", "?part=calls"])
-def test_an_example_has_no_barrier_and_fits(app: str, watch: Watch, dark: bool, query: str) -> None:
-    for wide in widths(dark=dark):
-        one = watch(wide=wide, dark=dark)
-        one.page.goto(app + EXAMPLE + query)
-        assert one.barriers() == []
-        assert one.overflow() == 0
+def test_an_example_has_no_barrier_and_fits(app: str, watch: Watch, query: str) -> None:
+    one = watch()
+    one.page.goto(app + EXAMPLE + query)
+    one.looked_at()
