@@ -46,8 +46,10 @@ def test_the_page_has_each_pair_of_systems_with_a_verdict_in_words(demo: Path) -
 
 
 def test_json_is_what_the_library_finds(demo: Path) -> None:
-    outcome = call(demo, "--margin", 0.05, "--adjust", "bh", "--by", "question_type", "--json")
-    found = compare(demo, margin=0.05, adjust="bh", by="question_type").to_dict()
+    asked = ("-m", "faithfulness", "-m", "token_f1", "--by", "question_type")
+    outcome = call(demo, *asked, "--margin", 0.05, "--adjust", "bh", "--json")
+    metrics = ["faithfulness", "token_f1"]
+    found = compare(demo, metrics=metrics, margin=0.05, adjust="bh", by="question_type").to_dict()
     assert outcome.status == 0
     assert outcome.json == json.loads(json.dumps(found))
 

@@ -37,13 +37,13 @@ def page(runs: Path) -> Get:
 
 
 @pytest.fixture(scope="module")
-def two(runs: Path, tmp_path_factory: pytest.TempPathFactory) -> Get:
+def two(tmp_path_factory: pytest.TempPathFactory) -> Get:
     folder = tmp_path_factory.mktemp("two")
-    for name in ("before", "third"):
-        copytree(runs / "cornwall", folder / name)
     late = folder / "late.jsonl"
     late.write_text(cornwall().read_text().replace('"answer": "', '"answer": "<i>Of late.</i> '))
-    ragstone.evaluate(late, by=["question_type"], out=folder / "after")
+    for name, data in (("before", cornwall()), ("after", late)):
+        ragstone.evaluate(data, metrics=["faithfulness", "token_f1"], out=folder / name)
+    copytree(folder / "before", folder / "third")
     return getter(client_of(folder))
 
 
