@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator
 from http.cookiejar import CookieJar
 from pathlib import Path
+from shutil import copytree
 from typing import Any
 from urllib.request import HTTPCookieProcessor, build_opener
 
@@ -23,9 +24,16 @@ from ragstone.annotation.queue.queue import Queue
 Command = Callable[..., Any]
 
 
+@pytest.fixture(scope="module")
+def sea(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> Path:
+    run = tmp_path_factory.mktemp("sea") / "sea"
+    package.evaluate(rows, metrics=["faithfulness"], out=run)
+    return run
+
+
 @pytest.fixture
-def runs(data: Path, tmp_path: Path) -> Path:
-    package.evaluate(data, metrics=["faithfulness"], out=tmp_path / "runs" / "sea")
+def runs(sea: Path, tmp_path: Path) -> Path:
+    copytree(sea, tmp_path / "runs" / "sea")
     return tmp_path / "runs"
 
 
@@ -57,11 +65,12 @@ def serving() -> Iterator[Callable[..., dict[str, Any]]]:
         process.communicate()
 
 
-def test_a_queue_is_made_and_everybody_has_a_link(
+def test_a_queue_is_made_and_everybody_has_a_link_and_the_same_command_goes_on_with_it(
     runs: Path, serving: Callable[..., dict[str, Any]], ragstone: Command
 ) -> None:
-    found = serving(runs / "sea", "--tasks", "grounding", "--annotators", "ann, ben",
-                    "--overlap", ".5")  # fmt: skip
+    arguments = (runs / "sea", "--tasks", "grounding", "--annotators", "ann, ben",
+                 "--overlap", ".5")  # fmt: skip
+    found = serving(*arguments)
     assert found["queue"] == "sea-grounding"
     assert set(found["links"]) == {"ann", "ben"}
     browser = build_opener(HTTPCookieProcessor(CookieJar()))
@@ -71,16 +80,16 @@ def test_a_queue_is_made_and_everybody_has_a_link(
     (listed,) = ragstone("annotate", "list", *store, "--json").json["queues"]
     assert (listed["items"], listed["labelled"], listed["people"]) == (6, 0, 2)
     assert (listed["per_item"], listed["overlap"]) == (2, 0.5)
+    again = serving(*arguments)
+    assert (again["queue"], again["links"]) == ("sea-grounding", {})
 
 
-def test_the_same_command_goes_on_and_keeps_links(
+def test_a_queue_is_gone_on_with_by_its_name_and_keeps_links(
     runs: Path, serving: Callable[..., dict[str, Any]]
 ) -> None:
-    arguments = ("--tasks", "grounding", "--annotators", "ann")
-    first = serving(runs / "sea", *arguments, "--name", "g")
-    again = serving("g", "--labels", runs, "--annotators", "ann,ben")
-    assert (first["queue"], again["queue"]) == ("g", "g")
-    assert set(first["links"]) == {"ann"}
+    queue_of(runs).invite("ann")
+    again = serving("q", "--labels", runs, "--annotators", "ann,ben")
+    assert again["queue"] == "q"
     assert set(again["links"]) == {"ben"}
 
 
@@ -120,15 +129,6 @@ def test_making_another_queue_of_the_same_name_says_how_to_go_on(
     assert "`ragstone annotate q`" in outcome.err
 
 
-def test_a_command_that_is_typed_again_goes_on_with_its_queue(
-    runs: Path, serving: Callable[..., dict[str, Any]]
-) -> None:
-    arguments = (runs / "sea", "--tasks", "grounding", "--annotators", "ann")
-    assert set(serving(*arguments)["links"]) == {"ann"}
-    again = serving(*arguments)
-    assert (again["queue"], again["links"]) == ("sea-grounding", {})
-
-
 @pytest.mark.parametrize("n", ["0", "-3"])
 def test_a_running_queue_gives_out_one_example_or_more(
     runs: Path, ragstone: Command, n: str
@@ -144,15 +144,17 @@ def test_a_running_queue_gives_out_one_example_or_more(
 def test_ctrl_c_ends_the_server_as_it_should(runs: Path) -> None:
     command = [sys.executable, "-m", "ragstone", "annotate", str(runs / "sea"), "--label", "mood"]
     with subprocess.Popen(
-        [*command, "--no-browser", "--port", "0", "--json"],
+        [*command, "--name", "moods", "--no-browser", "--port", "0", "--json"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "PYTHONUNBUFFERED": "1"},
     ) as process:
         assert process.stdout is not None
-        address = "".join(iter(process.stdout.readline, "}\n")) + "}"
-        with build_opener(HTTPCookieProcessor(CookieJar())).open(json.loads(address)["address"]):
+        printed = "".join(iter(process.stdout.readline, "}\n")) + "}"
+        made = json.loads(printed)
+        assert made["queue"] == "moods"
+        with build_opener(HTTPCookieProcessor(CookieJar())).open(made["address"]):
             process.send_signal(signal.SIGINT)
         _, said = process.communicate()
     assert (process.returncode, said) == (0, "")
