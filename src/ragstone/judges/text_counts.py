@@ -226,7 +226,7 @@ def longest_common_subsequence(one: list[str], other: list[str]) -> int:
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """
-    same = sum(takewhile(bool, map(eq, one, other)))
+    same: int = sum(takewhile(bool, map(eq, one, other)))
     one, other = one[same:], other[same:]
     if len(one) > len(other):
         one, other = other, one
