@@ -1,7 +1,6 @@
 """Where the project lies, for tests that read its documents, scripts, settings and source."""
 
 import ast
-from functools import cache
 from pathlib import Path
 
 from ragstone.metrics.metric_names import one_at_a_time
@@ -9,9 +8,12 @@ from ragstone.metrics.metric_names import one_at_a_time
 ROOT = Path(__file__).parents[1]
 
 
-@cache
-def parsed(file: Path) -> ast.Module:
-    """The syntax tree of a source file, which no test changes; never while another thread parses,
-    which Python 3.11 takes for an error of its own."""
+def parsed(file: Path, *, mentions: str = "") -> ast.Module:
+    """The syntax tree of a source file, an empty one where it does not mention what is looked for.
+
+    Never while another thread parses, which Python 3.11 takes for an error of its own. Trees are
+    not kept: the millions of their parts would be looked over at each collection of garbage.
+    """
+    text = file.read_text(encoding="utf-8")
     with one_at_a_time:
-        return ast.parse(file.read_text(encoding="utf-8"))
+        return ast.parse(text if mentions in text else "")

@@ -27,7 +27,7 @@ def test_only_one_place_hands_polars_a_path() -> None:
         f"{file.relative_to(SOURCE)}: {name}"
         for file in sorted(SOURCE.rglob("*.py"))
         if file != SOURCE / "core/parquet.py"
-        for name in _names_of_polars(parsed(file))
+        for name in _names_of_polars(parsed(file, mentions="polars"))
         if name.startswith(BY_PATH) and name != IN_MEMORY
     ]
     assert not found, "use scan_parquet, read_parquet or sink_parquet of ragstone.core.parquet"

@@ -154,7 +154,7 @@ def flags() -> Iterator[str]:
         place = file.relative_to(SOURCE).as_posix()
         if place.startswith(("cli/", "report/")) or place == "core/messages.py":
             continue
-        for one in ast.walk(parsed(file)):
+        for one in ast.walk(parsed(file, mentions="--")):
             if isinstance(one, ast.Constant) and isinstance(one.value, str):
                 yield from (f"{place} {flag}" for flag in FLAG.findall(one.value))
 

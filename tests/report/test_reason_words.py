@@ -34,7 +34,7 @@ def codes() -> set[str]:
     """The codes that the library gives with facts, by the calls of ``reason``."""
     found = set()
     for file in SOURCE.rglob("*.py"):
-        for node in ast.walk(parsed(file)):
+        for node in ast.walk(parsed(file, mentions="reason(")):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "reason":
                 code = node.args[0]
                 if isinstance(code, ast.Constant) and node.keywords:
