@@ -42,16 +42,31 @@ class Machines:
         self._patch.setenv("RAGSTONE_CACHE", str(self._folder / f"machine{self._count}"))
 
 
-@pytest.fixture
-def data(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Four shards of data, each of 5,000 examples but for the last."""
-    file = tmp_path / "answers.jsonl"
+    file = tmp_path_factory.mktemp("data") / "answers.jsonl"
     rows = (
         {"id": f"q{n}", "question": f"Q{n}?", "answer": f"a {n % 7}", "reference": f"a {n % 3}"}
         for n in range(15_100)
     )
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return file
+
+
+@pytest.fixture(scope="module")
+def cornwall_on_disk(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+    """The tables and estimates of a run of the first bundled examples."""
+    folder = tmp_path_factory.mktemp("cornwall") / "run"
+    evaluate(cornwall(), metrics=METRICS, out=folder, limit=LIMIT)
+    return tables(folder)
+
+
+@pytest.fixture(scope="module")
+def on_disk(data: Path) -> dict[str, bytes]:
+    """The tables and estimates of a run of the data that nothing stopped."""
+    evaluate(data, metrics=METRICS, out=data.with_name("run"))
+    return tables(data.with_name("run"))
 
 
 def tables(folder: Path) -> dict[str, bytes]:
@@ -108,12 +123,11 @@ def test_a_run_that_was_killed_goes_on_on_any_machine(
     s3: s3fs.S3FileSystem,
     bucket: str,
     data: Path,
-    tmp_path: Path,
+    on_disk: dict[str, bytes],
     elsewhere: Machines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = f"{bucket}/run"
-    evaluate(data, metrics=METRICS, out=tmp_path / "run")
     elsewhere.another()
     code = f"""
 import os, signal
@@ -142,7 +156,7 @@ evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
         monkeypatch.setattr("ragstone.run.folder.locks.GONE", 0.0)
     fresh = s3.info(f"{url}/scores/000000.parquet")["LastModified"]
     evaluate(data, metrics=METRICS, out=url)
-    assert at(s3, url) == tables(tmp_path / "run")
+    assert at(s3, url) == on_disk
     s3.invalidate_cache()
     assert s3.info(f"{url}/scores/000000.parquet")["LastModified"] == fresh, "not made again"
     assert not {name for name in names(s3, url) if name.startswith(("unfinished", ".lock"))}
@@ -151,11 +165,10 @@ evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
 def test_a_write_that_fails_leaves_a_run_that_goes_on(
     s3: s3fs.S3FileSystem,
     bucket: str,
-    tmp_path: Path,
+    cornwall_on_disk: dict[str, bytes],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = f"{bucket}/run"
-    evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run", limit=LIMIT)
     put = Remote.put
     for failing in range(100):
         calls = list[str]()
@@ -176,7 +189,7 @@ def test_a_write_that_fails_leaves_a_run_that_goes_on(
                 continue
             break
     assert failing > 5, "each write failed once"
-    assert at(s3, url) == tables(tmp_path / "run")
+    assert at(s3, url) == cornwall_on_disk
 
 
 def test_other_settings_and_other_files_are_refused(
@@ -250,12 +263,11 @@ def test_a_damaged_run_is_made_anew_whichever_write_fails(
     same_machine: bool,
     s3: s3fs.S3FileSystem,
     bucket: str,
-    tmp_path: Path,
+    cornwall_on_disk: dict[str, bytes],
     elsewhere: Machines,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     url = f"{bucket}/run"
-    evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run", limit=LIMIT)
     evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
     s3.pipe_file(f"{url}/estimates.json", b"[]")
     s3.pipe_file(f"{url}/scores/000000.parquet", b"PAR1")
@@ -282,7 +294,7 @@ def test_a_damaged_run_is_made_anew_whichever_write_fails(
             break
     elsewhere.another()
     assert not Run.open(url).folder.damage()
-    assert at(s3, url) == tables(tmp_path / "run")
+    assert at(s3, url) == cornwall_on_disk
     assert not {name for name in names(s3, url) if name.startswith(("unfinished", ".lock"))}
 
 
@@ -403,15 +415,14 @@ def test_what_is_not_of_the_run_is_left_alone(
 
 @pytest.mark.parametrize("scheme", ["file", "memory"])
 def test_a_run_is_kept_whole_wherever_fsspec_writes(
-    scheme: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    scheme: str, tmp_path: Path, cornwall_on_disk: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("RAGSTONE_CACHE", str(tmp_path / "cache"))
     url = f"{scheme}://{tmp_path}/there/run"
-    evaluate(cornwall(), metrics=METRICS, out=tmp_path / "run", limit=LIMIT)
     evaluate(cornwall(), metrics=METRICS, out=url, limit=LIMIT)
     assert not (tmp_path / "there" / "run" / "unfinished").exists()
     (tmp_path / "cache").rename(tmp_path / "away")
-    assert tables(Run.open(url).path) == tables(tmp_path / "run")
+    assert tables(Run.open(url).path) == cornwall_on_disk
 
 
 def test_what_lies_beside_a_finished_run_is_no_fault_of_it(
