@@ -1,9 +1,5 @@
 """A run that is killed goes on with the shards that are not done."""
 
-import os
-import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -22,6 +18,7 @@ from ragstone.run.folder.run_list import Progress
 from ragstone.run.folder.shards import ShardLedger, Shards
 from ragstone.run.judging import prefetch as streaming
 from ragstone.run.judging import sharding as blocks
+from tests.forked import Forked
 
 PROGRAM = """
 import sys, time
@@ -74,14 +71,14 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
 ) -> None:
     data, out = tmp_path / "rows.jsonl", tmp_path / "run"
     write_rows(data, 400)
-    child = subprocess.Popen([sys.executable, "-c", PROGRAM, str(data), str(out)])
+    child = Forked(PROGRAM, data, out, cwd=tmp_path)
     parts = out / "parts"
     # It waits for its end after three shards, so that it is not done before on a busy machine.
     while not (parts / RunEntry.SHARDS).is_file() or len(lines(parts)) < 2:
         assert child.poll() is None
         time.sleep(0.02)
-    os.kill(child.pid, signal.SIGKILL)
-    child.wait()
+    child.kill()
+    child.communicate()
     files = [
         Shards(parts).file("scores", form.shard) for form in ShardLedger(parts / RunEntry.SHARDS)
     ]
@@ -151,8 +148,9 @@ def stopped_at(moment: str, data: Path, out: Path) -> None:
         "evaluate(sys", "from ragstone.run.folder import folder\n"
         f"folder.{moment} = lambda *_, **__: os._exit(9)\nevaluate(sys"
     )  # fmt: skip
-    ended = subprocess.run([sys.executable, "-c", program, str(data), str(out)], check=False)
-    assert ended.returncode == 9
+    child = Forked(program, data, out, cwd=data.parent)
+    child.communicate()
+    assert child.returncode == 9
 
 
 def test_a_hole_among_the_finished_shards_is_judged_again(

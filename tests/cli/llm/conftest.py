@@ -2,12 +2,10 @@
 
 import asyncio
 import json
-import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ from aiohttp import web
 from ragstone.judges.llm.questions import SCHEMA
 from ragstone.models.chat import ChatRequest
 from ragstone.testing import asked, reply_to
+from tests.forked import COMMAND, Forked
 
 Reply = dict[str, Any]
 
@@ -134,18 +133,10 @@ def command(
 
 
 @pytest.fixture
-def process(tmp_path: Path) -> Callable[..., "subprocess.Popen[str]"]:
+def process(tmp_path: Path) -> Callable[..., Forked]:
     """Runs ``ragstone`` as a process of its own."""
     own = {"RAGSTONE_CACHE": str(tmp_path / "cache"), "NO_PROXY": "127.0.0.1"}
-
-    def started(*arguments: object) -> "subprocess.Popen[str]":
-        command = [sys.executable, "-m", "ragstone", *map(str, arguments)]
-        return subprocess.Popen(
-            command, env=os.environ | own, text=True, cwd=tmp_path,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-
-    return started
+    return partial(Forked, COMMAND, cwd=tmp_path, **own)
 
 
 @pytest.fixture

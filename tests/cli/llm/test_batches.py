@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from subprocess import Popen
 from typing import Any
 
 import pytest
@@ -14,9 +13,10 @@ from ragstone.cli.runs import typed
 from ragstone.core.files import RunEntry
 from ragstone.data import cornwall
 from tests.batch_provider import BatchProvider, long_ago, provider
+from tests.forked import Forked
 from tests.waiting import until
 
-Process = Callable[..., "Popen[str]"]
+Process = Callable[..., Forked]
 RunHere = Callable[..., tuple[int, str, str]]
 Command = Callable[..., Any]
 
@@ -42,8 +42,8 @@ def evaluation(data: Path, metrics: Sequence[str], tmp_path: Path) -> Callable[.
     return words
 
 
-def ended(process: "Popen[str]") -> tuple[int, str, str]:
-    out, err = process.communicate(timeout=120)
+def ended(process: Forked) -> tuple[int | None, str, str]:
+    out, err = process.communicate()
     return process.returncode, out, err
 
 
@@ -146,7 +146,7 @@ def test_killed_while_it_polls_it_goes_on(
     assert set(there.paid.values()) == {1}
 
 
-def calls_or_end(process: "Popen[str]", there: BatchProvider, count: int) -> None:
+def calls_or_end(process: Forked, there: BatchProvider, count: int) -> None:
     """Wait until the provider has had so many calls, or the process has ended."""
     until(lambda: process.poll() is not None or len(there.calls) >= count)
 

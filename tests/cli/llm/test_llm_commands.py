@@ -2,7 +2,6 @@
 
 import signal
 import sqlite3
-import subprocess
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -12,9 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from tests.forked import Forked
 from tests.waiting import until
 
-Process = Callable[..., "subprocess.Popen[str]"]
+Process = Callable[..., Forked]
 
 
 @pytest.fixture(autouse=True)
@@ -92,7 +92,7 @@ def test_debug_prints_each_example_as_it_is_judged(
         "evaluate", data, "--judge", server.judge, "-m", "faithfulness", "--debug",
         "--out", tmp_path / "run",
     )  # fmt: skip
-    _, err = run.communicate(timeout=60)
+    _, err = run.communicate()
     assert run.returncode == 0
     assert err.count("Questions to models") == 6
     assert "supported" in err
@@ -130,13 +130,13 @@ def test_ctrl_c_waits_for_no_model_that_hangs_and_the_same_command_goes_on(
     run = process(*given)
     until(lambda: server.open > 3)
     run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=120)
+    _, err = run.communicate()
     assert run.returncode == 130
     assert "run the same command again" in err
     assert "Traceback" not in err
     server.hang = False
     again = process(*given)
-    _, err = again.communicate(timeout=60)
+    _, err = again.communicate()
     assert again.returncode == 0, err
 
 
@@ -148,7 +148,7 @@ def test_after_kill_9_only_what_was_in_flight_is_sent_again(
         "evaluate", data, "--judge", server.judge, *metrics, "--out", tmp_path / "whole",
         "--no-cache",
     )  # fmt: skip
-    whole.communicate(timeout=60)
+    whole.communicate()
     calls = len(server.asked)
     server.asked.clear()
     server.wait = 0.05
@@ -160,9 +160,9 @@ def test_after_kill_9_only_what_was_in_flight_is_sent_again(
         run = process(*given)
         until(lambda half=half: len(server.asked) >= half)  # type: ignore[misc]
         run.kill()
-        run.communicate(timeout=20)
+        run.communicate()
     last = process(*given)
-    _, err = last.communicate(timeout=60)
+    _, err = last.communicate()
     assert last.returncode == 0, err
     assert len(server.asked) <= calls + 2 * 2
     assert scores(tmp_path / "run") == scores(tmp_path / "whole")

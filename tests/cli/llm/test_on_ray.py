@@ -2,8 +2,6 @@
 
 import json
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +9,7 @@ from typing import Any
 import pytest
 
 from ragstone.run import Run
+from tests.forked import COMMAND, Forked
 from tests.scripts import script
 from tests.waiting import until
 
@@ -18,14 +17,10 @@ from .conftest import Server
 
 nodes_of = script("ray_nodes")
 
-PROGRAM = """
-import sys
+PROGRAM = f"""
 from ragstone.run.judging import sharding
-from ragstone.run.evaluate import evaluate
 sharding.OF_A_SHARD = 50
-from ragstone.cli.app import main
-sys.argv[0] = "ragstone"
-main()
+{COMMAND}
 """
 SHARDS = 30
 ROWS = 50 * SHARDS
@@ -68,19 +63,15 @@ def write(path: Path, rows: int = ROWS) -> Path:
     return path
 
 
-def begin(data: Path, out: Path, *more: str) -> "subprocess.Popen[str]":
-    with out.with_suffix(".said").open("w") as said:
-        return subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, "evaluate", str(data), "--out", str(out), "--json",
-             *more],
-            stdout=said, stderr=subprocess.PIPE, text=True,
-        )  # fmt: skip
+def begin(data: Path, out: Path, *more: str) -> Forked:
+    return Forked(PROGRAM, "evaluate", data, "--out", out, "--json", *more, cwd=out.parent)
 
 
-def end(run: "subprocess.Popen[str]", status: int = 0) -> str:
-    _, said = run.communicate(timeout=300)
-    assert run.returncode == status, said
-    return said
+def end(run: Forked, status: int = 0) -> str:
+    said, errors = run.communicate()
+    assert run.returncode == status, errors
+    assert status or json.loads(said), "nothing of Ray's is among it"
+    return errors
 
 
 def kept(out: Path) -> int:
@@ -184,7 +175,6 @@ def test_an_example_that_ends_its_worker_is_set_aside(ray_cluster: Any, tmp_path
     )
     assert kept(tmp_path / "run")
     end(begin(data, tmp_path / "run", *own, *engine))
-    assert json.loads((tmp_path / "run.said").read_text()), "nothing of Ray's is among it"
     run = Run.open(tmp_path / "run")
     scores = run.scores(["harmless"])
     missing = scores.filter(scores["status"] == "missing")
