@@ -9,6 +9,7 @@ import shutil
 import socket
 import webbrowser
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
@@ -75,6 +76,7 @@ def documented() -> Iterator[str]:
             yield line
 
 
+@cache
 def rows(times: int = 1) -> list[dict[str, Any]]:
     """The demo data some times over, with two of its systems called as in the documents."""
     names = {"basic_search": "v1", "local_search": "v2"}
