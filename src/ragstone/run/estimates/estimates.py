@@ -279,8 +279,9 @@ def _reported(
 
 def _why_missing(name: str, provenance: Provenance) -> str:
     """The first judgement that a component lacks entirely, and which judge could make it."""
+    needed = parse_metric(name).asks
     for ask in ASKS:
-        if ask in parse_metric(name).asks and ask not in provenance.judges:
+        if ask in needed and ask not in provenance.judges:
             return ASKS[ask].not_judged
     return "missing"
 
