@@ -1,16 +1,14 @@
 """No script: simulated people who label a queue in the local app over HTTP, as browsers do."""
 
-import os
 import re
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from secrets import token_hex
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, urlencode, urlsplit
+
+from forks import COMMAND, Forked
 
 from ragstone.annotation.queue.form import AskedLabel, ItemPart, QueueForm, QueueItem
 from ragstone.web.auth import PERSON
@@ -55,26 +53,23 @@ class Server:
     """
 
     def __init__(self, folder: Path, store: str = "") -> None:
-        self._command = [sys.executable, "-m", "ragstone", "view", str(folder), "--no-browser"]
-        self._command += ["--labels", store] if store else []
+        self._arguments = ["view", str(folder), "--no-browser"]
+        self._arguments += ["--labels", store] if store else []
         self.port = 0
         self.start()
 
     def start(self) -> None:
         """Start it, and wait until it says where it is."""
-        command = [*self._command, "--port", str(self.port)]
-        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self._process.stdout is not None
-        found = re.search(r"http://127.0.0.1:(\d+)", self._process.stdout.readline())
-        assert found is not None
-        self.port = int(found[1])
+        arguments = [*self._arguments, "--port", str(self.port)]
+        self._process = Forked(COMMAND, *arguments, cwd=Path.cwd())
+        port = urlsplit(self._process.address()).port
+        assert port is not None
+        self.port = port
 
     def kill(self) -> None:
         """End it without a warning, with −9."""
-        os.kill(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-        assert self._process.stdout is not None
-        self._process.stdout.close()
+        self._process.kill()
+        self._process.communicate()
 
 
 @dataclass

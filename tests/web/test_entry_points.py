@@ -2,8 +2,6 @@
 
 import re
 import socket
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,20 +19,18 @@ from ragstone.core.errors import InputError, MissingDependency
 from ragstone.web import entry_points as extra
 from ragstone.web.entry_points import view
 from ragstone.web.security import Served
+from tests.forked import COMMAND, Forked
 from tests.web.conftest import client_of
 
 
 @contextmanager
 def started(*arguments: str) -> Iterator[str]:
-    command = [sys.executable, "-m", "ragstone", "view", "--no-browser", "--port", "0", *arguments]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://\S+", process.stdout.readline())
-            assert found is not None
-            yield found[0]
-        finally:
-            process.kill()
+    served = ("view", "--no-browser", "--port", 0)
+    process = Forked(COMMAND, *served, *arguments, cwd=Path.cwd())
+    try:
+        yield process.address()
+    finally:
+        process.kill()
 
 
 def status(address: str, **headers: str) -> int:

@@ -2,10 +2,8 @@
 
 import json
 import os
-import re
 import signal
 import socket
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,24 +20,20 @@ from ragstone.monitor.settings.monitor_settings import check_start
 from ragstone.monitor.store.rows import last_lines
 from ragstone.monitor.store.store import open_store
 from ragstone.web.monitor_server import Death, WorkerProcess, serve_monitor
+from tests.forked import COMMAND, Forked
 from tests.waiting import until
 
 EXAMPLE = json.dumps({"question": "Who?", "contexts": ["Ann did."], "answer": "Ann."}).encode()
 
 
 @contextmanager
-def started(store: Path, *arguments: str) -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
-    command = [sys.executable, "-m", "ragstone", "monitor", "serve", "--store", str(store)]
-    with subprocess.Popen(
-        [*command, "--port", "0", *arguments], stdout=subprocess.PIPE, text=True
-    ) as process:
-        try:
-            assert process.stdout is not None
-            found = re.search(r"http://\S+", process.stdout.readline())
-            assert found is not None
-            yield found[0], process
-        finally:
-            process.kill()
+def started(store: Path, *arguments: str) -> Iterator[tuple[str, Forked]]:
+    served = ("monitor", "serve", "--store", store, "--port", 0)
+    process = Forked(COMMAND, *served, *arguments, cwd=Path.cwd())
+    try:
+        yield process.address(), process
+    finally:
+        process.kill()
 
 
 def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str]:
@@ -71,9 +65,9 @@ def test_traces_and_screens_have_one_port_and_the_end_is_in_order(tmp_path: Path
         assert asked(address, host="evil.example")[0] == 421
         assert asked(f"{server}/health", host="evil.example")[0] == 200
         process.send_signal(signal.SIGTERM)
-        out, _ = process.communicate(timeout=60)
+        out, _ = process.communicate()
         assert process.returncode == 0
-        assert out == ""
+        assert len(out.splitlines()) == 1
     assert received(store) == 1
     opened = open_store(store)
     with opened.database.reading() as run:
