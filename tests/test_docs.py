@@ -4,8 +4,6 @@ import json
 import re
 import runpy
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +26,7 @@ from ragstone.metrics import (
     needed_asks,
     parse_metric,
 )
+from tests.forked import COMMAND, Forked
 from tests.project import ROOT
 
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("benchmarks/*.md")])
@@ -121,10 +120,10 @@ def own_metrics() -> list[tuple[list[str], str]]:
 @pytest.mark.parametrize(("metrics", "file"), own_metrics())
 def test_own_metrics_of_the_docs_are_scored(metrics: list[str], file: str, tmp_path: Path) -> None:
     (tmp_path / "own.py").write_text(file, encoding="utf-8")
-    command = [sys.executable, "-m", "ragstone", "evaluate", str(cornwall()), "--metric",
-               metrics[0], "--metrics-from", "own.py", "--out", "run", "--json"]  # fmt: skip
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
-    found = {one["metric"]: one["n"] for one in json.loads(done.stdout)["estimates"]}
+    own = ("--metric", metrics[0], "--metrics-from", "own.py", "--out", "run", "--json")
+    out, errors = Forked(COMMAND, "evaluate", cornwall(), *own, cwd=tmp_path).communicate()
+    assert out, errors
+    found = {one["metric"]: one["n"] for one in json.loads(out)["estimates"]}
     assert list(found) == metrics
     assert all(found.values())
 

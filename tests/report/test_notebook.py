@@ -1,7 +1,5 @@
 """What results are in a notebook."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -26,6 +24,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.render.terminal import as_text
 from ragstone.run import Run
+from tests.forked import Forked
 
 ROWS = [
     {"id": f"{question}-{system}", "question_id": question, "system": system,
@@ -68,8 +67,9 @@ def test_what_has_no_page_says_so() -> None:
 def test_a_page_is_written_as_a_picture_or_as_markdown(
     run: Run, tmp_path: Path, name: str, start: str
 ) -> None:
-    command = [sys.executable, "-m", "ragstone.report", str(run.path), str(tmp_path / name)]
-    subprocess.run(command, check=True, cwd=Path(ragstone.__file__).parents[1])
+    program = "import runpy; runpy.run_module('ragstone.report', run_name='__main__')"
+    drawing = Forked(program, run.path, tmp_path / name, cwd=tmp_path)
+    assert (drawing.communicate(), drawing.returncode) == (("", ""), 0)
     assert (tmp_path / name).read_text(encoding="utf-8").startswith(start)
 
 

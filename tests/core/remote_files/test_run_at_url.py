@@ -2,8 +2,6 @@
 
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from ragstone.run import Run
 from ragstone.run.folder.locks import locked_at
 from ragstone.run.folder.remote_folder import RemoteFolder
 from ragstone.testing import ScriptedModel
+from tests.forked import Forked
 
 METRICS = ["token_f1", "exact_match"]
 LIMIT = 20
@@ -141,8 +140,9 @@ def kill(self, form):
 RemoteFolder.kept = kill
 evaluate({str(data)!r}, metrics={METRICS!r}, out={url!r})
 """
-    done = subprocess.run([sys.executable, "-c", code], check=False)
-    assert done.returncode == -signal.SIGKILL
+    killed = Forked(code, cwd=Path.cwd())
+    killed.communicate()
+    assert killed.returncode == -signal.SIGKILL
     there = names(s3, url)
     assert "run.json" not in there
     assert {"unfinished/000000.jsonl", "unfinished/000001.jsonl"} <= there
