@@ -26,3 +26,16 @@ def import_or_skip(name: str, reason: str = "") -> Any:
         if peer and os.environ.get("RAGSTONE_PEERS") == "none":
             raise
         unavailable(str(skipped))
+
+
+class Lazily:
+    """A module that is imported at first use, for each worker collects every test.
+
+    Only what takes seconds, as torch does and what imports it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(import_or_skip(self._name), attribute)

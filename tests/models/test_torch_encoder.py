@@ -14,15 +14,20 @@ from ragstone.core.errors import MissingDependency, ModelError
 from ragstone.models import numpy_bert as bert
 from ragstone.models.torch_encoder import TorchEncoder, load
 from ragstone.testing import tiny_bert
-from tests.availability import import_or_skip
+from tests.availability import Lazily, import_or_skip
 from tests.models.closeness import furthest
 
-theirs = import_or_skip("sentence_transformers", reason="needs the extra torch")
-import_or_skip("tokenizers", reason="needs the extra local")
-modules = import_or_skip("sentence_transformers.sentence_transformer.modules")
+theirs = Lazily("sentence_transformers")
+modules = Lazily("sentence_transformers.sentence_transformer.modules")
 
 CLOSE = 1e-5
 TEXTS = ["", "  ", "bridge", "The red bridge, opened in 1932.", "tin " * 90, "🙂 桥", "a \ud800 b"]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def installed() -> None:
+    import_or_skip("sentence_transformers", reason="needs the extra torch")
+    import_or_skip("tokenizers", reason="needs the extra local")
 
 
 @pytest.fixture(scope="module")
