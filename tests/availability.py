@@ -38,4 +38,6 @@ class Lazily:
         self._name = name
 
     def __getattr__(self, attribute: str) -> Any:
+        if attribute.startswith("_"):  # Which pytest asks every name, to find fixtures.
+            raise AttributeError(attribute)
         return getattr(import_or_skip(self._name), attribute)

@@ -5,12 +5,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import httpx2
-import openai
 import pytest
 
 from examples.guarded_app.app import ANSWERS, ARCHIVE, BUILT, PIER, app
 from ragstone.guard.integrations.request_guard import HELD
+from tests.availability import Lazily
 from tests.serving import served
+
+openai: Any = Lazily("openai")
 
 PATIENCE = 60
 """Seconds; a busy machine is far below it."""

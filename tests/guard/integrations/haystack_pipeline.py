@@ -4,7 +4,7 @@ from typing import Any
 
 from haystack import Document, Pipeline, component
 from haystack.dataclasses import ChatMessage, ToolCall
-from haystack.telemetry import _telemetry
+from haystack.telemetry import _telemetry as telemetry
 
 from ragstone.guard.integrations.haystack import AnswerGuard
 
@@ -17,8 +17,8 @@ __all__ = [
     "Pipeline",
     "Says",
     "ToolCall",
-    "_telemetry",
     "piped",
+    "telemetry",
 ]
 
 PIER = [Document(id="p", content="The pier is 90 m long.", score=0.9)]

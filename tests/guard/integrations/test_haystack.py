@@ -17,7 +17,7 @@ NO_CITATIONS = {"citations": False}
 
 
 def test_these_tests_tell_nobody_that_they_run() -> None:
-    assert hay._telemetry.telemetry is None
+    assert hay.telemetry.telemetry is None
 
 
 def test_a_pipeline_gives_what_its_documents_support_and_nothing_else() -> None:
