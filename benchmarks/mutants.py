@@ -51,8 +51,8 @@ import pytest
 from hypothesis import settings
 from mutations import Mutant, mutants
 
-ROOMS = ("judgements", "metrics", "stats", "labels", "decisions")
-FOLDERS = ("judgements", "metrics", "stats", "labels", "decisions", "judges", "run")
+ROOMS = ("judgements", "metrics", "stats", "annotation", "analysis")
+FOLDERS = ("judgements", "metrics", "stats", "annotation", "analysis", "judges", "run")
 """Folders of tests that are run unless others are named; the rest go through whole commands."""
 SPARED = ("tests/judges/llm/test_injection.py",)
 SURVIVE_AT_MOST = 0.15
