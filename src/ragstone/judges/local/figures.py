@@ -121,19 +121,6 @@ def _keys(figure: Figure) -> set[str]:
     return {f"{amount:.6g}" for _, *amounts in figure.meanings for amount in amounts}
 
 
-def unknown_figures(claim: str, contexts: Sequence[str]) -> list[str]:
-    """The exact figures of a claim that no context has by value, as they are written there.
-
-    A rounding of a number with decimals is known.
-    """
-    known = [figure for text in contexts for figure in figures(text)]
-    return [
-        figure.text
-        for figure in figures(claim)
-        if figure.is_exact and not any(like.agrees(figure) or like.rounds(figure) for like in known)
-    ]
-
-
 class Style(NamedTuple):
     """How a text writes: its language, and what parts decimals; None where nothing says so."""
 
