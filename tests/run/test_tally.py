@@ -309,13 +309,15 @@ def test_means_without_an_interval_and_intervals_of_few_clusters_are_told() -> N
         estimate("hit", 0.5, None, 1, system="a"), estimate("mrr", 0.5, None, 1, system="a"),
         estimate("hit", 0.5, 0.1, 9, system="b"), estimate("mrr", 0.5, 0.1, 4, system="b"),
         estimate("f1", 0.5, 0.1, 10), estimate("f1", None, None, 0),
-        estimate("hit", 0.5, 0.1, 2, system="b", topic="sea"),
+        estimate("hit", 0.5, 0.1, 2, system="b", topic="sea"), estimate("words", 5.0, None, 3),
     ]  # fmt: skip
-    alone, few = of_sizes(ones, "question_id")
+    alone, alike, few = of_sizes(ones, "question_id")
+    assert Reason.read(alike).code == "no_interval_alike"
+    assert Reason.read(alike).facts["metric"] == "words"
     assert Reason.read(alone).facts == {
         "metric": "hit", "group": "a", "more": "1", "cluster": "question_id",
     }  # fmt: skip
     assert Reason.read(few).facts == {
         "least": "4", "most": "9", "enough": "10", "cluster": "question_id",
     }  # fmt: skip
-    assert list(of_sizes(ones[4:], "question_id")) == []
+    assert list(of_sizes(ones[4:-1], "question_id")) == []

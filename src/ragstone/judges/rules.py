@@ -301,7 +301,7 @@ PARTS = Support.ask("claim").name
 WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
 """What is asked of an answer as a whole, and of its claims, which labels of the whole decide."""
 
-FOLLOWS = reason("follows_from", ask=WHOLE)
+FOLLOWS = reason("follows_from_whole")
 
 
 def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:

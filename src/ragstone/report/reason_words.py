@@ -270,10 +270,14 @@ def _not_independent(facts: Facts) -> str:
 
 
 def _no_interval(facts: Facts) -> str:
+    rows = ONE_TAKEN.get(facts["cluster"]) or f"value of {facts['cluster']}"
+    return f"{_without_interval(facts)}: one {rows} is too few for an interval."
+
+
+def _without_interval(facts: Facts) -> str:
     first = " of ".join(filter(None, [facts["metric"], facts.get("group")]))
     more = f" and {int(facts['more']):,} more" if facts["more"] != "0" else ""
-    rows = ONE_TAKEN.get(facts["cluster"]) or f"value of {facts['cluster']}"
-    return f"No interval for {first}{more}: one {rows} is too few for an interval."
+    return f"No interval for {first}{more}"
 
 
 def _few_clusters(facts: Facts) -> str:
@@ -361,5 +365,9 @@ SENTENCES: Mapping[str, Sentence] = {
         f"labels taken for a random sample, though {words(facts['why'])}"
     ),
     "no_interval": lambda facts: _no_interval(facts) if facts else "there is no interval",
+    "no_interval_alike": lambda facts: (
+        f"{_without_interval(facts)}: all values are the same, and no highest or lowest value of "
+        "the metric is known that would bound the mean."
+    ),
 }
 """The sentence for each code; a code that is not here is shown as it is."""

@@ -80,6 +80,7 @@ MISLEADING = (
     "pairs_cut",
     "few_clusters",
     "no_interval",
+    "no_interval_alike",
 )
 """Remarks that change how a mean has to be read, the worst first."""
 

@@ -276,7 +276,9 @@ class LabelledRun:
                 f"{source} has labels of {', '.join(left_out)}, and only {asked} is asked for."
             )
         if own := list(self._own_words()):
-            return InputError(f"{source} tells nothing of a judge of {run}.", notes=own[:1])
+            return InputError(
+                f"The labels in {source} cannot check a judge of {run}.", notes=own[:1]
+            )
         there = ", ".join(dict.fromkeys(column for _, column in self.labels.columns))
         return InputError(
             f"{source} has {there or 'no label that counts'}, which no judgement and no metric of "

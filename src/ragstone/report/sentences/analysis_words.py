@@ -336,8 +336,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         f"no score of the judge for {counted(facts, 'labelled example')}."
     ),
     "people_are_the_judge": lambda facts: (
-        f"people judged {count(facts)} of the labelled examples in the run itself, which tells "
-        f"nothing of a judge. Evaluate with {argument('judge', 'local')}, or a model."
+        f"in the run itself people judged {count(facts)} of the labelled examples, so no judge is "
+        f"there to be checked. Evaluate with {argument('judge', 'local')}, or a model."
     ),
     "judges_mean_differs": lambda facts: (
         f"the judge's mean is {facts['labelled']} where people labelled, {facts['others']} "

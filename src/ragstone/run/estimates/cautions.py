@@ -206,15 +206,18 @@ def of_coverage(metric: str, shares: Mapping[str, float]) -> Iterator[str]:
 def of_sizes(estimates: Sequence[Estimate], cluster: str) -> Iterator[str]:
     """Means without an interval, and intervals of a few clusters."""
     shown = [one for one in estimates if one.value is not None and one.group.keys() <= {"system"}]
-    alone = [one for one in shown if one.low is None]
-    if alone:
-        yield reason(
-            "no_interval",
-            metric=alone[0].metric,
-            group=", ".join(alone[0].group.values()),
-            more=len(alone) - 1,
-            cluster=cluster,
-        )
+    open_ = [one for one in shown if one.low is None]
+    alone = [one for one in open_ if one.clusters == 1]
+    alike = [one for one in open_ if one.clusters > 1]
+    for code, without in (("no_interval", alone), ("no_interval_alike", alike)):
+        if without:
+            yield reason(
+                code,
+                metric=without[0].metric,
+                group=", ".join(without[0].group.values()),
+                more=len(without) - 1,
+                cluster=cluster,
+            )
     few = [one.clusters for one in shown if one.low is not None and one.clusters < FEW]
     if few:
         yield reason("few_clusters", least=min(few), most=max(few), enough=FEW, cluster=cluster)
