@@ -226,6 +226,20 @@ def test_what_a_label_of_the_whole_leaves_open_stays_with_the_judge(
 
 
 @pytest.mark.parametrize(
+    ("verdict", "answer"),
+    [
+        (None, {"contradicted_claim_present": 0}),  # Nobody judged it, and two verdicts are left.
+        ("supported", {"support_present": 0, "unsupported_claim_present": 0}),  # None is left.
+    ],
+)
+def test_labels_of_the_whole_that_leave_no_single_verdict_change_nothing(
+    verdict: str | None, answer: dict[str, int]
+) -> None:
+    claims = [{"index": 0, "verdict": verdict, "judge": "local", "probability": 0.6}]
+    assert decided_parts(answer, claims, "human") == claims
+
+
+@pytest.mark.parametrize(
     ("before", "answer", "after"),
     [
         ("contradicted supported", {"contradicted_claim_present": 0}, "absent supported"),
