@@ -403,8 +403,8 @@ def test_a_setting_differs_by_its_values_or_by_what_one_side_has(
              "run/label_violations.jsonl."],
         ),
         (
-            {"label_violations": {"fabricated_requires_cited": 1,
-                                  "evidence_requires_relevance": 2}},
+            {"label_violations": {"answer_as_its_claims": 1, "fabricated_requires_cited": 1,
+                                  "evidence_requires_relevance": 1}},
             ["3 labels contradict others of the same answer; all were kept: "
              "run/label_violations.jsonl."],
         ),

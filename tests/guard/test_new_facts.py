@@ -125,6 +125,15 @@ def test_a_number_is_known_however_its_value_is_written(
         '<a href="http&#58;//evil.example">It is long.</a>',
         "<img src=x onerror=alert(1)>",
         "<svg\nonload = alert(1)>",
+        "<svg/onload=alert(1)>",
+        "<img/src=x/onerror=alert(1)>",
+        "<img/src=//evil.example/a>",
+        "<body onpageshow=alert(1)>",
+        "<p class=a oncontextmenu='alert(1)'>",
+        "<use xlink:href=//evil.example/a#b>",
+        "<applet code=a>",
+        "[It](\\\\evil.example\\a) is long.",
+        "<a href='\\\\evil.example'>It is long.</a>",
         "<script>alert(1)</script>",
         "<div style='background:url(//evil.example/a)'>",
         "[It](javascript:alert(1)) is long.",
@@ -141,6 +150,11 @@ def test_an_address_that_nobody_gave_fails(answer: str) -> None:
     assert found.ok is False
     for span in found["links"].spans:
         assert answer[span.start : span.end] == span.text
+
+
+def test_words_that_begin_as_what_runs_by_itself_are_no_address() -> None:
+    answer = "The onset = 5 days, online = 1, and 5 < 6 on Monday = so."
+    assert of(answer)["links"].status == "not_applicable"
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,9 @@ OF_SOME_CLAIM: Mapping[str, tuple[str, ...]] = {
 }
 """Labels of an answer as a whole: each is yes if some claim has one of these verdicts."""
 
+AS_ITS_CLAIMS = "answer_as_its_claims"
+"""The rule, which blocks, that these labels and those of the claims say the same."""
+
 FIELDS: Mapping[Unit, str] = {"context": "contexts", "claim": "claims", "statement": "statements"}
 """Where the labels of units of which there are several stand."""
 PROPOSITIONS: tuple[Unit, ...] = ("claim", "statement")
@@ -210,7 +213,7 @@ def violations(labels: Mapping[str, Any]) -> list[Violation]:
                     found.append(Violation(rule.name, rule.severity, where))
     verdicts = [claim.get("support") for claim in labels.get("claims") or ()]
     for _ in _unlike_claims(labels.get("answer") or {}, verdicts) if verdicts else ():
-        found.append(Violation("answer_as_its_claims", "block", "answer"))
+        found.append(Violation(AS_ITS_CLAIMS, "block", "answer"))
     return found
 
 

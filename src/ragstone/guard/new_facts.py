@@ -370,11 +370,11 @@ _ADDRESS = re.compile(
     rf"{_TAIL}"
     r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
     r"|(?:(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}|(?:\d{1,3}\.){3}\d{1,3})(?::\d+)?/"
-    rf"{_TAIL}"
-    # An attribute of HTML.
-    r"|(?:href|src|srcset|action|formaction|poster|background|ping)[ \t]*=[ \t]*"
-    rf"[\"']?(?!#){_TAIL}"
-    # What runs by itself.
+    rf"{_TAIL})"
+    # An attribute of HTML, behind `xlink:` or a slash too.
+    r"|\b(?<![\w+.@-])(?:(?:href|src|srcset|action|formaction|poster|background|ping)[ \t]*=[ \t]*"
+    rf"[\"']?(?!#)[/\\]*{_TAIL}"
+    # What runs by itself: by its name anywhere, by whatever name within a tag.
     r"|on(?:error|load|click|dblclick|mouse\w+|focus\w*|blur|key\w+|submit|change|input|toggle"
     r"|pointer\w+|touch\w+|animation\w+|transition\w+|wheel|drag\w*|drop|paste|copy|begin|message"
     r"|scroll|start|finish|show)[ \t]*=[ \t]*[^\s>]+)"
@@ -382,8 +382,9 @@ _ADDRESS = re.compile(
     rf"|\b(?<![\w+.@/:-])(?:www\.{_TAIL}"
     rf"|(?:[a-z0-9-]{{1,63}}\.){{1,8}}{_PLACES}(?![\w.-]{{0,63}}\w))"
     # The target of a link or an image in Markdown.
-    rf"|(?<=\]\()[ \t]*<?(?![#)]){_TAIL}|(?<=\]:)[ \t]*<?/{_TAIL}"
-    r"|<(?:script|iframe|object|embed|form|meta|link|base|style)\b[^<>\s]*",
+    rf"|(?<=\]\()[ \t]*<?(?![#)])[/\\]*{_TAIL}|(?<=\]:)[ \t]*<?[/\\]+{_TAIL}"
+    r"|<[a-z][^<>]{0,300}?[\s/\"']on[a-z]{3,30}[ \t]*="
+    r"|<(?:script|iframe|object|embed|applet|form|meta|link|base|style)\b[^<>\s]*",
     re.IGNORECASE,
 )
 _BEFORE_ADDRESS = re.compile(r"\A(?:(?!on)\w+[ \t]*=|url\()?[ \t]*[<\"']?", re.IGNORECASE)

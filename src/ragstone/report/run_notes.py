@@ -9,7 +9,7 @@ import polars as pl
 
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import Reason
-from ragstone.data.record_labels import RULES
+from ragstone.data.record_labels import AS_ITS_CLAIMS, RULES
 from ragstone.run import Entry, Estimate, Run
 from ragstone.run.estimates.cautions import of_sizes
 from ragstone.run.folder.schemas import Data, Manifest
@@ -107,7 +107,8 @@ def notes_on_data(data: Data, run: Path) -> Iterator[str]:
             f"The first: {data.rejected_for[0]}."
         )
     broken = data.label_violations
-    if count := sum(broken[rule] for rule in broken if RULES[rule].severity == "block"):
+    blocking = [AS_ITS_CLAIMS, *(name for name, rule in RULES.items() if rule.severity == "block")]
+    if count := sum(broken.get(rule, 0) for rule in blocking):
         contradict = "label contradicts another" if count == 1 else "labels contradict others"
         yield (
             f"{count:,} {contradict} of the same answer; all were kept: "

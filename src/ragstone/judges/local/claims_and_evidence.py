@@ -397,7 +397,8 @@ class EvidenceCounts:
 
 def gather(proposition: str, passages: Passages) -> EvidenceCounts | None:
     """Count the evidence for one proposition; None if it has no content word."""
-    text, unknown = as_contexts_write(without_citations(proposition), passages)
+    unnumbered = without_numeral(without_citations(proposition), passages)
+    text, unknown = as_contexts_write(unnumbered, passages)
     begin = frame_end(text)
     plain = text[begin:]
     words = tokens(plain)
@@ -470,7 +471,7 @@ LONGEST_WORD = 40
 _NAME = re.compile(r".?[A-Za-z]\Z|[A-Za-z]-\Z")
 _NEXT_NUMERAL = re.compile(r" \d{1,2}\.\s*\Z")
 """That of the next item of a list within a line, behind a content word: `Radiation 5.`"""
-_NUMERAL = re.compile(r"\W{0,3}(?:[^\W\d_]{3,20} )?\(?\d{1,2}[.):]\s")
+_NUMERAL = re.compile(r"\W{0,3}(?:([^\W\d_]{3,20}) )?\(?\d{1,2}[.):]\s")
 """That of an item of a list, or of a step: `2.`, `Step 3:`."""
 
 LOOKED_THROUGH = 100
@@ -479,6 +480,14 @@ over are not read to their end for each."""
 
 READ_FOR_STYLE = 100
 """Sentences that tell how the contexts write numbers."""
+
+
+def without_numeral(text: str, passages: Passages) -> str:
+    """The text with spaces in place of its numeral, unless the contexts have the word of it too."""
+    numeral = _NUMERAL.match(text)
+    if numeral is None or any(stem in passages.where for stem in terms(numeral[1] or "")):
+        return text
+    return " " * numeral.end() + text[numeral.end() :]
 
 
 def without_citations(text: str) -> str:

@@ -358,8 +358,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         f"{argument('n')} or fewer strata."
     ),
     "errors_not_known": plain(
-        "Expected as if the judge erred everywhere alike and told nothing: nobody knows yet where "
-        f"it errs. Labels of a first sample tell: {argument('people', 'FILE')}."
+        "These widths take the judge to err everywhere alike, for no label has shown where it "
+        f"errs. Labels of a first sample show it: {argument('people', 'FILE')}."
     ),
     "narrower_design": lambda facts: (
         f"For the mean {argument('by', facts['by'])} is expected to be "
