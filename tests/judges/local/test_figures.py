@@ -213,6 +213,20 @@ def test_a_numeral_of_a_list_and_digits_of_a_name_are_no_amounts(
     assert (support(claim, context).verdict == "supported") is supported
 
 
+@pytest.mark.parametrize("numeral", ["2.", "2)", "(2)", "Step 2:", "Schritt 2:", "Option 2."])
+def test_a_numeral_is_no_part_of_a_claim(numeral: str) -> None:
+    passages = Passages(["Paris is the capital of France. Lyon lies on the Rhone."])
+    plain = support("Lyon lies on the Rhone.", passages)
+    numbered = support(f"{numeral} Lyon lies on the Rhone.", passages)
+    assert (numbered.probability, numbered.reason) == (plain.probability, plain.reason)
+
+
+def test_a_numeral_whose_word_the_contexts_have_counts() -> None:
+    days = Passages(["Day 1: we visit the mill. Day 2: we visit the pier."])
+    right, wrong = (support(f"Day {day}: we visit the pier.", days) for day in (2, 3))
+    assert right.probability > wrong.probability
+
+
 def test_an_unknown_figure_halves_the_probability() -> None:
     context = Passages(["The port of Truro, which is very old, was opened at 5 pm."])
     right = support("The port of Truro, which is very old, was opened at 5 pm.", context)

@@ -54,7 +54,7 @@ def each_sentence(text: str, lower_case_only: bool | None = None) -> Iterator[Se
                 yield trimmed(text, first, last)
 
 
-OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿"
+OTHER_STOPS = "。！？｡।॥؟۔։።။།༎᱾᱿។៕"
 """Full stops that need no space behind them."""
 
 GREEK_STOPS = ";\u037e·\u0387"
