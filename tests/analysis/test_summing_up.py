@@ -188,6 +188,13 @@ def test_two_that_answer_each_its_own_half_are_uneven_though_they_answer_as_many
     assert summary.uneven == ("exact_match",)
 
 
+def test_systems_that_share_no_question_are_uneven(tmp_path: Path) -> None:
+    made = [row | {"question_id": f"{row['system']}{row['question_id']}"}
+            for row in rows(a=BAD, b=FAIR)]  # fmt: skip
+    summary = summarise(ragstone.evaluate(made, metrics=["exact_match"], out=tmp_path / "run"))
+    assert (summary.apart, summary.uneven) == ((("a", "b"),), ("exact_match",))
+
+
 def test_rankings_without_answers_go_by_the_questions_asked(tmp_path: Path) -> None:
     made = [{"question_id": f"q{at}", "question": f"Which {at}?", "system": system,
              "contexts": [f"Pier {at}."], "reference": f"Pier {at}."}

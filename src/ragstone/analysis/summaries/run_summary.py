@@ -117,6 +117,8 @@ def summarise(run: Run) -> Summary:
     tested = [one for one in rivals if one.verdict != "same" and one.n_pairs]
     shared = [max(one.n_pairs for one in ones) for ones in _pairs(tested).values()]
     leads = _leads(rivals)
+    apart = _apart(scored.systems, asked, found)
+    uneven = [one.metric for one in found if _uneven(one)]
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
@@ -135,13 +137,13 @@ def summarise(run: Run) -> Summary:
             for pair, ones in _pairs(tested).items()
             if not any(one.verdict in DECIDED for one in ones)
         ),
-        apart=_apart(scored.systems, asked, found),
+        apart=apart,
         faults=faults_of(run, list(themselves)),
         missing=sum(one.n_missing for one in whole),
         possible=sum(one.n + one.n_missing for one in whole),
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
         checked=checked_against_people(run.path, run.form),
-        uneven=tuple(dict.fromkeys(one.metric for one in found if _uneven(one))),
+        uneven=tuple(dict.fromkeys([*uneven, *(scored.metrics if apart else ())])),
         unanswered=_unanswered(answered if any(map(len, answered.values())) else asked),
     )
 

@@ -388,9 +388,9 @@ def _marks(shown: Sequence[Estimate], summary: "Summary") -> Iterator[str]:
     if len(summary.systems) > 1:
         if any(summary.checked.corrected(one.metric, one.group) for one in shown):
             yield f"{CORRECTED}: by people's labels and the judge together"
-        if summary.uneven:
+        if summary.uneven and (summary.unanswered or summary.apart):
             yield "n: rows with a score; the systems' questions differ"
-        elif any(one.n_undefined or one.n_missing for one in shown):
+        elif summary.uneven or any(one.n_undefined or one.n_missing for one in shown):
             yield "n: rows with a score, if some have none"
         if summary.leads:
             without = "* or self" if summary.themselves else "one"
