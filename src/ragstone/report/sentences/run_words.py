@@ -93,10 +93,10 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
         more.append(f"{found.partial:,} {say} only part of the reference")
     if found.unsupported:
         has = "has" if found.unsupported == 1 else "have"
-        more.append(f"{found.unsupported:,} in all {has} an unsupported claim")
+        more.append(f"{found.unsupported:,} {has} at least one unsupported claim")
     if not more:
         return f"{said}."
-    by = "Judged the same way, " if judges else ""
+    by = "By the same judgements, " if judges else ""
     return f"{said}. {by}{' and '.join(more)}."
 
 
