@@ -227,6 +227,22 @@ def test_a_numeral_whose_word_the_contexts_have_counts() -> None:
     assert right.probability > wrong.probability
 
 
+@pytest.mark.parametrize(
+    ("context", "right", "wrong"),
+    [
+        ("Am 3. Mai 1980 wurde die Brücke in Truro eröffnet.",
+         "3. Mai 1980 wurde die Brücke in Truro eröffnet.",
+         "5. Mai 1980 wurde die Brücke in Truro eröffnet."),
+        ("Den 1. Platz belegte Truro im Rennen der Boote.",
+         "1. Platz belegte Truro im Rennen der Boote.",
+         "2. Platz belegte Truro im Rennen der Boote."),
+    ],
+)  # fmt: skip
+def test_a_day_or_a_rank_is_no_numeral_of_a_list(context: str, right: str, wrong: str) -> None:
+    passages = Passages([context])
+    assert support(right, passages).probability > support(wrong, passages).probability + 0.2
+
+
 def test_an_unknown_figure_halves_the_probability() -> None:
     context = Passages(["The port of Truro, which is very old, was opened at 5 pm."])
     right = support("The port of Truro, which is very old, was opened at 5 pm.", context)

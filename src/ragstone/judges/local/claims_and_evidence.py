@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from operator import and_, or_
 
 from ragstone.judges.text_counts import disorder, longest_common_subsequence
@@ -483,11 +483,30 @@ READ_FOR_STYLE = 100
 
 
 def without_numeral(text: str, passages: Passages) -> str:
-    """The text with spaces in place of its numeral, unless the contexts have the word of it too."""
+    """The text with spaces in place of its numeral.
+
+    Not where the contexts have the word of it too, nor where it may be a day or a rank, as in
+    `5. Mai 1980` and `2. Platz`: a number stands behind the next word, or before it in a context.
+    """
     numeral = _NUMERAL.match(text)
     if numeral is None or any(stem in passages.where for stem in terms(numeral[1] or "")):
         return text
+    following = tokens(text[numeral.end() : numeral.end() + LONGEST_WORD])[:2]
+    if not numeral[1] and following and _may_be_counted(*following, passages=passages):
+        return text
     return " " * numeral.end() + text[numeral.end() :]
+
+
+def _may_be_counted(word: str, behind: str = "", *, passages: Passages) -> bool:
+    held = passages.sentences_with(stem_or_none(word) or word)
+    return behind.isdecimal() or any(
+        before.isdecimal() and token == word
+        for sentence in numbers_of(held, LOOKED_THROUGH)
+        # A sentence may have been ended at the number.
+        for before, token in pairwise(
+            [*passages.tokens_of[sentence - 1][-1:], *passages.tokens_of[sentence]]
+        )
+    )
 
 
 def without_citations(text: str) -> str:
