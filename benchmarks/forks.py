@@ -50,9 +50,6 @@ class Forked:
         """Its status, or minus the signal that ended it; None while it goes on."""
         return self._process.exitcode
 
-    def poll(self) -> int | None:
-        return self.returncode
-
     def send_signal(self, number: int) -> None:
         if self.returncode is None:
             os.kill(self.pid, number)
@@ -74,7 +71,7 @@ class Forked:
         self._process.join(PATIENCE)
         assert self.returncode is not None, "it does not end"
         out, err = self._printed("out"), self._printed("err")
-        shutil.rmtree(self._output)
+        shutil.rmtree(self._output, ignore_errors=True)  # It is gone if somebody waited before.
         return out, err
 
     def _printed(self, name: str) -> str:

@@ -75,7 +75,7 @@ def test_killed_at_any_moment_the_same_call_finishes_with_the_same_bytes(
     parts = out / "parts"
     # It waits for its end after three shards, so that it is not done before on a busy machine.
     while not (parts / RunEntry.SHARDS).is_file() or len(lines(parts)) < 2:
-        assert child.poll() is None
+        assert child.returncode is None
         time.sleep(0.02)
     child.kill()
     child.communicate()

@@ -31,6 +31,7 @@ def started(*arguments: str) -> Iterator[str]:
         yield process.address()
     finally:
         process.kill()
+        process.communicate()
 
 
 def status(address: str, **headers: str) -> int:

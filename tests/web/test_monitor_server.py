@@ -34,6 +34,7 @@ def started(store: Path, *arguments: str) -> Iterator[tuple[str, Forked]]:
         yield process.address(), process
     finally:
         process.kill()
+        process.communicate()
 
 
 def asked(address: str, body: bytes | None = None, **headers: str) -> tuple[int, str]:

@@ -148,7 +148,7 @@ def test_killed_while_it_polls_it_goes_on(
 
 def calls_or_end(process: Forked, there: BatchProvider, count: int) -> None:
     """Wait until the provider has had so many calls, or the process has ended."""
-    until(lambda: process.poll() is not None or len(there.calls) >= count)
+    until(lambda: process.returncode is not None or len(there.calls) >= count)
 
 
 @pytest.mark.kill

@@ -105,7 +105,7 @@ def test_a_run_in_which_something_dies_has_the_same_bytes(
         ray_cluster.add()
     out, engine = tmp_path / "run", ("--judge", "human", "--engine", f"ray:{ray_cluster.address}")
     run = begin(data, out, *engine)
-    until(lambda: run.poll() is not None or kept(out) >= 3)
+    until(lambda: run.returncode is not None or kept(out) >= 3)
     assert kept(out) < SHARDS
     if nodes_die:
         ray_cluster.remove()
@@ -198,7 +198,7 @@ def test_workers_need_no_key_and_ask_nothing_twice(
     asked, server.asked = sorted(server.asked), []
     server.wait = 0.05
     run = begin(data, tmp_path / "there", *judge, "--engine", f"ray:{ray_cluster.address}")
-    until(lambda: run.poll() is not None or len(server.asked) >= len(asked) // 3)
+    until(lambda: run.returncode is not None or len(server.asked) >= len(asked) // 3)
     for pid in nodes_of.processes("ray::Relay", ray_cluster.address):
         nodes_of.kill(pid)
     end(run)
