@@ -15,7 +15,7 @@ SEED := $(or $(SEED),$(shell od -An -N2 -tu2 /dev/urandom | tr -d ' '))
 MEMORY := $(shell df -Pk /dev/shm 2>/dev/null | awk 'NR == 2 && $$4 > 8000000 { print "/dev/shm" }')
 
 # One more than processors, for some tests wait. By theft each worker has whole files, set up once.
-# As they keep all processors busy, threads of Polars would only wait for each other: one has them.
+# Workers keep all processors busy, so threads of Polars would only wait: only one worker has them.
 WORKERS := --tx popen --tx '$(shell nproc 2>/dev/null || echo 2)*popen//env:POLARS_MAX_THREADS=1'
 # Files that never say `shared` have no test with that mark, and are not even imported for it.
 FILES_OF_shared = $(shell grep -rlw shared tests --include='test_*.py')

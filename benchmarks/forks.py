@@ -1,7 +1,7 @@
-"""No script: programs in processes of their own, which begin with Ragstone imported.
+"""No script: runs programs in new processes that already have Ragstone imported.
 
-Each is forked from one without threads that has imported what most of them need, so that to start
-one takes no second.
+Each is forked from one without threads that has imported what most of them need, so that none takes
+a second to start.
 """
 
 import atexit

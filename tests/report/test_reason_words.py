@@ -113,8 +113,8 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
         (reason("no_interval", metric="mrr", group="", more=2, cluster="doc"),
          "No interval for mrr and 2 more: one value of doc is too few for an interval."),
         (reason("no_interval_alike", metric="seconds", group="a", more=0, cluster="id"),
-         "No interval for seconds of a: all values are the same, and no highest or lowest value of "
-         "the metric is known that would bound the mean."),
+         "No interval for seconds of a: all values are the same, and the metric has no known "
+         "highest or lowest value to bound the mean."),
         (reason("few_clusters", least=3, most=7, enough=10, cluster="question_id"),
          "Intervals of 3 to 7 questions are rough; from 10 on they hold better."),
         (reason("words_in_contexts", n=1, words=3, contexts="1,2", aligned="0.46", numbers="1895",

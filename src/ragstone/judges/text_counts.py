@@ -222,7 +222,7 @@ def overlap(answer: str, reference: str) -> TextOverlap:
 def longest_common_subsequence(one: list[str], other: list[str]) -> int:
     """The length of the LCS, bit-parallel: each bit of ``row`` is a position of the shorter text.
 
-    So a word of the longer one that is not in the other costs nothing, nor what both begin with.
+    So words of the longer one that the other lacks cost nothing, nor does a shared beginning.
 
     Source: Hyyrö (2004), "Bit-parallel LCS-length computation revisited".
     """

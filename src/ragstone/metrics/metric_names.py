@@ -121,7 +121,7 @@ def read_metric(form: str) -> Metric:
 
 @lru_cache(1000)
 def _built_in(form: str) -> Metric | None:
-    """Kept, for a run's metrics are read by name again and again; a user's may change."""
+    """Cached, as a run's metrics are looked up often; not a user's, which may change."""
     name, given = split_form(form)
     return _made(name, given) if name in BUILT_IN else None
 

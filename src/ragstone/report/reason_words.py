@@ -366,8 +366,8 @@ SENTENCES: Mapping[str, Sentence] = {
     ),
     "no_interval": lambda facts: _no_interval(facts) if facts else "there is no interval",
     "no_interval_alike": lambda facts: (
-        f"{_without_interval(facts)}: all values are the same, and no highest or lowest value of "
-        "the metric is known that would bound the mean."
+        f"{_without_interval(facts)}: all values are the same, and the metric has no known highest "
+        "or lowest value to bound the mean."
     ),
 }
 """The sentence for each code; a code that is not here is shown as it is."""

@@ -161,11 +161,11 @@ def test_systems_that_nothing_compares_are_told_why() -> None:
     [
         (Faults(24, 0, 0, None, "", 0), "None of 24 answers looks bad."),
         (Faults(24, 1, 0, 0, "wrong", 1),
-         "1 of 24 answers looks bad, because the answer has nothing that the reference says (1)."),
+         "1 of 24 answers looks bad, because nothing the reference says is in the answer (1)."),
         (Faults(24, 9, 12, None, "unsupported", 4), "9 of 24 answers look bad, most often because "
-         "the claims are probably not supported (4). 12 say only part of the reference."),
-        (Faults(24, 0, 1, 1, "", 0), "None of 24 answers looks bad. 1 says only part of the "
-         "reference and 1 has at least one unsupported claim."),
+         "the claims are probably not supported (4). 12 of the 24 say only part of the reference."),
+        (Faults(24, 0, 1, 1, "", 0), "None of 24 answers looks bad. 1 of the 24 says only "
+         "part of the reference and 1 has at least one unsupported claim."),
     ],
 )  # fmt: skip
 def test_what_fails_most_is_the_stage_of_most_answers(faults: Faults, sentence: str) -> None:

@@ -483,10 +483,11 @@ READ_FOR_STYLE = 100
 
 
 def without_numeral(text: str, passages: Passages) -> str:
-    """The text with spaces in place of its numeral.
+    """The text with spaces in place of the number of a list item that it begins with.
 
-    Not where the contexts have the word of it too, nor where it may be a day or a rank, as in
-    `5. Mai 1980` and `2. Platz`: a number stands behind the next word, or before it in a context.
+    The number stays if the contexts have the word before it, as `Step`, or if it may be a day or a
+    rank, as in `5. Mai 1980` and `2. Platz`: a number follows the next word, or precedes that word
+    in a context.
     """
     numeral = _NUMERAL.match(text)
     if numeral is None or any(stem in passages.where for stem in terms(numeral[1] or "")):

@@ -336,8 +336,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         f"no score of the judge for {counted(facts, 'labelled example')}."
     ),
     "people_are_the_judge": lambda facts: (
-        f"in the run itself people judged {count(facts)} of the labelled examples, so no judge is "
-        f"there to be checked. Evaluate with {argument('judge', 'local')}, or a model."
+        f"in the run itself people judged {count(facts)} of the labelled examples, so there "
+        f"is no judge to check. Evaluate with {argument('judge', 'local')}, or a model."
     ),
     "judges_mean_differs": lambda facts: (
         f"the judge's mean is {facts['labelled']} where people labelled, {facts['others']} "
@@ -358,8 +358,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
         f"{argument('n')} or fewer strata."
     ),
     "errors_not_known": plain(
-        "These widths take the judge to err everywhere alike, for no label has shown where it "
-        f"errs. Labels of a first sample show it: {argument('people', 'FILE')}."
+        "These widths assume that the judge errs equally everywhere, as no label yet shows where. "
+        f"Labels of a first sample do: {argument('people', 'FILE')}."
     ),
     "narrower_design": lambda facts: (
         f"For the mean {argument('by', facts['by'])} is expected to be "

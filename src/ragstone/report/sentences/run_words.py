@@ -53,7 +53,7 @@ BECAUSE: Mapping[str, str] = {
     "unsupported": "the claims are probably not supported",
     "bad_reference": "the contexts support every claim and contradict the reference",
     "no_answer": "it gives no answer, though the reference does",
-    "wrong": "the answer has nothing that the reference says",
+    "wrong": "nothing the reference says is in the answer",
 }
 """Why an answer looks bad, by stage."""
 
@@ -90,10 +90,11 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
     more = []
     if found.partial:
         say = "says" if found.partial == 1 else "say"
-        more.append(f"{found.partial:,} {say} only part of the reference")
+        more.append(f"{found.partial:,} of the {found.judged:,} {say} only part of the reference")
     if found.unsupported:
         has = "has" if found.unsupported == 1 else "have"
-        more.append(f"{found.unsupported:,} {has} at least one unsupported claim")
+        of = "" if more else f" of the {found.judged:,}"
+        more.append(f"{found.unsupported:,}{of} {has} at least one unsupported claim")
     if not more:
         return f"{said}."
     by = "By the same judgements, " if judges else ""
@@ -261,7 +262,7 @@ def _metrics(metrics: Sequence[str]) -> str:
 
 
 def _any_of(metrics: Sequence[str]) -> str:
-    """Without their number: it is less than that of all, some of which know no better."""
+    """Not their count: it leaves out metrics without a better direction, and would mislead."""
     return _metrics(metrics) if len(metrics) == 1 else "any metric"
 
 
@@ -320,7 +321,7 @@ def _measured_on_english(facts: Facts) -> str:
     said = f"The local judge was measured on English; {text}."
     if facts["by_phrases"] != "True":
         return said
-    return f"{said} There it recognises only plain ways to say “not in the documents”."
+    return f"{said} In those it recognises only plain ways to say “not in the documents”."
 
 
 def _corrected(facts: Facts) -> str:

@@ -166,7 +166,7 @@ def _row(
 
 def _beside(one: StageFailures) -> Iterator[str]:
     if one.later:
-        yield f"{one.later:,} more failed here, after an earlier stage"
+        yield f"{one.later:,} more failed here, having failed earlier"
     if one.stage in RETRIEVAL and one.survived:
         yield f"{one.survived:,} that failed here do not look bad"
     if one.untold:
