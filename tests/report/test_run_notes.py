@@ -95,7 +95,7 @@ THAI = [
     for at, answer in enumerate(["สะพานยาว 250 เมตร"] * 5 + ["It is the bridge."])
 ]
 TOLD = (
-    "The local judge was measured on English; 83 % of these answers are in Thai. There it "
+    "The local judge was measured on English; 83 % of these answers are in Thai. In those it "
     "recognises only plain ways to say “not in the documents”."
 )
 
