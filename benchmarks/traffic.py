@@ -35,7 +35,7 @@ def batch(first: int, n: int = BATCH) -> bytes:
 
 def packed(first: int, n: int = BATCH) -> bytes:
     """The same, packed."""
-    return gzip.compress(batch(first, n), 6)
+    return gzip.compress(batch(first, n), 1)
 
 
 def split(first: int, n: int = BATCH) -> list[bytes]:
@@ -48,7 +48,7 @@ def split(first: int, n: int = BATCH) -> list[bytes]:
     for span in data.resource_spans[0].scope_spans[0].spans:
         part = children if span.parent_span_id else roots
         part.resource_spans[0].scope_spans[0].spans.append(span)
-    return [gzip.compress(part.SerializeToString(), 6) for part in (children, roots)]
+    return [gzip.compress(part.SerializeToString(), 1) for part in (children, roots)]
 
 
 def trace_id(number: int) -> bytes:

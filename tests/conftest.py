@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from postgres import PostgresServer
 
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("any machine")
 """A busy machine is slow now and then, which says nothing about the code."""

@@ -107,14 +107,14 @@ def test_by_error_needs_labels(scored: Scored) -> None:
 
 
 def test_drawn_by_error_means_of_known_errors_scatter_less(scored: Scored) -> None:
-    """Three hundred draws, where the judge never errs in one half and the labels knew it."""
+    """A hundred and fifty draws, where the judge never errs in one half and the labels knew it."""
     rng = np.random.default_rng(1)
     truth = np.where(np.arange(100) < 50, 1.0, rng.random(100) < 0.5)
     judge = np.where(np.arange(100) < 50, 1.0, 0.5)
     spread = {}
     for by in ("random", "error"):
         means = []
-        for seed in range(300):
+        for seed in range(150):
             found = draw_sample(
                 scored, 20, by=by, metric="exact_match", people=NEVER_WRONG_HIGH, seed=seed
             )  # fmt: skip

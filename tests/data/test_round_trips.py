@@ -74,7 +74,7 @@ def examples(draw: st.DrawFn) -> list[Example]:
 
 
 FILES = settings(
-    max_examples=60,
+    max_examples=30,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 

@@ -141,7 +141,7 @@ FAILING = [
 ]
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.sampled_from([*SENTENCES, *FAILING]), min_size=1, max_size=6),
     st.sampled_from([" ", "\n", "\n\n", "  "]),
@@ -162,7 +162,7 @@ def test_random_cuts_of_random_answers_let_the_same_leave(
     assert other.assessment == whole.assessment == GUARD.assess(QUESTION, answer, CONTEXTS)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(TEXTS, st.data())
 def test_any_text_leaves_but_for_the_units_that_fail(text: str, data: st.DataObject) -> None:
     places = data.draw(st.lists(st.integers(0, len(text)), max_size=6))

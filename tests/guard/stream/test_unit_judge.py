@@ -109,7 +109,7 @@ def test_every_cut_of_a_text_gives_the_same_units(text: str) -> None:
         assert arriving(pieces) == whole
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS, st.data())
 def test_units_are_whole_and_the_same_for_any_cut(text: str, data: st.DataObject) -> None:
     whole = units_of(text)
@@ -119,7 +119,7 @@ def test_units_are_whole_and_the_same_for_any_cut(text: str, data: st.DataObject
     assert arriving(text) == whole
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(TEXTS)
 def test_their_sentences_are_those_of_the_whole_text(text: str) -> None:
     found = [one for unit in units_of(text) for one in in_place(unit)]
@@ -134,7 +134,7 @@ def test_what_is_repeated_gives_the_sentences_of_the_whole_text(piece: str) -> N
         assert arriving(text) == units_of(text)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60), st.data())
 def test_bytes_that_are_no_utf_8_are_replaced_and_never_raise(
     raw: bytes, data: st.DataObject
@@ -145,7 +145,7 @@ def test_bytes_that_are_no_utf_8_are_replaced_and_never_raise(
     assert found == arriving([raw])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.lists(st.sampled_from(["\ud83d", "\ude00", "a", "é", "A. "]), max_size=9), st.data())
 def test_halves_of_characters_are_joined_or_replaced(parts: list[str], data: st.DataObject) -> None:
     text = "".join(parts)

@@ -133,7 +133,7 @@ ODD = st.lists(
 ROUGH = st.text(st.sampled_from([*"ab. \n\r\u2028\\[s1]"]), max_size=60)
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(ODD)
 def test_a_shown_text_can_be_told_back(text: str) -> None:
     shown = escaped(text)
@@ -142,7 +142,7 @@ def test_a_shown_text_can_be_told_back(text: str) -> None:
     shown.encode()
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(st.lists(ROUGH | ODD, max_size=4))
 def test_long_contexts_are_split_and_nothing_is_lost(texts: list[str]) -> None:
     groups = passages(contexts(*texts), 16, at_once=3)
