@@ -63,18 +63,18 @@ def test_an_answer_counts_at_its_first_stage() -> None:
         WRONG | {"context_recall": 0.0},
         WRONG | {"context_recall": 0.4, "mrr": 0.5},
         WRONG | {"context_recall": 0.5, "mrr": 0.9, "contradiction": 1.0},
+        SILENT | {"mrr": 1.0, "context_utilization": 0.0, "contradiction": 1.0},
         WRONG | {"mrr": 1.0, "context_utilization": 0.0, "contradiction": 1.0},
         WRONG | {"context_utilization": 0.1, "contradiction": 1.0, "faithfulness": 0.0},
         WRONG | {"contradiction": 0.9, "faithfulness": 0.4},
         WRONG | {"faithfulness": 1.0, "reference_contradiction": 1.0},
-        SILENT | {"faithfulness": 0.5, "reference_contradiction": 1.0},
         WRONG | {"faithfulness": 0.5, "reference_contradiction": 1.0},
         contexts=[0, 0, 1, 1, 1, 1, 1, 1, 1, 1],
         grades=[0, *[None] * 9],
     )
     assert found == [
-        "not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low", "not_used",
-        "contradicted", "unsupported", "bad_reference", "no_answer", "wrong",
+        "not_in_corpus", "nothing_retrieved", "not_retrieved", "retrieved_too_low", "no_answer",
+        "not_used", "contradicted", "unsupported", "bad_reference", "wrong",
     ]  # fmt: skip
 
 
@@ -109,9 +109,27 @@ def test_an_answer_without_claims_is_judged_by_its_outcome_alone() -> None:
     assert first({"faithfulness": 0.0}, WRONG, claims=0) == [None, "wrong"]
 
 
+@pytest.mark.parametrize(
+    ("scores", "stage"),
+    [
+        (SILENT, "no_answer"),
+        (SILENT | {"context_utilization": 0.0}, "no_answer"),
+        (SILENT | {"contradiction": 1.0, "faithfulness": 0.0}, "no_answer"),
+        (SILENT | {"reference_contradiction": 1.0, "faithfulness": 1.0}, "no_answer"),
+        (SILENT | {"context_recall": 0.0, "context_utilization": 0.0}, "not_retrieved"),
+    ],
+)
+def test_who_gives_no_answer_cannot_fail_to_use_what_was_retrieved(
+    scores: Said, stage: str
+) -> None:
+    assert first(scores) == [stage]
+
+
 def test_no_answer_is_right_where_the_reference_has_none_either() -> None:
-    assert first(SILENT) == ["no_answer"]
-    assert first(SILENT, reference="I do not know.") == ["no_fault"]
+    silent = SILENT | {"context_utilization": 0.0}
+    assert first(silent, reference="I do not know.") == ["no_fault"]
+    unsupported = SILENT | {"faithfulness": 0.0}
+    assert first(unsupported, reference="I do not know.") == ["unsupported"]
 
 
 def test_the_most_doubtful_answers_come_first() -> None:

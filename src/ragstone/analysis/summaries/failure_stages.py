@@ -67,6 +67,13 @@ STAGES: tuple[FailureStage, ...] = (
     FailureStage("nothing_retrieved", (), pl.col("retrieved") == 0),
     FailureStage("not_retrieved", ("context_recall",), pl.col("context_recall") < HALF),
     FailureStage("retrieved_too_low", ("mrr",), pl.col("mrr") < 1),
+    FailureStage(
+        # Before what can be wrong with an answer: who gives none uses no context either.
+        "no_answer",
+        (OUTCOME,),
+        (pl.col(OUTCOME) == "dont_know") & pl.col("reference_answers"),
+        bad=True,
+    ),
     FailureStage("not_used", ("context_utilization",), pl.col("context_utilization") == 0),
     FailureStage("contradicted", ("contradiction",), pl.col("contradiction") == 1),
     FailureStage("unsupported", ("faithfulness",), pl.col("supported") < BOUND, bad=True),
@@ -75,12 +82,6 @@ STAGES: tuple[FailureStage, ...] = (
         ("reference_contradiction", "faithfulness"),
         # The contexts bear out all of the answer and not the reference: one of these is wrong.
         pl.col("reference_contradiction") * pl.col("faithfulness") == 1,
-    ),
-    FailureStage(
-        "no_answer",
-        (OUTCOME,),
-        (pl.col(OUTCOME) == "dont_know") & pl.col("reference_answers"),
-        bad=True,
     ),
     FailureStage("wrong", (OUTCOME,), pl.col(OUTCOME) == "wrong", bad=True),
 )
