@@ -409,12 +409,26 @@ def test_one_pair_of_other_inputs_is_enough_to_be_no_longer_the_same(tmp_path: P
     assert [(one.verdict, one.slice) for one in whole.comparisons] == [("same", None)]
 
 
-def test_judgements_of_the_same_inputs_that_differ_are_the_judges_noise(tmp_path: Path) -> None:
-    texts = [f"About {number}." for _ in "ab" for number in range(5)]
-    rows = two([0.5] * 5, [0.5, 0.5, 0.5, 0.9, 0.1])
-    one = only(compare(run_of(tmp_path / "run", rows, answers=texts, contexts=texts)))
-    assert (one.verdict, one.p, one.low) == ("same", None, None)
-    assert "2 of 5 were judged otherwise: the judge's noise" in said(one)
+@pytest.mark.parametrize(
+    ("a", "b", "verdict", "differing"),
+    [
+        ([0.5] * 5, [0.5] * 5, "same", 0),
+        ([0.5] * 5, [0.5, 0.5, 0.5, 0.9, 0.1], "cannot_tell", 2),
+        ([1] * 30, [0] * 28 + [1] * 2, "better", 28),
+        ([0.5, "missing"], [0.5, "missing"], "same", 0),
+        ([0.5, 0.5], [0.5, "missing"], "cannot_tell", 0),
+        (["undefined"] * 3, [0.5] * 3, "cannot_tell", 0),
+    ],
+)
+def test_judgements_of_the_same_inputs_that_differ_are_decided_by_their_numbers(
+    a: list[float | str], b: list[float | str], verdict: str, differing: int, tmp_path: Path
+) -> None:
+    texts = [f"About {number}." for _ in "ab" for number in range(len(a))]
+    one = only(compare(run_of(tmp_path / "run", two(a, b), answers=texts, contexts=texts)))
+    assert one.verdict == verdict
+    assert (one.low is None) is (verdict == "same" or one.n_pairs < 2)
+    otherwise = f"{differing} of {one.n_pairs} were judged otherwise, so the numbers decide"
+    assert (otherwise in said(one)) is bool(differing)
 
 
 def test_in_one_run_only_the_metrics_that_read_what_differs_have_other_inputs(

@@ -575,6 +575,29 @@ def test_a_run_is_no_worse_than_itself_in_every_metric(baseline: Path) -> None:
     assert gate(baseline, no_worse_than=f"{baseline}:0", on="point").decision == "pass"
 
 
+@pytest.mark.parametrize(
+    ("new", "old", "decision"),
+    [
+        ([1] * 40, [1] * 40, "pass"),
+        ([0] * 40, [1] * 40, "fail"),
+        ([1] * 39 + [0], [1] * 40, "cannot_tell"),
+        ([None] * 40, [1] * 40, "missing"),
+    ],
+)
+def test_what_people_said_otherwise_of_the_same_answers_is_decided_by_it(
+    new: list[int | None], old: list[int | None], decision: str
+) -> None:
+    labelled = [
+        {**row, "system": system, "labels": {"answer": {"helpful": value, "on_topic": 1}}}
+        for system, helpful in (("new", new), ("old", old))
+        for row, value in zip(rows(40), helpful, strict=True)
+    ]
+    run = evaluate(labelled, metrics="helpfulness", judge="human")
+    result = gate(run, no_worse_than="old:0.02", system="new")
+    assert result.decision == decision
+    assert only(result).same is (new == old)
+
+
 def test_what_has_the_same_inputs_is_not_one_of_the_family(baseline: Path, tmp_path: Path) -> None:
     """Precision reads the contexts alone, which are none; so the family is exact match."""
     metrics = ["exact_match", "context_precision"]

@@ -55,15 +55,21 @@ def test_pairs_count_what_one_side_lacks_owes_or_owes_in_part() -> None:
 
 def test_of_the_same_inputs_the_values_alone_are_told() -> None:
     """Nothing was sampled: no interval, no test, no effect, and no number of pairs to take."""
-    found = same_pairs(ABOUT, pairs([0.1, 0.4, 0.6], [0.2, 0.4, 0.6]), SHARE, ASKED)
+    found = same_pairs(ABOUT, pairs([0.1, 0.4, 0.6], [0.1, 0.4, 0.6]), SHARE, ASKED)
     nothing = (
         "low", "high", "method", "equivalence_low", "equivalence_high", "p_equivalence", "p",
         "p_adjusted", "test", "win_rate", "effect_size", "n_needed",
     )  # fmt: skip
     assert [name for name in nothing if getattr(found, name) is not None] == []
     assert (found.verdict, found.n_pairs, found.margin) == ("same", 3, 0.05)
-    assert (found.wins, found.ties, found.losses) == (0, 2, 1)
-    assert found.reasons == ("same_inputs?differing=1&pairs=3",)
+    assert (found.wins, found.ties, found.losses) == (0, 3, 0)
+    assert found.reasons == ("same_inputs?differing=0&pairs=3",)
+
+
+def test_values_are_equal_up_to_rounding_or_where_neither_has_one() -> None:
+    a = values([0.1, 0.1 + 0.2, 0.5, 0.0, 0.0], [1, 1, 1, 0, 0], [0] * 5)
+    b = values([0.2, 0.3, 0.0, 0.0, 0.5], [1, 1, 0, 0, 0], [0] * 5)
+    assert a.equals(b).tolist() == [False, True, False, True, True]
 
 
 def open_one(

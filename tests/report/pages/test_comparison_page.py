@@ -198,9 +198,11 @@ def test_what_has_the_same_inputs_is_one_line_below_the_table() -> None:
 
 
 def test_the_same_inputs_judged_otherwise_are_still_told() -> None:
-    noise = compared(verdict="same", wins=1, ties=38, losses=1,
+    noise = compared(verdict="cannot_tell", wins=1, ties=38, losses=1,
                      reasons=("same_inputs?differing=2&pairs=40",))  # fmt: skip
-    assert "2 of 40 were judged otherwise" in small_print(comparison_page(found(noise)))
+    page = comparison_page(found(noise))
+    assert "2 of 40 were judged otherwise" in small_print(page)
+    assert "Not tested" not in small_print(page)
 
 
 def test_questions_on_which_only_one_has_a_score_are_counted_below_the_table() -> None:

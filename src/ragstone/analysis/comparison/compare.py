@@ -22,6 +22,7 @@ from .comparability import (
     check_same,
     only_one_has,
     other_texts,
+    same_inputs_reason,
     version_note,
 )
 from .compared_systems import (
@@ -69,7 +70,7 @@ def compare(
     with an interval (Newcombe's for values 0 and 1, otherwise Student's t by cluster), the
     p-value of a distribution-free test (McNemar's exact test, or sign flips by cluster),
     adjusted for all p-values returned, and a verdict; see ``Comparison`` and ``verdict_of``. If
-    both were judged on the same inputs by the same judge, nothing is tested: ``same``.
+    both were judged on the same inputs by the same judge, and alike, nothing is tested: ``same``.
 
     Composites that leave out components without a value are compared over the components that
     both sides of a pair have. A composite of dataset means is left out. A system whose answers
@@ -164,13 +165,16 @@ def _compared(plan: _Plan, first: Scored, notes: list[str]) -> Comparisons:
                 pairs = Pairs.of(*values, where, clusters)
                 about = About(metric, _family(first, metric), a.name, b.name, group)
                 identical = bool(where.any()) and bool(alike[where].all())
-                compared = same_pairs if identical else compare_pairs
-                one = compared(about, pairs, scale, asked)
+                equal = identical and bool(values[0].equals(values[1])[where].all())
+                one = (same_pairs if equal else compare_pairs)(about, pairs, scale, asked)
+                if identical and one.wins + one.losses:
+                    differ = same_inputs_reason(one.wins + one.losses, one.n_pairs)
+                    one = replace(one, reasons=(*one.reasons, differ))
                 only_a, only_b = _alone(values, where if group else None)
                 found.append((place, replace(one, n_only_a=only_a, n_only_b=only_b)))
                 if group is None:
                     met.append(Met(a.name, b.name, outcomes(pairs, scale), pairs.cluster))
-                if identical and group is None:
+                if equal and group is None:
                     break
         rivals = {name for one in met for name in (one.first, one.second)}
         if everyone and len(rivals) > 2 and scale.better != "0":

@@ -19,6 +19,8 @@ from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import argument, reason
 from ragstone.metrics import Composite, score
 
+from .comparison_result import TIE
+
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
@@ -80,6 +82,11 @@ class Values:
     owed: Floats
     rows: Floats
 
+    def equals(self, other: "Values") -> Bools:
+        """Questions on which both have the same value, or neither has one."""
+        equal = differences(self.value, other.value) == 0
+        return np.asarray((self.valued == other.valued) & (equal | ~self.valued))
+
     def filled(self, to: float) -> "Values":
         """The values with every missing row set to a given value."""
         scored = self.rows - self.owed
@@ -88,6 +95,13 @@ class Values:
         value = np.divide(total, self.rows, out=np.zeros_like(total), where=known)
         nothing = np.zeros_like(self.owed)
         return Values(value, known, np.zeros_like(self.missing), nothing, self.rows)
+
+
+def differences(a: Floats, b: Floats) -> Floats:
+    """a - b, value by value; exactly 0 if they differ only by rounding."""
+    difference = a - b
+    slack = TIE * np.maximum(np.abs(a), np.abs(b))
+    return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,11 +33,12 @@ from .compared_systems import (
     Match,
     Side,
     Values,
+    differences,
     matches_between,
     matches_within,
     values_of,
 )
-from .comparison_result import NARROW, NO_PAIR_DIFFERS, TIE, Comparison, PairedWinRate
+from .comparison_result import NARROW, NO_PAIR_DIFFERS, Comparison, PairedWinRate
 
 Ints = NDArray[np.int64]
 Test = Literal["mcnemar_exact", "sign_flip_exact", "sign_flip"]
@@ -80,13 +81,6 @@ class Pairs:
     def differences(self) -> Floats:
         """a - b."""
         return differences(self.a, self.b)
-
-
-def differences(a: Floats, b: Floats) -> Floats:
-    """a - b, value by value; exactly 0 if they differ only by rounding."""
-    difference = a - b
-    slack = TIE * np.maximum(np.abs(a), np.abs(b))
-    return np.asarray(np.where(np.abs(difference) <= slack, 0.0, difference))
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +177,7 @@ def compare_pairs(
 def same_pairs(
     about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
 ) -> Comparison:
-    """The comparison of pairs with identical inputs: values only, because nothing was sampled."""
-    d = pairs.differences
-    differing = int(np.count_nonzero(d))
+    """The comparison of pairs with identical inputs and values, because nothing was sampled."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("low", "high", "method", "equivalence_low", "equivalence_high", "p", "test", "win_rate",
          "effect_size")
@@ -195,7 +187,7 @@ def same_pairs(
         found,
         margin=asked.margin,
         verdict="same",
-        reasons=(same_inputs_reason(differing, len(d)),),
+        reasons=(same_inputs_reason(0, found.n_pairs),),
         n_needed_reason="nothing_is_estimated",
     )
     return replace(said, **nothing)

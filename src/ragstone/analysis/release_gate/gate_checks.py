@@ -46,7 +46,7 @@ class Check:
     scores: pl.DataFrame
     """``example_id`` and ``value``: scores, or the differences of pairs."""
     same: bool = False
-    """Whether both sides were judged on the same: it holds, and no p of it is looked at."""
+    """Whether both sides were judged on the same, and alike: it holds, and no p is looked at."""
     corrected: bool = False
     """Whether labels corrected the quantity, so that it is not the judge's alone."""
 
@@ -190,7 +190,7 @@ def _no_worse(baseline: NoWorse) -> Iterator[Check]:
         for match in baseline.matches:
             side, found = match[0], gain(match, metric)
             better = side.scored.scale(metric).better
-            same = inputs.everywhere(match, metric)
+            same = found.equal and inputs.everywhere(match, metric)
             yield Check(
                 text, metric, side.system, bar, better, found.quantity, found.differences, same
             )

@@ -293,10 +293,12 @@ class Gain:
     Attributes:
         quantity: The mean difference of the pairs in the metric's direction.
         differences: That of each pair: ``example_id`` and ``value``.
+        equal: Whether both have the same scores.
     """
 
     quantity: Quantity
     differences: pl.DataFrame
+    equal: bool
 
 
 def read_no_worse(
@@ -370,7 +372,8 @@ def gain(match: Match, metric: str) -> Gain:
     worth = pairs.sign * (values[0].value - values[1].value)
     rows = pl.DataFrame({"example_id": _examples(side).filter(pl.Series(valued)),
                          "value": worth[valued]})  # fmt: skip
-    return Gain(pairs.quantity(_reasons(match, metric)), rows)
+    equal = bool(values[0].equals(values[1])[pairs.there].all())
+    return Gain(pairs.quantity(_reasons(match, metric)), rows, equal)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

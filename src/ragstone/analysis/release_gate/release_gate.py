@@ -78,8 +78,8 @@ class Decided:
         n_missing: Rows whose value a judge owes.
         counted: What ``n`` counts.
         reason: Why it came out like this, see ``ragstone.core.messages``.
-        same: Whether a system and its baseline were judged on the same inputs by the same judge, so
-            that it holds and nothing is estimated.
+        same: Whether a system and its baseline were judged on the same inputs by the same judge,
+            and alike, so that it holds and nothing is estimated.
         notes: What to know beside.
         worst: The examples furthest on the wrong side, where it does not pass: id and score.
     """
@@ -245,7 +245,7 @@ def gate(
         no_worse_than: ``BASELINE:MARGIN``, where BASELINE is a system of the run or the folder
             of another run. For every metric that both have and that has a better direction, the
             paired difference in that direction must be at least minus the margin. Always met
-            if both were judged on the same inputs by the same judge.
+            if both were judged on the same inputs by the same judge, and alike.
         only: Apply ``no_worse_than`` to these metrics only.
         system: Check only these systems.
         labels: Human label files: decide on estimates corrected by them.
@@ -400,7 +400,7 @@ def _rows_needed(quantity: Quantity, bar: Bound, side: Side, level: float) -> in
 def _why(check: Check, found: Standing, level: float, on: On) -> str:
     bar, quantity = check.bar, check.quantity
     if check.same:
-        return same_inputs_reason(int((check.scores["value"] != 0).sum()), quantity.n)
+        return same_inputs_reason(0, quantity.n)
     if quantity.value is None:
         return _why_no_value(check)
     side = bar.other_side

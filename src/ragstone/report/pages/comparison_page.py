@@ -270,7 +270,7 @@ def _reasons(comparisons: Iterable[Comparison], shown: int = 6) -> dict[str, lis
     found: dict[str, dict[str, None]] = {}
     for one in comparisons:
         if one.slice is None:
-            for reason in one.reasons if one.verdict != "same" or one.ties < one.n_pairs else ():
+            for reason in one.reasons if one.verdict != "same" else ():
                 found.setdefault(words(reason), {})[one.metric] = None
     metrics_of = {}
     for reason, metrics in found.items():

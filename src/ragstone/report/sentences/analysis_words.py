@@ -21,7 +21,7 @@ def _same_inputs(facts: Facts) -> str:
         return "the same inputs on every pair, judged alike: there is nothing to test"
     return (
         f"the same inputs on every pair, of which {differing:,} of {pairs:,} were judged "
-        "otherwise: the judge's noise"
+        "otherwise, so the numbers decide"
     )
 
 
