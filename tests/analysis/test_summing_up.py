@@ -172,7 +172,7 @@ def test_a_system_that_answers_the_easy_half_stands_beside_the_other_with_what_i
             rows(a=BAD, **others), metrics=["exact_match"], out=tmp_path / str(at)
         )
         summary = summarise(run)
-        assert summary.unanswered == {"b": 6}
+        assert (summary.unanswered, summary.alone) == ({"b": 6}, {"a": 6})
         assert summary.uneven == ("exact_match",)
     even = summarise(ragstone.evaluate(rows(a=BAD, b=FAIR), metrics=["exact_match"]))
     assert (even.unanswered, even.uneven) == ({}, ())
@@ -184,8 +184,19 @@ def test_two_that_answer_each_its_own_half_are_uneven_though_they_answer_as_many
     none: list[Any] = [None] * 4
     made = rows(a=[*BAD[:8], *none], b=[*none, *BAD[:8]])
     summary = summarise(ragstone.evaluate(made, metrics=["exact_match"], out=tmp_path / "run"))
-    assert summary.unanswered == {"a": 4, "b": 4}
+    assert (summary.unanswered, summary.alone) == ({"a": 4, "b": 4}, {"a": 4, "b": 4})
     assert summary.uneven == ("exact_match",)
+
+
+def test_of_three_systems_those_that_alone_answered_a_question_are_counted(
+    tmp_path: Path,
+) -> None:
+    """Of twelve questions a answers all but q0, b all but q0 and q11, c only q0 and q1."""
+    a, b = [None, *BAD[1:12]], [None, *BAD[1:11], None]
+    c: list[Any] = [*BAD[:2], *[None] * 10]
+    run = ragstone.evaluate(rows(a=a, b=b, c=c), metrics=["exact_match"], out=tmp_path / "run")
+    summary = summarise(run)
+    assert (summary.unanswered, summary.alone) == ({"a": 1, "b": 2, "c": 10}, {"a": 1, "c": 1})
 
 
 def test_systems_that_share_no_question_are_uneven(tmp_path: Path) -> None:

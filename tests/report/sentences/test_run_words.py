@@ -194,14 +194,24 @@ def test_every_stage_has_words() -> None:
 
 def test_questions_that_only_one_answered_are_counted() -> None:
     so = ", so the means are over different questions."
+    seven = replace(THREE, systems=tuple("abcdefg"))
     told = [
-        summary_sentences(replace(of, unanswered=counts))[1]
-        for of, counts in (
-            (TWO, {"b": 3}), (TWO, {"b": 3, "a": 1}), (THREE, {"b": 1, "c": 2}), (TWO, {"a": 1}),
+        summary_sentences(replace(of, unanswered=counts, alone=alone))[1]
+        for of, counts, alone in (
+            (TWO, {"b": 3}, {"a": 3}), (TWO, {"b": 3, "a": 1}, {"a": 3, "b": 1}),
+            (THREE, {"b": 1, "c": 2}, {}), (TWO, {"a": 1}, {"b": 1}),
+            (THREE, {"a": 1, "b": 2, "c": 4}, {"b": 1, "a": 2}),
+            (seven, dict.fromkeys("abcdefg", 6), dict.fromkeys("abcdef", 1)),
         )
     ]  # fmt: skip
     assert told[0].endswith(f" 3 of 8 questions were answered by a alone{so}")
     assert f" 3 of 8 questions were answered by a alone and 1 answered by b alone{so}" in told[1]
     assert f" 2 of 8 questions were not answered by c and 1 not answered by b{so}" in told[2]
     assert f" 1 of 8 questions was answered by b alone{so}" in told[3]
+    assert (
+        " 2 of 8 questions were answered by a alone and 1 answered by b alone; 4 were not answered "
+        f"by c, 2 not answered by b and 1 not answered by a{so}"
+    ) in told[4]
+    assert all(f"answered by {name} alone" in told[5] for name in "abcdef")
+    assert told[5].endswith(f"6 not answered by d and 3 more{so}")
     assert "answered" not in summary_sentences(TWO)[1]

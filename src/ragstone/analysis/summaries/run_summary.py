@@ -64,6 +64,7 @@ class Summary:
         checked: What people's labels show about the judges.
         uneven: Metrics of which two systems have scores on different questions.
         unanswered: How many questions each system did not answer and another did, if any.
+        alone: How many questions each system answered and no other did, if any.
     """
 
     examples: int
@@ -87,6 +88,7 @@ class Summary:
     checked: CheckedRun = field(default_factory=lambda: CheckedRun({}))
     uneven: tuple[str, ...] = ()
     unanswered: Mapping[str, int] = field(default_factory=dict)
+    alone: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def checked_faults(self) -> CheckedRun:
@@ -119,6 +121,7 @@ def summarise(run: Run) -> Summary:
     leads = _leads(rivals)
     apart = _apart(scored.systems, asked, found)
     uneven = [one.metric for one in found if _uneven(one)]
+    unanswered, alone = _unanswered(answered if any(map(len, answered.values())) else asked)
     return Summary(
         examples=run.form.data.examples,
         questions=run.form.data.questions,
@@ -144,7 +147,8 @@ def summarise(run: Run) -> Summary:
         conversations=conversations(run).without_sessions if has_sessions(run) else None,
         checked=checked_against_people(run.path, run.form),
         uneven=tuple(dict.fromkeys([*uneven, *(scored.metrics if apart else ())])),
-        unanswered=_unanswered(answered if any(map(len, answered.values())) else asked),
+        unanswered=unanswered,
+        alone=alone,
     )
 
 
@@ -154,11 +158,17 @@ def _uneven(one: Comparison) -> bool:
     return bool(both and one.n_only_a + one.n_only_b)
 
 
-def _unanswered(answered: Asked) -> dict[str, int]:
-    """The questions that a system did not answer and another did; not of one without answers."""
-    every = len(np.unique(np.concatenate(list(answered.values()))))
-    lacking = {name: every - len(ids) for name, ids in answered.items() if len(ids)}
-    return {name: n for name, n in lacking.items() if n}
+def _unanswered(answered: Asked) -> tuple[dict[str, int], dict[str, int]]:
+    """The questions that a system did not answer and another did, and those that it alone did.
+
+    Not of a system without answers.
+    """
+    every, systems = np.unique(np.concatenate(list(answered.values())), return_counts=True)
+    single = every[systems == 1]
+    there = {name: ids for name, ids in answered.items() if len(ids)}
+    lacking = {name: len(every) - len(ids) for name, ids in there.items() if len(every) > len(ids)}
+    alone = {name: int(np.isin(ids, single).sum()) for name, ids in there.items()}
+    return lacking, {name: n for name, n in alone.items() if n}
 
 
 def _pairs(found: Sequence[Comparison]) -> dict[tuple[str, str], list[Comparison]]:

@@ -155,22 +155,23 @@ def _better(summary: "Summary") -> list[str]:
 
 
 def _unanswered(summary: "Summary") -> Iterator[str]:
-    """How many questions only one of two systems answered, or each of several did not."""
-    counts = summary.unanswered
-    if not counts:
+    """How many questions each system alone answered, and each of several did not."""
+    if not summary.unanswered:
         return
-    if len(summary.systems) == 2:
-        a, b = summary.systems
-        alone = {a: counts.get(b, 0), b: counts.get(a, 0)}
-        parts = [(n, f"answered by {_named([name])} alone") for name, n in alone.items() if n]
-    else:
+    of = f" of {number_format.counted(summary.questions, 'question')}"
+    clauses = []
+    for counts, how, joined in (
+        (summary.alone, "answered by {} alone", _joined),
+        (summary.unanswered if len(summary.systems) > 2 else {}, "not answered by {}", _named),
+    ):
         most = sorted(counts.items(), key=lambda item: -item[1])
-        parts = [(n, f"not answered by {_named([name])}") for name, n in most]
-    (first, how), *others = parts
-    questions = number_format.counted(summary.questions, "question")
-    said = f"{first:,} of {questions} {'was' if first == 1 else 'were'} {how}"
-    said = _named([said, *(f"{n:,} {what}" for n, what in others)])
-    yield f"{said}, so the means are over different questions."
+        parts = [(n, how.format(_named([name]))) for name, n in most]
+        if parts:
+            (first, what), *others = parts
+            said = f"{first:,}{of} {'was' if first == 1 else 'were'} {what}"
+            clauses.append(joined([said, *(f"{n:,} {what}" for n, what in others)]))
+            of = ""
+    yield f"{'; '.join(clauses)}, so the means are over different questions."
 
 
 def _untested(summary: "Summary") -> Iterator[str]:
@@ -271,6 +272,10 @@ def _named(names: Sequence[str]) -> str:
     names = [" ".join(name.split()) for name in names]
     if len(names) > NAMED + 1:
         return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+    return _joined(names)
+
+
+def _joined(names: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
