@@ -12,12 +12,9 @@ import pytest
 
 import ragstone
 from ragstone.analysis import calibrate, corrected_quantities, read_passport
+from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.calibration.corrected_means import LabelledScores
-from ragstone.analysis.calibration.judge_identity import (
-    CheckedRun,
-    checked_against_people,
-    order_sensitivity,
-)
+from ragstone.analysis.calibration.judge_identity import order_sensitivity
 from ragstone.analysis.scored_run import ValueRange
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.report.reason_words import explain
@@ -367,12 +364,55 @@ def test_a_judges_score_beside_yes_or_no_is_a_yes_from_the_middle_on() -> None:
     assert graded.value == pytest.approx(1 - (0.43 / 4) / (5.32 / 16))
 
 
-def test_what_people_judged_or_is_counted_is_no_opinion(piers: Run, tmp_path: Path) -> None:
-    rows = [pier(n) | {"labels": {"answer": {"unsupported_claim_present": 1}}} for n in range(3)]
-    metrics = [METRIC, "citation_presence"]
-    run = ragstone.evaluate(rows, metrics=metrics, judge="human", out=tmp_path / "run")
-    assert checked_against_people(run.path, run.form).metrics == {}
-    assert set(checked_against_people(piers.path, piers.form).metrics) == {METRIC, "precision"}
+CLAIMS: dict[str, Any] = {"claims": [{"text": "It is long.", "support": "supported"}]}
+FAULT: dict[str, Any] = {"answer": {"unsupported_claim_present": 1}}
+
+
+@pytest.mark.parametrize(
+    ("labels", "judge", "people", "judges"),
+    [
+        ([FAULT] * 3, ["human"], [METRIC], []),
+        ([FAULT] * 3, ["local"], [], [METRIC, "faithfulness"]),
+        ([CLAIMS] * 3, ["human", "local"], [METRIC, "faithfulness"], []),
+        ([CLAIMS, CLAIMS, {}], ["human", "local"], [METRIC, "faithfulness"],
+         [METRIC, "faithfulness"]),
+        # What kind of reply it is decides nothing about its claims.
+        ([{"response_type": "answer"}] * 3, ["human", "local"], [], [METRIC, "faithfulness"]),
+        # Nothing but an answer that makes no claim was left to the judge.
+        ([CLAIMS, CLAIMS, None], ["human", "local"], [METRIC, "faithfulness"], []),
+    ],
+)  # fmt: skip
+def test_who_judged_is_people_or_judges_or_both(
+    labels: list[dict[str, Any] | None],
+    judge: list[str],
+    people: list[str],
+    judges: list[str],
+    tmp_path: Path,
+) -> None:
+    rows = [
+        pier(n) | ({"answer": "I do not know."} if label is None else {"labels": label})
+        for n, label in enumerate(labels)
+    ]
+    metrics = [METRIC, "faithfulness", "citation_presence"]
+    run = ragstone.evaluate(rows, metrics=metrics, judge=judge, out=tmp_path / "run")
+    found = checked_against_people(run.path, run.form)
+    assert (list(found.people), list(found.metrics)) == (people, judges)
+    assert found.judges == (*["human"] * bool(people), *["local"] * bool(judges))
+    assert found.on(["citation_presence"]).judges == ()
+
+
+def test_what_is_made_of_the_same_judgements_is_checked_by_the_same_labels(
+    labels: Write, tmp_path: Path
+) -> None:
+    metrics = [METRIC, "faithfulness", "contradiction", "precision"]
+    rows = [pier(n) for n in range(40)]
+    run = ragstone.evaluate(rows, metrics=metrics, judge="local", out=tmp_path / "run")
+    calibrate(run, labels(people_who_err_twice()), metrics=[METRIC]).passport.write(run.path)
+    found = checked_against_people(run.path, run.form)
+    assert found.on(["faithfulness"]).lacks == "no_label_checked"
+    resting = found.resting_on(["faithfulness", METRIC])
+    assert (resting.lacks, resting.earned) == (None, (METRIC,))
+    assert list(resting.metrics) == [METRIC, "faithfulness", "contradiction"]
 
 
 def test_labels_given_at_random_check_no_judge(checked: Callable[..., CheckedRun]) -> None:
@@ -423,6 +463,7 @@ def test_what_a_check_lacks_is_named(
         "metric": METRIC, "group": {}, "kappa": {"value": 0.5, "low": 0.25, "high": 0.75},
         "corrected": {"value": 0.5, "low": 0.4, "high": 0.6, "n_labels": 80, "reason": None,
                       "flags": part.get("flags", [])},
+        "judge": {"n": 90},
     } | {name: value for name, value in part.items() if name == "kappa"}  # fmt: skip
     if whole["kappa"] is None:
         del whole["kappa"]

@@ -192,8 +192,8 @@ def test_of_three_systems_those_that_alone_answered_a_question_are_counted(
     tmp_path: Path,
 ) -> None:
     """Of twelve questions a answers all but q0, b all but q0 and q11, c only q0 and q1."""
-    a, b = [None, *BAD[1:12]], [None, *BAD[1:11], None]
-    c: list[Any] = [*BAD[:2], *[None] * 10]
+    none: list[Any] = [None]
+    a, b, c = [*none, *BAD[1:]], [*none, *BAD[2:], *none], [*BAD[:2], *none * 10]
     run = ragstone.evaluate(rows(a=a, b=b, c=c), metrics=["exact_match"], out=tmp_path / "run")
     summary = summarise(run)
     assert (summary.unanswered, summary.alone) == ({"a": 1, "b": 2, "c": 10}, {"a": 1, "c": 1})

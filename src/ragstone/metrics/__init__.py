@@ -68,7 +68,7 @@ from .retrieval import (
     SufficiencyRate,
 )
 from .rubrics import AspectVerdict, RubricScore, WinRate, strictness_note
-from .score import SCORES, needed_asks, needed_fields, score
+from .score import SCORES, asks_of, needed_asks, needed_fields, score
 from .suites import (
     QUICK,
     QUICK_METRICS,
@@ -190,6 +190,7 @@ __all__ = [
     "UnsupportedClaim",
     "WinRate",
     "alias_note",
+    "asks_of",
     "load_metrics",
     "metric",
     "metric_types",

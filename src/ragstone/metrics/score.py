@@ -7,11 +7,21 @@ from math import isnan
 
 import polars as pl
 
-from ragstone.core.errors import InputError
-from ragstone.judgements import ASKS, MISSING, REQUIREMENTS, UNDEFINED, VALUE, Judged, View
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.judgements import (
+    ASKS,
+    MISSING,
+    REQUIREMENTS,
+    UNDEFINED,
+    VALUE,
+    Judged,
+    View,
+    kind_of,
+)
 
 from .composite import Composite, compose
 from .metric import Metric, Part, Range, Undefined
+from .metric_names import read_metric
 
 AS_WRITTEN = pl.QueryOptFlags.none()
 """Plans of a few steps in memory are carried out as they are: to improve them takes longer."""
@@ -213,6 +223,20 @@ def needed_asks(metrics: Iterable[Metric]) -> list[str]:
         if name in needed:
             needed.update(ASKS[name].after)
     return [name for name in ASKS if name in needed]
+
+
+def asks_of(metric: str) -> frozenset[str]:
+    """The judgements that a metric's numbers are made of; all if it is not known here.
+
+    They are those it reads and those that a rule derives these from, without those that are only
+    made before, such as the kind of reply before its claims.
+    """
+    try:
+        made = _with_components([read_metric(metric)])
+    except RagstoneError:
+        return frozenset(ASKS)
+    asks = frozenset(ask for one in made.values() for ask in one.asks)
+    return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
 
 
 def _with_components(metrics: Iterable[Metric]) -> dict[str, Metric]:

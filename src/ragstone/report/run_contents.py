@@ -442,7 +442,7 @@ def export_table(run: StoredRun, what: str = "scores") -> pl.DataFrame:
 def _estimates(run: StoredRun) -> pl.DataFrame:
     """The estimates, with the means that people's labels corrected where there are any."""
     # Half a second to import, which nothing else here needs.
-    from ragstone.analysis.calibration.judge_identity import checked_against_people
+    from ragstone.analysis.calibration.checked_run import checked_against_people
 
     checked = checked_against_people(run.path, run.form)
     means = [checked.corrected(one.metric, one.group) for one in run.estimate_list]

@@ -10,8 +10,8 @@ import polars as pl
 
 from ragstone.core.errors import RagstoneError
 from ragstone.data.record_labels import Unit
-from ragstone.judgements import ASKS, KINDS, Lexical, Response, kind_of
-from ragstone.metrics import Composite, Metric, parse_metric, read_metric
+from ragstone.judgements import ASKS, KINDS, Lexical, Response
+from ragstone.metrics import asks_of, parse_metric
 from ragstone.run import Estimate
 
 from .judgement_words import against, in_words, says, speaking
@@ -41,26 +41,13 @@ def why(found: Dossier, *metrics: str, most: int = MOST_LINES) -> list[str]:
         metrics: The text forms of the metrics.
         most: The largest number of lines.
     """
-    asks = frozenset[str]().union(*map(_asks, metrics))
+    asks = frozenset[str]().union(*map(asks_of, metrics))
     held = sorted(_held(found, asks), key=lambda one: one[0] != "bad")
     lines = list(dict.fromkeys([*(line for _, line in held), *_others(found, asks)]))
     lines = [shortened(line, LINE) for line in lines]
     if len(lines) > most:
         return [*lines[:most], f"and {len(lines) - most:,} more"]
     return lines
-
-
-def _asks(metric: str) -> frozenset[str]:
-    """The asks that the metric uses; all asks for a metric that is not known here."""
-    try:
-        made = read_metric(metric)
-    except RagstoneError:
-        return frozenset(ASKS)
-    parts: Sequence[Metric] = [made]
-    if isinstance(made, Composite):
-        parts = list(made.components().values())
-    asks = frozenset[str]().union(*(part.asks for part in parts))
-    return asks.union(*(ASKS[ask].after for ask in asks if kind_of(ask).derived))
 
 
 def _held(found: Dossier, asks: frozenset[str]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.comparison.comparison_result import (
     NARROW,
     Comparison,
@@ -70,7 +70,7 @@ def rows(page: Page) -> list[Row]:
 
 
 def test_the_header_says_whose_numbers_are_compared_and_a_line_what_labels_corrected() -> None:
-    means = (({"system": "one"}, CorrectedMean(0.5, 0.25, 0.75, 30)),)
+    means = (({"system": "one"}, CorrectedMean(0.5, 0.25, 0.75, 30, 99)),)
     run = CheckedRun({"hit": CheckedMetric(("local",), 30, 0.5, None, means)}, 30, 2)
     checked = {name: run.of_system(name) for name in ("one", "two")}
     sliced = compared(slice={"half": "first"})
@@ -82,7 +82,13 @@ def test_the_header_says_whose_numbers_are_compared_and_a_line_what_labels_corre
     assert printed.count(line) == printed.count("corrected by people") == 1
     record: Any = page.record()
     first, other, of_slice = record["comparisons"]
-    assert first["corrected_a"] == {"value": 0.5, "low": 0.25, "high": 0.75, "n_labels": 30}
+    assert first["corrected_a"] == {
+        "value": 0.5,
+        "low": 0.25,
+        "high": 0.75,
+        "n_labels": 30,
+        "n_judged": 99,
+    }
     nothing = [first["corrected_b"], other["corrected_a"], of_slice["corrected_a"]]
     assert nothing == [None] * 3
     assert record["checked"]["two"]["hit"]["checked"] is True
@@ -92,7 +98,10 @@ def test_the_header_says_whose_numbers_are_compared_and_a_line_what_labels_corre
         "one: the local judge, checked against people on hit; "
         "two: openai:m, which no label has checked here"
     )
-    assert whose_numbers({"one": CheckedRun({})}).startswith("labelled by people")
+    assert whose_numbers({"one": CheckedRun({})}).startswith("counted or measured")
+    assert whose_numbers({"one": CheckedRun({}, people=("hit",))}) == (
+        "people; no judge's opinion is in them"
+    )
 
 
 def interval(row: Row) -> IntervalCell:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from ragstone.analysis import Failures
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun
 from ragstone.analysis.summaries.failure_stages import STAGES, GroupFailures, Rate, StageFailures
 from ragstone.report.page import Count, IntervalCell, RowName, Scale, Step, Waterfall, Why
 from ragstone.report.pages.failures_page import failures_page

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun
 from ragstone.analysis.release_gate.release_gate import Decided, GateResult
 from ragstone.report.page import (
     Banner,
@@ -175,8 +175,11 @@ def test_the_banner_has_the_verdict_and_what_to_do(page: Callable[..., Page]) ->
 
 
 def test_the_verdict_says_on_whose_numbers_it_is_decided(page: Callable[..., Page]) -> None:
-    def said(*judges: str, lacks: str | None = "no_label_checked", **known: Any) -> tuple[str, str]:
-        checked = CheckedRun({"hit": CheckedMetric(judges, 0, None, lacks)} if judges else {})
+    def said(
+        *judges: str, lacks: str | None = "no_label_checked", people: bool = False, **known: Any
+    ) -> tuple[str, str]:
+        of = {"hit": CheckedMetric(judges, 0, None, lacks)} if judges else {}
+        checked = CheckedRun(of, people=("hit",) if people else ())
         made = page(decided(**known), checked=checked, corrected=known.pop("corrected", ()))
         banner, facts = made.sections[0].blocks[0], made.sections[1].blocks[0]
         assert isinstance(banner, Banner)
@@ -192,8 +195,11 @@ def test_the_verdict_says_on_whose_numbers_it_is_decided(page: Callable[..., Pag
         "PASS by a:m's numbers", "a:m, checked against people on hit"
     )  # fmt: skip
     assert said("local", "a:m")[0] == "PASS by the numbers of the local judge and a:m"
-    nobody = "labelled by people, counted or measured; no judge's opinion is in them"
-    assert said() == ("PASS", nobody)
+    assert said("local", people=True) == (
+        "PASS by the numbers of people and the local judge", f"people and {local}"
+    )  # fmt: skip
+    assert said(people=True) == ("PASS", "people; no judge's opinion is in them")
+    assert said() == ("PASS", "counted or measured; no judge's opinion is in them")
 
 
 def test_numbers_that_labels_correct_are_not_called_the_judges(page: Callable[..., Page]) -> None:

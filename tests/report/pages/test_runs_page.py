@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ragstone
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.summaries.run_summary import Lead, Summary, summarise
 from ragstone.data import cornwall
 from ragstone.report.notebook import page_of
@@ -101,7 +101,7 @@ def test_undefined_missing_and_zero_stay_three_things(estimate: Make) -> None:
 def test_what_labels_corrected_stands_below_the_judges_means(
     two: list[Estimate], made_run: Any, text: Print
 ) -> None:
-    means = (({"system": "b"}, CorrectedMean(0.5, 0.375, 0.625, 40)),)
+    means = (({"system": "b"}, CorrectedMean(0.5, 0.375, 0.625, 40, 99)),)
     one = CheckedMetric(("local",), 40, 0.5, None, means)
     summary = replace(SUMMARY, checked=CheckedRun({"precision": one}, 40, 2))
     _, corrected = matrix(two, summary).rows
@@ -118,7 +118,8 @@ def test_what_labels_corrected_stands_below_the_judges_means(
     assert "↳ 0.500 (0.375 – 0.625) corrected by people" in text(page)
     record: Any = page.record()
     (row,) = record["estimates"]
-    assert row["corrected"] == {"value": 0.5, "low": 0.375, "high": 0.625, "n_labels": 40}
+    assert row["corrected"] == {"value": 0.5, "low": 0.375, "high": 0.625, "n_labels": 40,
+                                "n_judged": 99}  # fmt: skip
     assert record["checked"]["precision"] == {
         "judges": ["local"], "labels": 40, "kappa": 0.5, "checked": True, "lacks": None,
     }  # fmt: skip

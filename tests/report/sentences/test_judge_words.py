@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun
 from ragstone.annotation.queue.form import LABEL, AskedLabel, QueueForm
 from ragstone.annotation.queue.work_progress import PersonWork, QueueWork
 from ragstone.report.page import Phrase, plain
@@ -125,6 +125,10 @@ def test_a_judge_is_named_with_what_labels_show_of_it() -> None:
     assert judges_checked(some) == ("the local judge and openai:m, checked against people on a")
     assert judges_checked(some.on(["a"])) == "the local judge, checked against people on a"
     assert judges_checked(CheckedRun({})) == ""
+    assert judges_checked(CheckedRun({}, people=("d",))) == "people"
+    assert judges_checked(CheckedRun(some.metrics, people=("b_c",))).startswith(
+        "people, the local judge and openai:m, checked"
+    )
 
 
 def test_a_badge_counts_the_metrics_that_earned_it() -> None:

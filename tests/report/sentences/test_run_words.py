@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.summaries.failure_stages import NO_FAULT, PARTIAL, STAGES, Faults
 from ragstone.analysis.summaries.run_summary import Lead, Summary
 from ragstone.report.sentences import run_words as sentences
@@ -172,9 +173,66 @@ def test_what_fails_most_is_the_stage_of_most_answers(faults: Faults, sentence: 
     assert summary_sentences(replace(ALONE, faults=faults))[-1] == sentence
 
 
+def checked(*, people: bool = False, labels: int = 0, mean: bool = False) -> CheckedRun:
+    """The local judge's word on claims, or people's, and what labels show of it."""
+    lacks = f"few_labels_checked?n={labels}&enough=60" if labels < 60 else None
+    if not labels:
+        lacks = "no_label_checked"
+    means: Any = (({}, CorrectedMean(0.286, 0.096, 0.6, labels, 17)),) if mean else ()
+    one = CheckedMetric(("local",), labels, 0.5, lacks, means, frozenset(["a"]))
+    metric = "unsupported_claim"
+    return CheckedRun({metric: one}, labels, people=(metric,) if people else ())
+
+
+@pytest.mark.parametrize(
+    ("found", "unsupported", "first", "second"),
+    [
+        (CheckedRun({}, people=("faithfulness",)), 8, "None of 24 answers looks bad to people.",
+         "8 of the 24 have at least one unsupported claim."),
+        (checked(people=True), 8, "None of 24 answers looks bad to people and the local judge, "
+         "which no label has checked here.", "8 of the 24 have at least one unsupported claim."),
+        (checked(labels=15), 8, "None of 24 answers looks bad to the local judge, not checked "
+         "against people: 15 labels; about 60 are needed.",
+         "8 of the 24 have at least one unsupported claim."),
+        (checked(labels=80, mean=True), 8, "None of 24 answers looks bad to the local judge, "
+         "checked against people on unsupported_claim.",
+         "8 of the 24 have at least one unsupported claim; corrected by 80 labels, 29 % (10 to "
+         "60 %) of the 17 judged for it."),
+        (checked(labels=30, mean=True), 0, "None of 24 answers looks bad to the local judge, not "
+         "checked against people: 30 labels; about 60 are needed.",
+         "0 of the 24 have at least one unsupported claim; corrected by 30 labels, 29 % (10 to "
+         "60 %) of the 17 judged for it."),
+    ],
+)  # fmt: skip
+def test_who_judged_is_named_with_what_labels_checked_and_corrected(
+    found: CheckedRun, unsupported: int, first: str, second: str
+) -> None:
+    of = replace(ALONE, checked=found, faults=Faults(24, 0, 0, unsupported, "", 0))
+    assert summary_sentences(of)[-1] == f"{first} By the same judgements, {second}"
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (CheckedRun({}), "24 answers to 8 questions, 5 metrics."),
+        (CheckedRun({}, people=("helpfulness",)), "Judged by people."),
+        (checked(), "Judged by the local judge, which no label has checked here."),
+    ],
+)
+def test_who_judged_is_named_where_nothing_tells_of_faults(
+    found: CheckedRun, sentence: str
+) -> None:
+    assert summary_sentences(replace(ALONE, checked=found))[-1] == sentence
+
+
 def test_answers_that_are_the_references_do_not_count_among_the_faults() -> None:
-    told = said(replace(TWO, themselves={"b": ("m1",)}, faults=Faults(12, 0, 0, None, "", 0)))
+    own = replace(TWO, themselves={"b": ("m1",)})
+    told = said(replace(own, faults=Faults(12, 0, 0, None, "", 0)))
     assert told.endswith(" None of 12 other answers looks bad.")
+    # The corrected share is of all answers, theirs among them.
+    faults = Faults(12, 0, 0, 3, "", 0)
+    told = said(replace(own, faults=faults, checked=checked(labels=80, mean=True)))
+    assert told.endswith("3 of the 12 have at least one unsupported claim.")
 
 
 def test_what_is_missing_stands_with_what_fails() -> None:

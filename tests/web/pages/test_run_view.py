@@ -43,7 +43,9 @@ def example(number: int, system: str, relevant: bool = True) -> Example:
 def test_a_run_begins_with_the_sentences_of_the_terminal(client: TestClient) -> None:
     text = settled(client, "/runs/cornwall")
     assert "24 answers by 3 systems to 8 questions, 24 metrics." in text
-    assert text.index("12 of 24 answers look bad to the local judge") < text.index("Estimates</h2>")
+    assert text.index("12 of 24 answers look bad to people and the local judge") < text.index(
+        "Estimates</h2>"
+    )
 
 
 def test_each_system_has_its_mean_with_interval_and_counts(client: TestClient) -> None:

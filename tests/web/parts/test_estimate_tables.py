@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ragstone.analysis.calibration.judge_identity import CheckedMetric, CheckedRun, CorrectedMean
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.metrics import parse_metric
 from ragstone.run.folder.schemas import Estimate
 from ragstone.web.parts.estimate_tables import MetricEstimates, ShownEstimates, shown_estimates
@@ -83,7 +83,7 @@ def test_what_is_missing_says_between_what_the_mean_would_lie() -> None:
 
 
 def test_what_labels_corrected_stands_below_the_judges_mean() -> None:
-    whole, of_a = CorrectedMean(0.5, 0.25, 0.75, 80), CorrectedMean(0, 0, 1, 9)
+    whole, of_a = CorrectedMean(0.5, 0.25, 0.75, 80, 99), CorrectedMean(0, 0, 1, 9, 9)
     means: Any = (({}, whole), ({"system": "a"}, of_a))
     checked = CheckedRun({"mrr": CheckedMetric(("local",), 80, 0.5, None, means)}, 80, 2)
     a, b = only(by_system("mrr", 0.5, 0.6), checked=checked).rows

@@ -10,4 +10,5 @@ units         a judge's verdicts in the form of labels
 repeats       how often repeated verdicts differ
 identity      models, prompts and plan that identify a judge
 passport      the record of a check, valid until the judge changes
+checked_run   who judged the metrics of a run, and what labels show about them
 """

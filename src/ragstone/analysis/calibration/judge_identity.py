@@ -1,12 +1,12 @@
-"""Judge identity: models, prompts and plan of a judge, flip rates, passport, and what it checks.
+"""Judge identity: models, prompts and plan of a judge, flip rates, and its passport.
 
 A passport is the record of a judge's check against people. It is valid until the judge's models,
-prompts or plan change. Whether it is enough to believe a number is said here once, for all screens.
+prompts or plan change.
 """
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +15,19 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict
 
 from ragstone.annotation.label_table import LabelTable
-from ragstone.core.errors import DamagedRun, InputError, RagstoneError
+from ragstone.core.errors import DamagedRun, InputError
 from ragstone.core.files import write_result
-from ragstone.core.messages import Reason, argument, reason
+from ragstone.core.messages import argument
 from ragstone.data.sources import on_disk
-from ragstone.judgements import ASKS, KINDS, Preference
+from ragstone.judgements import KINDS, Preference
 from ragstone.judges import fingerprint
-from ragstone.judges.judge import HUMAN, RULES, HumanJudge
-from ragstone.metrics import needed_asks, read_metric
+from ragstone.judges.judge import HumanJudge
 from ragstone.run import Run
 from ragstone.run.folder.checksums import read_json
 from ragstone.run.folder.remote_folder import refuse_copy
 from ragstone.run.folder.schemas import Manifest
 from ragstone.run.settings import Several
 from ragstone.stats import ends_of, mean_interval
-from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
 
 from .people_scores import KEYS, judged_units
 
@@ -69,17 +67,17 @@ def identity(form: Manifest) -> JudgeIdentity:
     spoke = [judge.name for judge in form.judges if judge.kinds]
     chat = settings.llm
     return JudgeIdentity(
-        judges=sorted(name for name in spoke if _kind(name) != HumanJudge.name),
+        judges=sorted(name for name in spoke if judge_kind(name) != HumanJudge.name),
         models={} if chat is None else chat.judges,
         prompts={} if chat is None else chat.prompts,
         rubrics=None if chat is None else chat.rubrics,
         plan=None if chat is None else chat.plan,
-        local=settings.local if "local" in map(_kind, spoke) else [],
+        local=settings.local if "local" in map(judge_kind, spoke) else [],
         **{name: value for name in PARTS if (value := getattr(settings, name))},
     )
 
 
-def _kind(judge: str) -> str:
+def judge_kind(judge: str) -> str:
     """The kind of judge that a name begins with: ``local`` of ``local:strings``."""
     return judge.partition(":")[0]
 
@@ -295,193 +293,3 @@ def fingerprint_of_labels(labels: LabelTable) -> str:
     """The fingerprint of the labels, whatever file they are in."""
     columns = ["example_id", "kind", "column", "unit", "annotator", "value"]
     return fingerprint(*labels.counted.select(columns).sort(columns).iter_rows())
-
-
-ENOUGH = 60
-"""Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance.
-
-(1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
-"""
-
-
-FEW_CHECKED = "few_labels_checked"
-
-
-@dataclass(frozen=True, slots=True)
-class CorrectedMean:
-    """A metric's mean in one group, corrected by people's labels."""
-
-    value: float
-    low: float
-    high: float
-    n_labels: int
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedMetric:
-    """What people's labels show about the judges of one metric.
-
-    Attributes:
-        judges: Whose opinions the metric is made of.
-        labels: How many answers people labelled.
-        kappa: How far judge and people agree beyond chance; None where it is not known.
-        lacks: Why the judges are not to be believed on it, as a reason; None: they are.
-        corrected: The corrected means of all answers, and of groups; none from too few labels.
-    """
-
-    judges: tuple[str, ...]
-    labels: int
-    kappa: float | None
-    lacks: str | None
-    corrected: tuple[tuple[Mapping[str, str], CorrectedMean], ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
-        return {
-            "judges": list(self.judges),
-            "labels": self.labels,
-            "kappa": self.kappa,
-            "checked": self.lacks is None,
-            "lacks": self.lacks,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedRun:
-    """What people's labels show about the judges of a run, by the metrics made of their opinions.
-
-    What people labelled themselves, and what is counted or measured, is no opinion. ``labels`` is
-    how many answers people labelled, ``systems`` how many gave them.
-    """
-
-    metrics: Mapping[str, CheckedMetric]
-    labels: int = 0
-    systems: int = 1
-
-    @property
-    def earned(self) -> tuple[str, ...]:
-        """The metrics on which the judges are checked."""
-        return tuple(name for name, one in self.metrics.items() if one.lacks is None)
-
-    @property
-    def judges(self) -> tuple[str, ...]:
-        """Whose opinions they are."""
-        return tuple(dict.fromkeys(name for one in self.metrics.values() for name in one.judges))
-
-    @property
-    def lacks(self) -> str | None:
-        """Why the judges are not to be believed on any metric; None where they are on some."""
-        if self.earned or not self.metrics:
-            return None
-        lacks = max(self.metrics.values(), key=lambda one: one.labels).lacks or ""
-        few = self.labels < ENOUGH and Reason.read(lacks).code == FEW_CHECKED
-        return reason(FEW_CHECKED, n=self.labels, enough=ENOUGH) if few else lacks
-
-    def on(self, metrics: Collection[str]) -> "CheckedRun":
-        """The same for some of the metrics alone."""
-        return replace(self, metrics={m: one for m, one in self.metrics.items() if m in metrics})
-
-    def of_system(self, system: str) -> "CheckedRun":
-        """The same for one system alone, whose corrected means then are the whole's."""
-        metrics = {}
-        for metric, one in self.metrics.items():
-            mean = self.corrected(metric, {"system": system})
-            metrics[metric] = replace(one, corrected=(({}, mean),) if mean else ())
-        return replace(self, metrics=metrics, systems=1)
-
-    def to_dict(self) -> dict[str, Any]:
-        """By metric, as plain data."""
-        return {metric: one.to_dict() for metric, one in self.metrics.items()}
-
-    def corrected(self, metric: str, group: Mapping[str, str]) -> CorrectedMean | None:
-        """The corrected mean of a metric in a group; None if there is none."""
-        means = self.metrics[metric].corrected if metric in self.metrics else ()
-        wanted = {} if self.systems == 1 and set(group) == {"system"} else group
-        return next((mean for of, mean in means if of == wanted), None)
-
-
-def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
-    """What the passport in a run's folder shows about its judges.
-
-    The judges of a metric are checked if as many answers are labelled as the correction needs, its
-    mean is corrected, and the interval of κ is above 0.
-
-    Args:
-        folder: Of a finished run.
-        form: What its ``run.json`` says.
-    """
-    opinions = {metric: judges for metric in form.metrics if (judges := _opinions(form, metric))}
-    estimates: Sequence[Mapping[str, Any]] = ()
-    labels, lacks = 0, "no_label_checked"
-    file = folder / f"{NAME}.json"
-    if file.is_file():
-        try:
-            passport = read_passport(file)
-        except InputError:
-            lacks = "passport_unreadable"
-        else:
-            same = passport.data == form.settings.data
-            if same and not changes(passport.judge, identity(form)):
-                estimates, labels = passport.estimates, passport.n_examples
-            else:
-                lacks = "passport_void"
-    of = {
-        metric: _checked(judges, [one for one in estimates if one["metric"] == metric], lacks)
-        for metric, judges in opinions.items()
-    }
-    return CheckedRun(of, labels, form.data.systems)
-
-
-def _opinions(form: Manifest, metric: str) -> tuple[str, ...]:
-    """The judges whose opinions a metric is made of."""
-    try:
-        asks = needed_asks([read_metric(metric)])
-    except RagstoneError:
-        # A metric of the user's own that is not loaded may be made of anything.
-        asks = list(ASKS)
-    names = (
-        judge for ask, judge, status, _ in form.judged
-        if status == "ok" and ask in asks and "model" in ASKS[ask].by
-    )  # fmt: skip
-    return tuple(dict.fromkeys(name for name in names if _kind(name) not in (HUMAN, "ids", RULES)))
-
-
-def _checked(
-    judges: tuple[str, ...], estimates: Sequence[Mapping[str, Any]], lacks: str
-) -> CheckedMetric:
-    whole = next((one for one in estimates if not one["group"]), None)
-    if whole is None or not whole["corrected"]["n_labels"]:
-        return CheckedMetric(judges, 0, None, lacks)
-    means = (
-        (one["group"], CorrectedMean(of["value"], of["low"], of["high"], of["n_labels"]))
-        for one in estimates
-        if (of := one["corrected"])["value"] is not None and of["low"] is not None
-    )
-    labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"])
-    kappa = whole.get("kappa", {})
-    why = few or (_no_agreement(labels, kappa) if kappa else "passport_older")
-    return CheckedMetric(judges, labels, kappa.get("value"), why, () if few else tuple(means))
-
-
-def _too_few(corrected: Mapping[str, Any]) -> str | None:
-    """Why a metric's mean is not corrected, or not by enough labels."""
-    labels = corrected["n_labels"]
-    if FEW_LABELS in corrected["flags"]:
-        return reason(FEW_CHECKED, n=labels, enough=ENOUGH)
-    if corrected["low"] is None:
-        return reason("labels_do_not_correct", n=labels, why=corrected["reason"])
-    if FEW_CLUSTERS in corrected["flags"]:
-        return reason("few_clusters_checked", n=labels)
-    return None
-
-
-def _no_agreement(labels: int, kappa: Mapping[str, float | None]) -> str | None:
-    """Why judge and people are not shown to agree beyond chance."""
-    value, low, high = (kappa[name] for name in ("value", "low", "high"))
-    if value is None or low is None or high is None:
-        return reason("agreement_unknown", n=labels)
-    if low > 0:
-        return None
-    if labels < ENOUGH:
-        return reason(FEW_CHECKED, n=labels, enough=ENOUGH)
-    return reason("no_agreement_shown", n=labels, kappa=value, low=low, high=high)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
+from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.scored_run import Scored, metric_among
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.core.messages import reason

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ragstone.analysis.calibration.judge_identity import CheckedRun, CorrectedMean
+from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
 from ragstone.core.messages import Displayable, reason
 from ragstone.stats.comparison.preference_models import bradley_terry
 

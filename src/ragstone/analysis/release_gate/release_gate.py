@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ragstone.analysis.calibration.calibrate import corrected_quantities
-from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
+from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import same_inputs_reason
 from ragstone.analysis.comparison.comparison_result import NO_PAIR_DIFFERS
 from ragstone.analysis.scored_run import Quantity
@@ -172,8 +172,9 @@ class GateResult(Displayable):
 
     @property
     def judged(self) -> CheckedRun:
-        """The judges on whose own numbers it is decided."""
-        return self.checked.on([one for one in self.checked.metrics if one not in self.corrected])
+        """The judges and people on whose own numbers it is decided."""
+        judged = {*self.checked.metrics, *self.checked.people}
+        return self.checked.on(judged.difference(self.corrected))
 
     @property
     def exit_status(self) -> int:

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
+from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.scored_run import Scored
 from ragstone.core.errors import UnknownName
@@ -92,14 +92,13 @@ PARTIAL, NO_FAULT = "partial", "no_fault"
 """Where an answer is that does not look bad: it says part of the reference, or all is well."""
 
 UNSUPPORTED_CLAIM = "unsupported_claim"
+TOLD = (*JUDGED_BY, UNSUPPORTED_CLAIM)
+"""The metrics of which the sentence on faults tells."""
+
 SCORE = ("example_id", "metric", "value", "label")
 """The columns of scores that are looked at."""
 
-METRICS = tuple(
-    dict.fromkeys(
-        [*(name for one in STAGES for name in one.metrics), *JUDGED_BY, UNSUPPORTED_CLAIM]
-    )
-)  # fmt: skip
+METRICS = tuple(dict.fromkeys([*(name for one in STAGES for name in one.metrics), *TOLD]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -447,7 +446,7 @@ def failures(run: Run | str | Path, *, by: Sequence[str] = ()) -> Failures:
         answers, [one.metric for one in run.estimate_list], by=scored.by, themselves=themselves
     )
     shown = answers.select("example_id", "question_id", "system", "stage", "doubt", *CODES)
-    checked = checked_against_people(run.path, run.form).on(JUDGED_BY)
+    checked = checked_against_people(run.path, run.form).resting_on(TOLD)
     return Failures(run.path, made, themselves, scored.by, scored.cluster, LEVEL, checked, shown)
 
 

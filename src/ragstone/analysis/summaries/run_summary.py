@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ragstone.analysis.calibration.judge_identity import CheckedRun, checked_against_people
+from ragstone.analysis.calibration.checked_run import CheckedRun, checked_against_people
 from ragstone.analysis.comparison.comparability import SelfReference
 from ragstone.analysis.comparison.compare import compare
 from ragstone.analysis.comparison.comparison_result import Comparison
@@ -21,7 +21,7 @@ from ragstone.metrics import Composite, read_metric
 from ragstone.metrics.composite import weight_coverage
 from ragstone.run import Estimate, Run
 
-from .failure_stages import JUDGED_BY, Faults, faults_of
+from .failure_stages import TOLD, Faults, faults_of
 from .session_figures import ConversationFigures, conversations, has_sessions
 
 Asked = Mapping[str, NDArray[np.uint64]]
@@ -92,8 +92,8 @@ class Summary:
 
     @property
     def checked_faults(self) -> CheckedRun:
-        """What people's labels show about the judges that tell which answers look bad."""
-        return self.checked.on(JUDGED_BY)
+        """What people's labels show about the judges that tell what is wrong with answers."""
+        return self.checked.resting_on(TOLD)
 
     def leaders(self, metric: str) -> tuple[str, ...]:
         """The systems that are better than all others on a metric; empty if there are none."""

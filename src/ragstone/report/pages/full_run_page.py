@@ -64,7 +64,7 @@ from ragstone.run.folder.remote_folder import named
 from .conversations_page import conversation_sections
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.judge_identity import CheckedRun
+    from ragstone.analysis.calibration.checked_run import CheckedRun
 
     # Deciding takes a quarter of a second to import; who shows a page has decided already.
     from ragstone.analysis.summaries.run_summary import Summary

@@ -45,7 +45,7 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_notes import Reported
-from ragstone.report.sentences.analysis_words import NO_OPINION, judges_checked, judges_named
+from ragstone.report.sentences.analysis_words import judges_named, numbers_of
 from ragstone.report.worst_examples import Failing, example_item
 from ragstone.run.folder.remote_folder import named
 
@@ -100,9 +100,9 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
 
 
 def _by_judges(result: GateResult) -> str:
-    """On whose numbers it passes or fails; empty where labels correct all, or nobody judged."""
+    """On which judge's numbers it passes or fails; empty where labels correct all, or no judge."""
     judges = result.judged.judges
-    if not judges or result.decision not in ("pass", "fail"):
+    if not result.judged.metrics or result.decision not in ("pass", "fail"):
         return ""
     named = judges_named(judges)
     return f" by the numbers of {named}" if " and " in named else f" by {named}'s numbers"
@@ -110,13 +110,13 @@ def _by_judges(result: GateResult) -> str:
 
 def _whose(result: GateResult) -> str:
     """Whose the numbers are, how many labels correct them, and whether labels checked the rest."""
-    parts = [judges_checked(result.judged)]
+    parts = [numbers_of(result.judged)] if result.judged.judges or not result.corrected else []
     for metric in result.corrected:
         judges = judges_named(result.checked.on([metric]).judges) or "people"
         labels = {one.group["system"]: one.n for one in result.requirements if one.metric == metric}
         by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
         parts.append(f"{judges}, {short_name(metric)} {by}")
-    return "; ".join(filter(None, parts)) or NO_OPINION
+    return "; ".join(parts)
 
 
 def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:

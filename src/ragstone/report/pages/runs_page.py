@@ -55,7 +55,7 @@ from .conversations_page import sentence
 from .full_run_page import NOTHING, estimate_table, needs, run_record, said
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.judge_identity import CorrectedMean
+    from ragstone.analysis.calibration.checked_run import CorrectedMean
     from ragstone.analysis.summaries.run_summary import Summary
     from ragstone.run.batches.batch_follower import ListedBatches
     from ragstone.run.forecast import Forecast, TaskForecast

@@ -4,13 +4,13 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from ragstone.core.messages import Reason, argument, call
-from ragstone.judges.judge import LOCAL
+from ragstone.judges.judge import HUMAN, LOCAL
 from ragstone.report.number_format import ends, number, short_name
 
 from . import Facts, Sentence, and_more, count, counted, plain, several
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.judge_identity import CheckedRun, CorrectedMean
+    from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
 
 
 def _same_inputs(facts: Facts) -> str:
@@ -387,10 +387,13 @@ def judges_named(names: Iterable[str]) -> str:
     >>> judges_named(["local:strings", "openai:gpt-5,azure:gpt-5"])
     'the local judge and a panel of 2 models'
     """
-    return " and ".join(dict.fromkeys(map(_judge_named, names)))
+    *others, last = dict.fromkeys(map(_judge_named, names)) or [""]
+    return " and ".join(filter(None, [", ".join(others), last]))
 
 
 def _judge_named(name: str) -> str:
+    if name == HUMAN:
+        return "people"
     if name.partition(":")[0] == LOCAL:
         return "the local judge"
     members = name.count(",") + 1
@@ -398,10 +401,10 @@ def _judge_named(name: str) -> str:
 
 
 def judges_checked(found: "CheckedRun") -> str:
-    """Whose opinions these metrics are, and whether labels checked them; empty if nobody's."""
-    if not found.metrics:
-        return ""
+    """Who judged these metrics, and whether labels checked them; empty if nobody did."""
     judges = judges_named(found.judges)
+    if not found.metrics:
+        return judges
     if found.lacks == NO_LABEL:
         return f"{judges}, which no label has checked here"
     return f"{judges}, {badge(found)}"
@@ -424,13 +427,17 @@ def whose_numbers(checked: Mapping[str, "CheckedRun"]) -> str:
     """Whose numbers are compared, and whether labels checked them."""
     said: dict[str, list[str]] = {}
     for name, found in checked.items():
-        said.setdefault(judges_checked(found) or NO_OPINION, []).append(name)
+        said.setdefault(numbers_of(found), []).append(name)
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(f"{', '.join(names)}: {text}" for text, names in said.items())
 
 
-NO_OPINION = "labelled by people, counted or measured; no judge's opinion is in them"
+def numbers_of(found: "CheckedRun") -> str:
+    """Whose numbers they are, and whether labels checked them; it says so where no judge's are."""
+    if found.metrics:
+        return judges_checked(found)
+    return f"{judges_named(found.judges) or 'counted or measured'}; no judge's opinion is in them"
 
 
 def corrected(mean: "CorrectedMean | None", *, percent: bool = False) -> str:

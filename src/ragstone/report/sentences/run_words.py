@@ -11,7 +11,7 @@ from . import Facts, Sentence, count, counted, plain, several
 from .analysis_words import judges_checked
 
 if TYPE_CHECKING:
-    from ragstone.analysis.calibration.judge_identity import CheckedRun
+    from ragstone.analysis.calibration.checked_run import CheckedRun, CorrectedMean
     from ragstone.analysis.comparison.comparison_result import Comparison
     from ragstone.analysis.summaries.failure_stages import FailureGroups, Faults, GroupFailures
     from ragstone.analysis.summaries.run_summary import Lead, Summary
@@ -91,14 +91,27 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
     if found.partial:
         say = "says" if found.partial == 1 else "say"
         more.append(f"{found.partial:,} of the {found.judged:,} {say} only part of the reference")
-    if found.unsupported:
+    mean = None if others else checked.corrected(UNSUPPORTED_CLAIM, {})
+    if found.unsupported or mean:
         has = "has" if found.unsupported == 1 else "have"
         of = "" if more else f" of the {found.judged:,}"
-        more.append(f"{found.unsupported:,}{of} {has} at least one unsupported claim")
+        said_of = f"{found.unsupported:,}{of} {has} at least one unsupported claim"
+        more.append(f"{said_of}; {_corrected_share(mean)}" if mean else said_of)
     if not more:
         return f"{said}."
     by = "By the same judgements, " if judges else ""
     return f"{said}. {by}{' and '.join(more)}."
+
+
+UNSUPPORTED_CLAIM = "unsupported_claim"
+
+
+def _corrected_share(mean: "CorrectedMean") -> str:
+    """What share of the answers a yes or no is true of, by the judge and labels together."""
+    inside = f"{mean.low * 100:.0f} to {percent(mean.high, 0)}"
+    labels = number_format.counted(mean.n_labels, "label")
+    share = f"{percent(mean.value, 0)} ({inside}) of the {mean.n_judged:,} judged for it"
+    return f"corrected by {labels}, {share}"
 
 
 LANGUAGES = 3
@@ -247,6 +260,8 @@ def _fails(summary: "Summary") -> list[str]:
 def _faults(summary: "Summary") -> Iterator[str]:
     found = summary.faults
     if found is None:
+        if judges := judges_checked(summary.checked):
+            yield f"Judged by {judges}."
         return
     yield faults_sentence(found, summary.checked_faults, others=bool(summary.themselves))
 

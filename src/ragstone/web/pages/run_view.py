@@ -6,7 +6,7 @@ from datetime import datetime
 from time import perf_counter
 from typing import TypeVar
 
-from ragstone.analysis.calibration.judge_identity import checked_against_people
+from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.summaries.failure_stages import FailureGroups
 from ragstone.analysis.summaries.run_summary import (
     Histograms,

@@ -9,7 +9,7 @@ from time import perf_counter
 
 from markupsafe import Markup
 
-from ragstone.analysis.calibration.judge_identity import checked_against_people
+from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.analysis.comparison.compare import ANSWERS_ARE_REFERENCES
 from ragstone.analysis.comparison.comparison_result import Comparison, Comparisons
 from ragstone.core.errors import InputError, RagstoneError

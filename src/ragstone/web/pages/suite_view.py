@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 from markupsafe import Markup
 
-from ragstone.analysis.calibration.judge_identity import checked_against_people
+from ragstone.analysis.calibration.checked_run import checked_against_people
 from ragstone.core.messages import argument, call
 from ragstone.metrics import read_metric, suite_named
 from ragstone.report import charts

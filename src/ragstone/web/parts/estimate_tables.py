@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from ragstone.analysis.calibration.judge_identity import CheckedRun
+from ragstone.analysis.calibration.checked_run import CheckedRun
 from ragstone.analysis.summaries.run_summary import Histograms, WeightShares
 from ragstone.report import charts
 from ragstone.report.number_format import (

@@ -1,0 +1,275 @@
+"""Checked run: who judged the metrics of a run, and what people's labels show about these judges.
+
+Whether labels are enough to believe a number is said here once, for all screens.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from ragstone.core.errors import InputError, RagstoneError
+from ragstone.core.messages import Reason, reason
+from ragstone.judgements import ASKS
+from ragstone.judges.judge import HUMAN, RULES
+from ragstone.metrics import asks_of
+from ragstone.run.folder.checksums import collect
+from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.schemas import Manifest
+from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
+
+from .judge_identity import NAME, changes, identity, judge_kind, read_passport
+
+ENOUGH = 60
+"""Labels that in nine of ten draws show a judge with a κ of .4 to agree beyond chance.
+
+(1.96 + 1.28)² · .84 / .16 = 55, where people say yes as often as no.
+"""
+
+
+FEW_CHECKED = "few_labels_checked"
+NOT_ENOUGH = (FEW_CHECKED, "few_clusters_checked", "labels_do_not_correct")
+"""Why the labels of a metric do not correct its mean, or do so too roughly."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorrectedMean:
+    """A metric's mean in one group, corrected by people's labels, of ``n_judged`` answers."""
+
+    value: float
+    low: float
+    high: float
+    n_labels: int
+    n_judged: int
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedMetric:
+    """What people's labels show about the judges of one metric.
+
+    Attributes:
+        judges: Whose opinions the metric is made of, people's aside.
+        labels: How many answers people labelled.
+        kappa: How far judge and people agree beyond chance; None where it is not known.
+        lacks: Why the judges are not to be believed on it, as a reason; None: they are.
+        corrected: The corrected means of all answers, and of groups; none from too few labels.
+        asks: The judgements that it is made of.
+    """
+
+    judges: tuple[str, ...]
+    labels: int
+    kappa: float | None
+    lacks: str | None
+    corrected: tuple[tuple[Mapping[str, str], CorrectedMean], ...] = ()
+    asks: frozenset[str] = frozenset()
+
+    @property
+    def few(self) -> bool:
+        """Whether people labelled it, and too little to correct it."""
+        return self.lacks is not None and Reason.read(self.lacks).code in NOT_ENOUGH
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "judges": list(self.judges),
+            "labels": self.labels,
+            "kappa": self.kappa,
+            "checked": self.lacks is None,
+            "lacks": self.lacks,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedRun:
+    """What people's labels show about the judges of a run, by the metrics made of their opinions.
+
+    What is counted or measured is no opinion, and what people labelled themselves needs no check.
+    ``labels`` is how many answers people labelled, ``systems`` how many gave them, ``people`` the
+    metrics that people judged, alone or beside others.
+    """
+
+    metrics: Mapping[str, CheckedMetric]
+    labels: int = 0
+    systems: int = 1
+    people: tuple[str, ...] = ()
+
+    @property
+    def earned(self) -> tuple[str, ...]:
+        """The metrics on which the judges are checked."""
+        return tuple(name for name, one in self.metrics.items() if one.lacks is None)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """Who judged, people first."""
+        others = (name for one in self.metrics.values() for name in one.judges)
+        return tuple(dict.fromkeys([*([HUMAN] if self.people else []), *others]))
+
+    @property
+    def lacks(self) -> str | None:
+        """Why the judges are not to be believed on any metric; None where they are on some."""
+        if self.earned or not self.metrics:
+            return None
+        lacks = max(self.metrics.values(), key=lambda one: one.labels).lacks or ""
+        few = self.labels < ENOUGH and Reason.read(lacks).code == FEW_CHECKED
+        return reason(FEW_CHECKED, n=self.labels, enough=ENOUGH) if few else lacks
+
+    def on(self, metrics: Collection[str]) -> "CheckedRun":
+        """The same for some of the metrics alone."""
+        chosen = {metric: one for metric, one in self.metrics.items() if metric in metrics}
+        people = tuple(metric for metric in self.people if metric in metrics)
+        return replace(self, metrics=chosen, people=people)
+
+    def resting_on(self, metrics: Collection[str]) -> "CheckedRun":
+        """The same for some of the metrics, and for what is made of nothing but their judgements.
+
+        Labels of the one check the others' judges as well.
+        """
+        asks = frozenset[str]().union(*(one.asks for one in self.on(metrics).metrics.values()))
+        also = (name for name, one in self.metrics.items() if one.asks and one.asks <= asks)
+        return self.on({*metrics, *also})
+
+    def of_system(self, system: str) -> "CheckedRun":
+        """The same for one system alone, whose corrected means then are the whole's."""
+        metrics = {}
+        for metric, one in self.metrics.items():
+            mean = self.corrected(metric, {"system": system})
+            metrics[metric] = replace(one, corrected=(({}, mean),) if mean else ())
+        return replace(self, metrics=metrics, systems=1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """By metric, as plain data."""
+        return {metric: one.to_dict() for metric, one in self.metrics.items()}
+
+    def corrected(self, metric: str, group: Mapping[str, str]) -> CorrectedMean | None:
+        """The corrected mean of a metric in a group; None if there is none."""
+        means = self.metrics[metric].corrected if metric in self.metrics else ()
+        wanted = {} if self.systems == 1 and set(group) == {"system"} else group
+        return next((mean for of, mean in means if of == wanted), None)
+
+
+def checked_against_people(folder: Path, form: Manifest) -> CheckedRun:
+    """What the passport in a run's folder shows about its judges.
+
+    The judges of a metric are checked if as many answers are labelled as the correction needs, its
+    mean is corrected, and the interval of κ is above 0.
+
+    Args:
+        folder: Of a finished run.
+        form: What its ``run.json`` says.
+    """
+    estimates: Sequence[Mapping[str, Any]] = ()
+    labels, lacks = 0, "no_label_checked"
+    file = folder / f"{NAME}.json"
+    if file.is_file():
+        try:
+            passport = read_passport(file)
+        except InputError:
+            lacks = "passport_unreadable"
+        else:
+            same = passport.data == form.settings.data
+            if same and not changes(passport.judge, identity(form)):
+                estimates, labels = passport.estimates, passport.n_examples
+            else:
+                lacks = "passport_void"
+    return checked_by(estimates, folder, form, labels=labels, lacks=lacks)
+
+
+def checked_by(
+    estimates: Sequence[Mapping[str, Any]],
+    folder: Path,
+    form: Manifest,
+    *,
+    labels: int,
+    lacks: str = "no_label_checked",
+) -> CheckedRun:
+    """What corrected estimates, as plain data, show about the judges of a run.
+
+    Args:
+        estimates: Those of all answers, and of groups.
+        folder: Of the finished run.
+        form: What its ``run.json`` says.
+        labels: How many answers people labelled.
+        lacks: Why a metric without an estimate is not checked.
+    """
+    judges, metrics, people = _judges(folder, form), {}, []
+    for metric in form.metrics:
+        asks = asks_of(metric).intersection(judges)
+        names = list(dict.fromkeys(name for ask in judges if ask in asks for name in judges[ask]))
+        if HUMAN in names:
+            people.append(metric)
+        if others := tuple(name for name in names if name != HUMAN):
+            own = [one for one in estimates if one["metric"] == metric]
+            metrics[metric] = replace(_checked(others, own, lacks), asks=asks)
+    return CheckedRun(metrics, labels, form.data.systems, tuple(people))
+
+
+def _judges(folder: Path, form: Manifest) -> dict[str, list[str]]:
+    """By ask, who gave an opinion on it; people are ``human``, whatever file they wrote in."""
+    judges: dict[str, list[str]] = {}
+    for ask, judge, status, _ in form.judged:
+        is_opinion = ask in ASKS and {"people", "model"} & {*ASKS[ask].by}
+        if status == "ok" and is_opinion and judge_kind(judge) not in ("ids", RULES):
+            judges.setdefault(ask, []).append(judge)
+    return {ask: list(_with_rows(names, ask, folder)) for ask, names in judges.items()}
+
+
+def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
+    """Those who said something: beside people, a judge may have found nothing that is left.
+
+    So it is where people labelled every claim, and the judge saw the answers that make none.
+    """
+    if len(judges) == 1 or HUMAN not in judges:
+        return judges
+    table = Folder(folder).shards.scan(ASKS[ask].kind)
+    try:
+        rows = collect(table.filter(pl.col("ask") == ask).select(pl.col("judge").unique()), folder)
+    except RagstoneError:
+        # Whoever reads its rows is told of the damage.
+        return judges
+    return [name for name in judges if name in rows["judge"]]
+
+
+def _checked(
+    judges: tuple[str, ...], estimates: Sequence[Mapping[str, Any]], lacks: str
+) -> CheckedMetric:
+    whole = next((one for one in estimates if not one["group"]), None)
+    if whole is None or not whole["corrected"]["n_labels"]:
+        return CheckedMetric(judges, 0, None, lacks)
+    means = (
+        (
+            one["group"],
+            CorrectedMean(of["value"], of["low"], of["high"], of["n_labels"], one["judge"]["n"]),
+        )
+        for one in estimates
+        if (of := one["corrected"])["value"] is not None and of["low"] is not None
+    )
+    labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"])
+    kappa = whole.get("kappa", {})
+    why = few or (_no_agreement(labels, kappa) if kappa else "passport_older")
+    return CheckedMetric(judges, labels, kappa.get("value"), why, () if few else tuple(means))
+
+
+def _too_few(corrected: Mapping[str, Any]) -> str | None:
+    """Why a metric's mean is not corrected, or not by enough labels."""
+    labels = corrected["n_labels"]
+    if FEW_LABELS in corrected["flags"]:
+        return reason(FEW_CHECKED, n=labels, enough=ENOUGH)
+    if corrected["low"] is None:
+        return reason("labels_do_not_correct", n=labels, why=corrected["reason"])
+    if FEW_CLUSTERS in corrected["flags"]:
+        return reason("few_clusters_checked", n=labels)
+    return None
+
+
+def _no_agreement(labels: int, kappa: Mapping[str, float | None]) -> str | None:
+    """Why judge and people are not shown to agree beyond chance."""
+    value, low, high = (kappa[name] for name in ("value", "low", "high"))
+    if value is None or low is None or high is None:
+        return reason("agreement_unknown", n=labels)
+    if low > 0:
+        return None
+    if labels < ENOUGH:
+        return reason(FEW_CHECKED, n=labels, enough=ENOUGH)
+    return reason("no_agreement_shown", n=labels, kappa=value, low=low, high=high)
