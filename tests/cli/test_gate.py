@@ -1,4 +1,4 @@
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -194,3 +194,26 @@ def test_the_gate_says_whose_numbers_it_decides_on(
     # A paired difference is never corrected.
     both = run_gate(*arguments, "--no-worse-than", "bad:0.5", "--only", "faithfulness")
     assert "by the local judge's numbers" in both.out
+
+
+@pytest.mark.parametrize(
+    ("questions", "lacks"),
+    [
+        ((0, 29), "4 labels; about 60 are needed"),
+        (range(0, 30, 4), "16 labels; about 60 are needed"),
+        (range(0, 30, 2), "30 labels from fewer than 20 clusters; more clusters are needed"),
+    ],
+)
+def test_too_few_labels_leave_it_by_the_judges_numbers(
+    answers: Path, run_gate: Gate, tmp_path: Path, questions: Sequence[int], lacks: str
+) -> None:
+    labels = tmp_path / "labels.csv"
+    rows = [f"q{at}-{system},ann,1" for at in questions for system in ("good", "bad")]
+    labels.write_text("\n".join(["id,annotator,faithfulness", *rows]), encoding="utf-8")
+    arguments = (answers, "-r", "faithfulness >= 0.01", "--labels", labels)
+    few = run_gate(*arguments)
+    assert "PASS by the local judge's numbers  2 hold" in few.out
+    assert f"numbers  the local judge, not checked against people: {lacks}" in few.out
+    record = run_gate(*arguments, "--json").json
+    assert record["corrected"] == []
+    assert record["checked"]["faithfulness"]["labels"] == len(rows)

@@ -1,7 +1,7 @@
 """Calibration: can the judge be trusted? Compares a run with people's labels of part of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -17,6 +17,7 @@ from ragstone.run import Run
 from ragstone.run.request import checked
 from ragstone.stats.judge_quality.confusion import Criterion
 
+from .checked_run import CheckedRun, checked_against_people, checked_by
 from .column_checks import JudgeCheck, check_column, compared_units, said_of
 from .corrected_means import METHODS, CorrectedEstimate, Method, NotRandom, estimate
 from .judge_identity import (
@@ -175,6 +176,20 @@ class CorrectedQuantities:
         labelled = self.of.labelled(metric, {"system": system}, scores)
         return labelled.quantity() if labelled.n_labels else None
 
+    def checked(self) -> CheckedRun:
+        """What the labels show about the judges; on metrics without labels, what a passport shows.
+
+        Labels that are looked at as they come correct nothing: their mean is people's own.
+        """
+        run = self.of.run
+        before = checked_against_people(run.path, run.form)
+        if self.of.anytime:
+            return before
+        found = [one.to_dict() for one in _estimates(self.of, 0.95)]
+        now = checked_by(found, run.path, run.form, labels=len(self.of.examples))
+        labelled = {name: one for name, one in now.metrics.items() if one.labels}
+        return replace(now, metrics={**before.metrics, **labelled})
+
 
 def corrected_quantities(
     run: Run,
@@ -210,18 +225,13 @@ def _calibration(
     level: float,
     seed: int,
 ) -> Calibration:
-    parts = [
-        of.labelled(metric, group, scores)
-        for metric, scores in of.scores.items()
-        for group in of.groups()
-    ]
-    estimates = tuple(estimate(part, level=level) for part in parts if part.judged.height)
+    estimates = _estimates(of, level)
     units = {(kind, column): rows for kind, column, rows in compared_units(of)}
     checks = tuple(check_column(*key, rows, criterion, level, seed) for key, rows in units.items())
     if not estimates and not checks:
         raise of.nothing_in_common()
-    whole = [part for part in parts if not part.group and part.n_labels]
-    scores = [part.example_scores() for part in whole]
+    whole = (of.labelled(metric, {}, scores) for metric, scores in of.scores.items())
+    scores = [part.example_scores() for part in whole if part.n_labels]
     return Calibration(
         str(of.run.path),
         level,
@@ -234,6 +244,16 @@ def _calibration(
         of.assume_random,
         {f"{one.kind}.{one.column}": said_of(one, units[one.kind, one.column]) for one in checks},
     )
+
+
+def _estimates(of: LabelledRun, level: float) -> tuple[CorrectedEstimate, ...]:
+    """The estimates of each metric that people labelled, over all examples and by group."""
+    parts = (
+        of.labelled(metric, group, scores)
+        for metric, scores in of.scores.items()
+        for group in of.groups()
+    )
+    return tuple(estimate(part, level=level) for part in parts if part.judged.height)
 
 
 def _passport(

@@ -148,7 +148,7 @@ class GateResult(Displayable):
     Attributes:
         run: The run that was checked.
         checked: What people's labels show about the judges of the metrics it is decided on.
-        corrected: Those of which labels correct the numbers of every system.
+        corrected: Those of which enough labels correct the numbers of every system.
         without_corrections: The decision on the numbers as the judges left them; None where people
             corrected nothing, or where nothing of it was read.
     """
@@ -270,6 +270,7 @@ def gate(
     """
     opened = Run.of(run)
     correction_notes: tuple[str, ...] = ()
+    shown: CheckedRun | None = None
     if labels or corrected is not None:
         if opened.n_corrected:
             correction_notes = (reason("overrules_left_out", n=opened.n_corrected),)
@@ -285,6 +286,7 @@ def gate(
             anytime=anytime,
         )
         corrected, correction_notes = found_by, (*correction_notes, *found_by.notes)
+        shown = found_by.checked()
 
     def on_the_numbers_of(of: Run) -> GateResult:
         checks, notes = read_checks(
@@ -303,9 +305,10 @@ def gate(
         said = tuple(dict.fromkeys([*correction_notes, *notes]))
         told = dict.fromkeys(one.metric for one in checks if not one.same)
         own = {one.metric for one in checks if not one.same and not one.corrected}
+        known = (shown or checked_against_people(of.path, of.form)).on(told)
+        own |= {name for name, one in known.metrics.items() if shown and one.few}
         return GateResult(
-            of, first, decided, level, max_missing, on, said,
-            checked_against_people(of.path, of.form).on(told),
+            of, first, decided, level, max_missing, on, said, known,
             tuple(metric for metric in told if metric not in own),
         )  # fmt: skip
 
