@@ -401,6 +401,16 @@ def test_who_judged_is_people_or_judges_or_both(
     assert found.on(["citation_presence"]).judges == ()
 
 
+def test_damaged_judgements_do_not_keep_a_run_from_being_listed(tmp_path: Path) -> None:
+    rows = [pier(0) | {"labels": CLAIMS}, pier(1)]
+    run = ragstone.evaluate(
+        rows, metrics=["faithfulness"], judge=["human", "local"], out=tmp_path / "run"
+    )
+    for file in run.path.glob("judgements/*/*.parquet"):
+        file.write_bytes(b"no table")
+    assert checked_against_people(run.path, run.form).judges == ("human", "local")
+
+
 def test_what_is_made_of_the_same_judgements_is_checked_by_the_same_labels(
     labels: Write, tmp_path: Path
 ) -> None:

@@ -216,14 +216,14 @@ def _judges(folder: Path, form: Manifest) -> dict[str, list[str]]:
 
 
 def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
-    """Those who said something: beside people, a judge may have found nothing that is left.
+    """Those with a row; of several, some may have found nothing of the kind.
 
-    So it is where people labelled every claim, and the judge saw the answers that make none.
+    Where people labelled every claim, the judge after them is left with answers that make none.
     """
     if len(judges) == 1 or HUMAN not in judges:
         return judges
-    table = Folder(folder).shards.scan(ASKS[ask].kind)
     try:
+        table = Folder(folder).shards.scan(ASKS[ask].kind)
         rows = collect(table.filter(pl.col("ask") == ask).select(pl.col("judge").unique()), folder)
     except RagstoneError:
         # Whoever reads its rows is told of the damage.
