@@ -162,15 +162,15 @@ def test_ids_of_questions_are_noticed_across_shards_that_no_worker_can_read(
 
 @pytest.mark.kill
 def test_an_example_that_ends_its_worker_is_set_aside(ray_cluster: Any, tmp_path: Path) -> None:
-    data = write(tmp_path / "rows.jsonl", 108)
+    data = write(tmp_path / "rows.jsonl", 102)
     rows = [json.loads(line) for line in data.read_text().splitlines()]
-    rows[105]["answer"] = "poison"  # In a short shard, for each halving costs a worker.
+    rows[101]["answer"] = "poison"  # In a short shard, for each halving costs a worker.
     data.write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "own.py").write_text(OWN)
     own = ("--metrics-from", str(tmp_path / "own.py"), "-m", "harmless")
     engine = ("--engine", f"ray:{ray_cluster.address}")
     said = end(begin(data, tmp_path / "run", *own, *engine, "--max-poison", "0"), 2)
-    at = f"({tmp_path / 'rows.jsonl'}:106)"
+    at = f"({tmp_path / 'rows.jsonl'}:102)"
     assert said.startswith(
         f"1 example ends the workers that judge it {at}, more than --max-poison 0 allows."
     )
@@ -179,11 +179,11 @@ def test_an_example_that_ends_its_worker_is_set_aside(ray_cluster: Any, tmp_path
     run = Run.open(tmp_path / "run")
     scores = run.scores(["harmless"])
     missing = scores.filter(scores["status"] == "missing")
-    assert missing.select("example_id", "reason").rows() == [("r105", "worker_ended")]
-    assert scores.height == 108
-    assert set(run.examples()["id"]) == {f"r{number}" for number in range(108)}
+    assert missing.select("example_id", "reason").rows() == [("r101", "worker_ended")]
+    assert scores.height == 102
+    assert set(run.examples()["id"]) == {f"r{number}" for number in range(102)}
     (whole,) = (one for one in run.estimate_list if not one.group)
-    assert (whole.n, whole.n_missing, whole.reasons) == (107, 1, {"worker_ended": 1})
+    assert (whole.n, whole.n_missing, whole.reasons) == (101, 1, {"worker_ended": 1})
     assert "examples_set_aside?n=1" in run.form.remarks
 
 
