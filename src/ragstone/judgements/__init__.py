@@ -34,8 +34,7 @@ from .views import (
 # Kinds in the order in which judges are asked, which is also that of every list of them.
 # isort: off
 from .response import RESPONSE_TYPES, Response
-from .claims import Claim
-from .statements import Statement
+from .claims import Claim, Statement
 from .relevance import Relevance
 from .citations import Citation
 from .counts import Lexical

@@ -1,4 +1,4 @@
-"""Claims: what does the answer assert?"""
+"""Claims and statements: what does the answer assert, and what does a good one have to say?"""
 
 import polars as pl
 
@@ -32,3 +32,16 @@ class Claim(Kind):
         "ids of the contexts that its markers name, null for one that names none; null where the "
         "judge does not say",
     )
+
+
+class Statement(Kind):
+    """One row per statement of a reference answer."""
+
+    name = "statements"
+    shows = ("question", "reference")
+    asks = (Ask(requires=("reference",), by=("local", "people", "model")),)
+    made = True
+
+    reference = Column(pl.UInt32, "which of the references, from 0", role="unit")
+    index = Column(pl.UInt32, "position among that reference's statements, from 0", role="unit")
+    text = Column(pl.String, "the requirement, self-contained", role="words")
