@@ -14,7 +14,7 @@ from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
 import ragstone
-from ragstone.judges.local.response_type import _languages
+from ragstone.judges.local.languages import all_languages
 from tests.project import parsed
 
 SOURCE = Path(ragstone.__file__).parent
@@ -23,7 +23,7 @@ ANYWHERE = {"search", "sub", "subn", "findall", "finditer", "split"}
 FUNCTIONS = FROM_THE_START | ANYWHERE | {"compile"}
 
 GIVEN_BY_THE_USER = {
-    ("judges/local/response_type.py", "compile"),
+    ("judges/local/languages.py", "compile"),
     ("judges/rules.py", "compile"),
     ("judges/markers.py", "finditer"),
     ("guard/guard_input.py", "compile"),
@@ -109,7 +109,7 @@ def patterns() -> Found:
                     if isinstance(pattern.pattern, str) and name in sources[file].assigned:
                         label = f"{file} {name}{number or ''}"
                         found[label] = (pattern, methods(name, file, sources))
-    for language in chain.from_iterable(_languages().values()):
+    for language in chain.from_iterable(all_languages().values()):
         for name in OF_A_LANGUAGE:
             found[f"{language.name} {name}"] = (getattr(language, name), {"search"})
     for file, source in sources.items():

@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.judges.local import response_type as response
+from ragstone.judges.local.languages import abstentions_known, language_of
 from ragstone.judges.local.response_type import (
     PHRASES_8,
     PHRASES_12,
     abstains_by_phrases,
-    language_of,
     response_type,
     says_unable,
 )
@@ -49,6 +49,14 @@ from ragstone.judges.local.response_type import (
         ("Unfortunately, he died in 1932.", "answer"),
         ('"I Can\'t Help Falling in Love" was sung by Elvis Presley.', "answer"),
         ("There is no evidence that he lied.", "answer"),
+        ("Nothing in the passages mentions the price.", "abstain"),
+        ("The documents lack that information.", "abstain"),
+        ("There isn't anything about that in the documents.", "abstain"),
+        ("That is not stated.", "abstain"),
+        ("The text doesn't contain any errors.", "answer"),
+        ("The documents do not have signatures.", "answer"),
+        ("The author had nothing to say about the book in the article.", "answer"),
+        ("Nothing in the report is false.", "answer"),
         ("As an AI language model, I have no feelings. Truro is the county town.", "answer"),
         ("I do not know who built it. It was opened in 1859.", "partial"),
         ("The text does not name her, but it says she was born in Truro in 1902.", "partial"),
@@ -73,7 +81,7 @@ OWN = Path(__file__).parent / "abstentions.tsv"
 
 
 @pytest.mark.parametrize(("abstains", "sentence"), sentences_of(OWN))
-def test_not_in_the_documents_is_heard_in_fourteen_languages(abstains: bool, sentence: str) -> None:
+def test_not_in_the_documents_is_heard_in_each_language(abstains: bool, sentence: str) -> None:
     assert response_type(sentence)[0] == ("abstain" if abstains else "answer")
     assert says_unable(sentence) == abstains
 
@@ -130,6 +138,13 @@ def test_other_languages_turn_are_polite_and_quote_as_english_does(
         ("1905", None),
         ("Isambard Kingdom Brunel", None),
         ("Leonardo Da Vinci", None),
+        ("Jean Dupont, maire de Lyon", None),
+        ("São Tomé e Príncipe", None),
+        ("Ludwig van Beethoven und Wien", None),
+        ("Aix-en-Provence", None),
+        ("crème de la crème", None),
+        ("La tour de la ville est au bord de la mer", "French"),
+        ("Das ist der Steg.", "German"),
         ("Daraja hili lilijengwa mwaka huo na wakazi wa mji kwa ajili yao", "another language"),
         ("copper, silver, gold, zinc", None),
         ("Brunel, Stephenson, Telford, Smeaton, Rennie, Locke, Fox, Barlow", None),
@@ -138,6 +153,21 @@ def test_other_languages_turn_are_polite_and_quote_as_english_does(
 )
 def test_a_language_is_told_by_script_else_by_small_words(text: str, language: str | None) -> None:
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("language", "known"),
+    [
+        ("Thai", "plain"),
+        ("Tamil", "plain"),
+        ("Finnish", "dont_know"),
+        ("Amharic", "none"),
+        ("Georgian", "none"),
+        ("another language", "none"),
+    ],
+)
+def test_how_much_is_known_of_a_language_is_told(language: str, known: str) -> None:
+    assert abstentions_known(language) == known
 
 
 def test_a_language_is_told_by_the_first_400_characters() -> None:

@@ -6,21 +6,14 @@ languages in languages.toml only the plain forms are recognised.
 """
 
 import re
-import tomllib
-import unicodedata
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass
-from functools import cache, cached_property
-from importlib.resources import files
-from itertools import chain
 
 from ragstone.core.messages import reason
 
+from .languages import LATIN, Language, all_languages, languages_of
 from .sentences import sentences
-from .text_terms import remembered, tokens
+from .text_terms import tokens
 
-RESPONSE_VERSION = "ragstone-response/4"
+RESPONSE_VERSION = "ragstone-response/5"
 
 PHRASES_8 = (
     "i don't know",
@@ -115,142 +108,6 @@ def told_from(sentence: str) -> int | None:
     return None
 
 
-LATIN = "LATIN"
-NOTHING = "(?!)"
-STOPS = ".!?。！？।؟۔"
-
-
-@dataclass(frozen=True)
-class Language:
-    """A language, and how it says what it cannot tell, as languages.toml has it."""
-
-    name: str
-    script: str = LATIN
-    words: str = ""
-    cannot: str = NOTHING
-    matter: str = NOTHING
-    source: str = NOTHING
-    silent: str = NOTHING
-    but: str = NOTHING
-    polite: str = NOTHING
-
-    def unable(self, text: str) -> re.Match[str] | None:
-        """The words that say that something is not known or not in the sources."""
-        if match := self.inability.search(text):
-            return match
-        parts = (part for part in _STOPS.split(text) if self.origin.search(part))
-        return next(filter(None, map(self.silence.search, parts)), None)
-
-    @cached_property
-    def inability(self) -> re.Pattern[str]:
-        """Says it alone."""
-        return self._pattern(f"{self.cannot}|{self.matter}…(?:{self.silent})")
-
-    @cached_property
-    def origin(self) -> re.Pattern[str]:
-        """Names a source."""
-        return self._pattern(self.source)
-
-    @cached_property
-    def silence(self) -> re.Pattern[str]:
-        """Says it of a source."""
-        return self._pattern(self.silent)
-
-    @cached_property
-    def turn(self) -> re.Pattern[str]:
-        """Turns from that to what is told."""
-        end = r"(?!\w)" if self.words else ""
-        return self._pattern(rf"(?i:(?:(?:{self.but}){end}[\s,，、،]*)+)")
-
-    @cached_property
-    def opening(self) -> re.Pattern[str]:
-        """Opens a sentence that tells nothing."""
-        return self._pattern(self.polite)
-
-    def _pattern(self, either: str) -> re.Pattern[str]:
-        """Begins with a word, and so does what is behind a gap, where spaces separate words."""
-        begin = r"(?<!\w)" if self.words else ""
-        gap = f"[^{STOPS}]{{0,60}}?{begin}"
-        return re.compile(f"{begin}(?:{either})".replace("…", gap))
-
-
-def language_of(text: str) -> str | None:
-    """The name of the language of a text, such as ``Thai``; None if too little tells."""
-    languages = languages_of(text[:LOOKED_AT])
-    if languages:
-        return languages[0].name
-    lower = sum(word.islower() for word in _WORDS.findall(text[:LOOKED_AT]))
-    return UNNAMED if lower >= ENOUGH else None
-
-
-def languages_of(text: str) -> tuple[Language, ...]:
-    """By script, else by small words: all that have as many of them; none if too few are known.
-
-    Words with a capital do not count, for names keep those of other languages.
-    """
-    script = LATIN if text.isascii() else _script_of("".join(_WORDS.findall(text)))
-    languages = _languages().get(script) or (Language(script.title()),)
-    if len(languages) == 1:
-        return languages
-    words = _WORDS.findall(text)
-    counts = Counter(chain.from_iterable(filter(None, map(_small_words().get, words))))
-    most = max(counts[one.name] for one in languages)
-    if most < max(1, SMALL * len(words)):
-        return () if script == LATIN else languages[:1]
-    return tuple(one for one in languages if counts[one.name] == most)
-
-
-UNNAMED = "another language"
-LOOKED_AT, ENOUGH = 400, 8
-"""Characters of a text by which its language is told, and words of an unknown one."""
-
-BEYOND = 0.25
-"""The share of a text's letters, above which those that are not Latin are its script."""
-
-SMALL = 0.125
-"""The share of a text's words that are small ones of its language; mostly it is above .3."""
-
-_STOPS = re.compile(f"[{STOPS}]")
-# For Python the vowel signs of Devanagari are no part of a word.
-_WORDS = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
-_BEYOND_LATIN = re.compile("[^\u0000-\u024f\u1e00-\u1eff]")
-
-
-def _script_of(letters: str) -> str:
-    others = _BEYOND_LATIN.findall(letters)
-    if len(others) <= BEYOND * len(letters):
-        return LATIN
-    counts = Counter(map(_script, others))
-    kana = counts["HIRAGANA"] + counts["KATAKANA"]
-    return "HIRAGANA" if kana * 8 > len(others) else counts.most_common(1)[0][0]
-
-
-@remembered
-def _script(letter: str) -> str:
-    return re.split("[ -]", unicodedata.name(letter, "UNKNOWN"))[0]
-
-
-@cache
-def _languages() -> Mapping[str, tuple[Language, ...]]:
-    """By script, the most common first."""
-    text = files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
-    by_script: dict[str, tuple[Language, ...]] = {}
-    for name, phrases in tomllib.loads(text).items():
-        language = Language(name, **phrases)
-        by_script[language.script] = (*by_script.get(language.script, ()), language)
-    return by_script
-
-
-@cache
-def _small_words() -> Mapping[str, tuple[str, ...]]:
-    """The languages that have each small word."""
-    names: dict[str, tuple[str, ...]] = {}
-    for language in chain.from_iterable(_languages().values()):
-        for word in language.words.split():
-            names[word] = (*names.get(word, ()), language.name)
-    return names
-
-
 OPENING = 250
 READ = 50_000
 """Characters of an answer that are read for what kind of reply it is."""
@@ -287,11 +144,11 @@ _SOURCE = (
     r"|information|data|(?:search )?results?|materials?|paragraphs?|references?|snippets?"
     r"|content|question|knowledge base|book|story|report)"
 )
-_TELL = (
-    r"(?:contain|mention|say|state|provide|specify|include|give|indicate|tell|address|discuss"
-    r"|cover|have|list|identify|reveal|name|describe|explain|disclose|answer|offer|present"
-    r"|clarify|show|report|elaborate)"
+_SAY = (
+    r"(?:mention|say|state|specify|indicate|tell|address|discuss|cover|identify|reveal|name"
+    r"|describe|explain|disclose|answer|clarify|elaborate|provide|offer)"
 )
+_HOLD = r"(?:contain|include|give|have|list|present|show|report)"
 _FACT = (
     r"(?:information|info|data|details?|mention|answers?|context|records?|indication"
     r"|references?|knowledge|documents?|documentation)"
@@ -299,6 +156,14 @@ _FACT = (
 _AFTER_FACT = (
     r"(?= (?:about|on|regarding|for|of|in|to|that|as|whether|from|available|provided|is|was|has"
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"
+)
+_ABOUT = r"(?: \w+){0,2} (?:about|on|regarding|concerning|of (?:this|that|it)|related|relevant)\b"
+_NOTHING = r"\b(?:nothing(?! to)|no(?:t (?:a|one))? (?:word|thing)|(?:not|isn't|wasn't) anything)"
+_THESE = r"(?:the|this|these|those|any|my|your|our)(?: \w+){0,2}"
+_WHAT = (
+    rf"(?=(?: (?:an?|any|enough|sufficient|much|\w+ly))?(?: \w+)?(?: {_FACT}\b| (?:the|this|that|it"
+    r"|these|those|what|who|when|where|how|why|which|whether|anything|enough|specific)\b)"
+    r"|[.,;!]|\Z)"
 )
 _INABILITY = re.compile(
     _either(
@@ -308,7 +173,20 @@ _INABILITY = re.compile(
         r" (?:not (?:aware|familiar|able)|unable|unaware|unfamiliar)\b",
         rf"{_I}(?: have| had|'ve)? (?:(?:got )?no|lack|lacked|could find no|found no|see no)"
         rf"(?: \w+)? (?:idea|clue|way|{_FACT})\b",
-        rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_DO_NOT}|never|fails? to){_ADVERB} {_TELL}\b",
+        rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_DO_NOT}|never|fails? to){_ADVERB}"
+        rf" (?:{_SAY}\b|{_HOLD}\b{_WHAT})",
+        rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:{_SAY}s?|{_HOLD}s?|said|has) nothing\b{_ABOUT}",
+        rf"\b{_SOURCE}\b[^.?!]{{0,60}} (?:(?:is|are|remains?) silent\b|lacks?(?: \w+){{0,2}}"
+        rf" {_FACT}\b)",
+        rf"{_NOTHING}{_ABOUT}[^.?!]{{0,60}} (?:in|within|from) {_THESE} {_SOURCE}\b",
+        rf"{_NOTHING} in {_THESE} {_SOURCE}(?: {_SAY}s?\b|{_ABOUT})",
+        rf"{_I}(?: have| can| could)? (?:find|found|see|saw|know) nothing\b{_ABOUT}",
+        rf"\b(?:none|neither) of {_THESE} {_SOURCE} (?:{_SAY}(?:e?[sd])?\b|{_HOLD}s?\b{_WHAT})",
+        rf"\bno {_SOURCE} {_SAY}s?\b",
+        rf"\b(?:that|this|it|answer|information)(?: is|'s|was)?(?: not|n't){_ADVERB} in {_THESE}"
+        r" (?:context|passage|document|text|source|excerpt|material)s?\b",
+        r"^(?:that|this|it)(?: is|'s)(?: not|n't) (?:mentioned|stated|specified|given|covered"
+        r"|addressed|discussed|answered|indicated|explained)(?=[.,;!]|\Z)",
         r"(?:\b(?:no|not enough|not sufficient|insufficient|not any)|n't (?:any|enough))"
         rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}",
         rf"(?:\bnot|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
@@ -333,7 +211,7 @@ _HEDGE = re.compile(
         r"^(?:not sure|unsure|no idea|no clue)\b",
     )
 )
-_SIGN = re.compile(r"no[t ]|n't|un[acfks]|never|fail|lack|insufficient|impossible")
+_SIGN = re.compile(r"no[tn ]|n't|un[acfks]|never|neither|fail|lack|silent|insufficient|impossible")
 """What every inability and hedge has in it; found in a tenth of the time that they take."""
 
 _PREFACE = re.compile(
@@ -401,7 +279,7 @@ def _is_polite(sentence: str) -> bool:
 
 def _spoken(text: str) -> tuple[Language, ...]:
     """Its languages, or English, which is not told by the words of a short text."""
-    return languages_of(text) or _languages()[LATIN][:1]
+    return languages_of(text) or all_languages()[LATIN][:1]
 
 
 def _as_written(words: str, answer: str) -> str:

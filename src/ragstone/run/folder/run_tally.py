@@ -134,7 +134,7 @@ class RunTally:
         read = "question" if {*local["ask"]} <= {Relevance.name} else "answer"
         texts = examples.filter(pl.col("id").is_in(local["example_id"].implode()))[read]
         # Opening a run needs no judge, whose tables take a tenth of a second to load.
-        from ragstone.judges.local.response_type import language_of
+        from ragstone.judges.local.languages import language_of
 
         self.languages.update(language_of(text) or "" for text in texts.drop_nulls())
 

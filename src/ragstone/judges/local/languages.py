@@ -1,0 +1,181 @@
+"""Languages: by what each is known, and how it says that something is not in the documents.
+
+A language is told by its script, else by its small words. What languages.toml has of it is read
+by ``response_type``.
+"""
+
+import re
+import tomllib
+import unicodedata
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+from itertools import chain
+
+from .text_terms import remembered
+
+LATIN = "LATIN"
+NOTHING = "(?!)"
+STOPS = ".!?。！？।؟۔"
+
+
+@dataclass(frozen=True)
+class Language:
+    """A language, and how it says what it cannot tell, as languages.toml has it."""
+
+    name: str
+    script: str = LATIN
+    words: str = ""
+    cannot: str = NOTHING
+    matter: str = NOTHING
+    source: str = NOTHING
+    silent: str = NOTHING
+    but: str = NOTHING
+    polite: str = NOTHING
+
+    def unable(self, text: str) -> re.Match[str] | None:
+        """The words that say that something is not known or not in the sources."""
+        if match := self.inability.search(text):
+            return match
+        parts = (part for part in _STOPS.split(text) if self.origin.search(part))
+        return next(filter(None, map(self.silence.search, parts)), None)
+
+    @cached_property
+    def inability(self) -> re.Pattern[str]:
+        """Says it alone."""
+        return self._pattern(f"{self.cannot}|{self.matter}…(?:{self.silent})")
+
+    @cached_property
+    def origin(self) -> re.Pattern[str]:
+        """Names a source."""
+        return self._pattern(self.source)
+
+    @cached_property
+    def silence(self) -> re.Pattern[str]:
+        """Says it of a source."""
+        return self._pattern(self.silent)
+
+    @cached_property
+    def turn(self) -> re.Pattern[str]:
+        """Turns from that to what is told."""
+        end = r"(?!\w)" if self.words else ""
+        return self._pattern(rf"(?i:(?:(?:{self.but}){end}[\s,，、،]*)+)")
+
+    @cached_property
+    def opening(self) -> re.Pattern[str]:
+        """Opens a sentence that tells nothing."""
+        return self._pattern(self.polite)
+
+    def _pattern(self, either: str) -> re.Pattern[str]:
+        """Begins with a word, and so does what is behind a gap, where spaces separate words."""
+        begin = r"(?<!\w)" if self.words else ""
+        gap = f"[^{STOPS}]{{0,60}}?{begin}"
+        return re.compile(f"{begin}(?:{either})".replace("…", gap))
+
+
+def language_of(text: str) -> str | None:
+    """The name of the language of a text, such as ``Thai``; None if too little tells.
+
+    Small words that names have too tell nothing of names alone, such as `Charles de Gaulle`.
+    """
+    text = text[:LOOKED_AT]
+    languages = languages_of(text)
+    lower = [word for word in _WORDS.findall(text) if word.islower()]
+    if not languages:
+        return UNNAMED if len(lower) >= ENOUGH else None
+    if languages[0].script != LATIN:
+        return languages[0].name
+    telling = [word for word in lower if word not in IN_NAMES]
+    telling = telling if len(telling) < SENTENCE else lower
+    known = set(chain.from_iterable(_small_words().get(word, ()) for word in telling))
+    return next((language.name for language in languages if language.name in known), None)
+
+
+def languages_of(text: str) -> tuple[Language, ...]:
+    """By script, else by small words: all that have as many of them.
+
+    If too few are known, none of those in Latin letters, and all of those of another script.
+    Words with a capital do not count, for names keep those of other languages.
+    """
+    script = LATIN if text.isascii() else _script_of("".join(_WORDS.findall(text)))
+    languages = all_languages().get(script) or (Language(script.title(), script),)
+    if len(languages) == 1:
+        return languages
+    words = _WORDS.findall(text)
+    counts = Counter(chain.from_iterable(filter(None, map(_small_words().get, words))))
+    most = max(counts[one.name] for one in languages)
+    if most < max(1, SMALL * len(words)):
+        return () if script == LATIN else languages
+    return tuple(one for one in languages if counts[one.name] == most)
+
+
+def abstentions_known(name: str) -> str:
+    """What is known of how a language says that something is not in the documents.
+
+    Returns:
+        ``plain`` ways, ``dont_know`` if only "I don't know", or ``none``.
+    """
+    language = next((one for one in chain(*all_languages().values()) if one.name == name), None)
+    if language is None or language.cannot == NOTHING:
+        return "none"
+    return "dont_know" if language.source == NOTHING else "plain"
+
+
+UNNAMED = "another language"
+LOOKED_AT, ENOUGH, SENTENCE = 400, 8, 3
+"""Characters of a text by which its language is told, words of an unknown one, and those from
+which on it is more than a name."""
+
+IN_NAMES = frozenset(
+    "a al am au aux bei d da dal das de dei del della den der des di do dos e el en et i il im l "  # noqa: SIM905
+    "la las le les lo los nel och og sur te und van von y z za zu zum".split()
+)
+"""Small words that names have too, which keep them in any language."""
+
+BEYOND = 0.25
+"""The share of a text's letters, above which those that are not Latin are its script."""
+
+SMALL = 0.125
+"""The share of a text's words that are small ones of its language; mostly it is above .3."""
+
+_STOPS = re.compile(f"[{STOPS}]")
+# For Python the vowel signs of Devanagari are no part of a word.
+_WORDS = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
+_BEYOND_LATIN = re.compile("[^\u0000-\u024f\u1e00-\u1eff]")
+
+
+def _script_of(letters: str) -> str:
+    others = _BEYOND_LATIN.findall(letters)
+    if len(others) <= BEYOND * len(letters):
+        return LATIN
+    counts = Counter(map(_script, others))
+    kana = counts["HIRAGANA"] + counts["KATAKANA"]
+    return "HIRAGANA" if kana * 8 > len(others) else counts.most_common(1)[0][0]
+
+
+@remembered
+def _script(letter: str) -> str:
+    return re.split("[ -]", unicodedata.name(letter, "UNKNOWN"))[0]
+
+
+@cache
+def all_languages() -> Mapping[str, tuple[Language, ...]]:
+    """By script, the most common first."""
+    text = files(__package__).joinpath("languages.toml").read_text(encoding="utf-8")
+    by_script: dict[str, tuple[Language, ...]] = {}
+    for name, phrases in tomllib.loads(text).items():
+        language = Language(name, **phrases)
+        by_script[language.script] = (*by_script.get(language.script, ()), language)
+    return by_script
+
+
+@cache
+def _small_words() -> Mapping[str, tuple[str, ...]]:
+    """The languages that have each small word."""
+    names: dict[str, tuple[str, ...]] = {}
+    for language in chain.from_iterable(all_languages().values()):
+        for word in language.words.split():
+            names[word] = (*names.get(word, ()), language.name)
+    return names
