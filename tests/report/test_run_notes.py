@@ -133,3 +133,27 @@ def test_where_no_local_judge_judged_no_language_is_told(tmp_path: Path) -> None
 def test_three_languages_are_named_and_the_others_summed(languages: str, said: str) -> None:
     note = reason("measured_on_english", languages=languages, questions=True, by_phrases=False)
     assert words(note) == f"The local judge was measured on English; {said}"
+
+
+PLAIN, NO = (f"{way} to say “not in the documents”" for way in ("only plain ways", "no way"))
+
+
+@pytest.mark.parametrize(
+    ("dont_know", "unheard", "said"),
+    [
+        ("", "", f"In those it recognises {PLAIN}."),
+        ("", "Greek\nBurmese", f"In those it recognises {NO}."),
+        ("Greek", "Burmese", f"It recognises only “I don’t know” in Greek; {NO} in Burmese."),
+        ("", "Burmese", f"It recognises {PLAIN} in Greek; {NO} in Burmese."),
+    ],
+)
+def test_what_is_known_of_each_language_is_said(dont_know: str, unheard: str, said: str) -> None:
+    note = reason(
+        "measured_on_english",
+        languages="0.6=Greek\n0.3=Burmese",
+        questions=False,
+        by_phrases=True,
+        dont_know=dont_know,
+        unheard=unheard,
+    )
+    assert words(note).endswith(f"60 % of these answers are in Greek, 30 % in Burmese. {said}")

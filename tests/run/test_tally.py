@@ -209,6 +209,14 @@ def test_a_tenth_in_languages_that_are_not_english_is_remarked(
         assert facts(found) == {"languages": told, "questions": "False", "by_phrases": "True"}
 
 
+def test_of_which_languages_no_way_to_abstain_is_known_is_remarked() -> None:
+    languages = Counter({"Thai": 5, "Finnish": 3, "Burmese": 2, "another language": 1})
+    outcomes = Counter({("response", "local", "ok"): 1})
+    found = list(remarks([], ModelNames(), RunTally(languages=languages, outcomes=outcomes)))
+    assert facts(found)["dont_know"] == "Finnish"
+    assert facts(found)["unheard"] == "Burmese\nanother language"
+
+
 def judged_in(judge: str, *asks: str) -> RunTally:
     """The tally of a German answer to a Thai question and of one that nobody judged."""
     tally = RunTally()

@@ -341,7 +341,18 @@ def _measured_on_english(facts: Facts) -> str:
     said = f"The local judge was measured on English; {text}."
     if facts["by_phrases"] != "True":
         return said
-    return f"{said} In those it recognises only plain ways to say “not in the documents”."
+    dont_know, unheard = several(facts, "dont_know"), several(facts, "unheard")
+    plain = [name for _, _, name in shares if name not in {*dont_know, *unheard}]
+    of_each = {
+        "only plain ways to say “not in the documents”": plain,
+        "only “I don’t know”": dont_know,
+        "no way to say “not in the documents”": unheard,
+    }
+    ways = [(way, ", ".join(names)) for way, names in of_each.items() if names]
+    if len(ways) == 1:
+        return f"{said} In those it recognises {ways[0][0]}."
+    known = "; ".join(f"{way} in {names}" for way, names in ways)
+    return f"{said} It recognises {known}."
 
 
 def _corrected(facts: Facts) -> str:

@@ -229,12 +229,19 @@ def _of_languages(tally: RunTally) -> Iterator[str]:
     shares = [(n / total, name) for name, n in tally.languages.most_common()]
     others = [(share, name) for share, name in shares if name not in ("", ENGLISH)]
     if sum(share for share, _ in others) >= FOREIGN:
+        # A run without other languages needs no table of them, which takes a while to load.
+        from ragstone.judges.local.languages import abstentions_known
+
         asks = {ask for ask, judge, _ in tally.outcomes if judge.startswith(LOCAL)}
+        common = [(share, name) for share, name in others if share >= RARE]
+        known = {name: abstentions_known(name) for _, name in common}
         yield reason(
             "measured_on_english",
-            languages="\n".join(f"{share:.4f}={name}" for share, name in others if share >= RARE),
+            languages="\n".join(f"{share:.4f}={name}" for share, name in common),
             questions=asks <= {Relevance.name},
             by_phrases=Response.name in asks,
+            dont_know="\n".join(name for name, way in known.items() if way == "dont_know"),
+            unheard="\n".join(name for name, way in known.items() if way == "none"),
         )
 
 
