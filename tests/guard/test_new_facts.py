@@ -37,7 +37,18 @@ def new(answer: str, check: str) -> list[str]:
         ("It was paid for by Charlotte's aunt.", ["Charlotte's"]),
         ("It was paid for by **Sofia** in part.", ["Sofia"]),
         ("**Obtain Renewal**: it is long.", []),
-        ("- **Obtain Renewal** and pay.", []),
+        ("- **Obtain Renewal** and pay.", ["Renewal"]),
+        ("- **Obtain the NSC Form**: it is long.", ["NSC"]),
+        ("**Sofia Lindqvist**: it was paid for.", ["Lindqvist"]),
+        ("**Sofia Lindqvist:** it was paid for.", ["Lindqvist"]),
+        ("**Sofia Lindqvist** paid for it.", ["Lindqvist"]),
+        ("**Common Mistakes**: it was paid for.", []),
+        ("**Bank of Nova**: it was paid for.", []),
+        ("It is 20 degrees Celsius, or 68 Fahrenheit.", []),
+        ("It costs 45 Million Euro, in Dollars or in Yen.", []),
+        ("It was paid for by James Watt.", ["James", "Watt"]),
+        ("It is paid by tax identification number (TIN). The TIN is long.", []),
+        ("It is paid by the tax office (NSC).", ["NSC"]),
         ("Next Renewal Step: it was paid for.", []),
         ("- It was paid by Sofia: it is long.", ["Sofia"]),
         ("It was paid: by Sofia and Emma.", ["Sofia", "Emma"]),
@@ -63,9 +74,45 @@ def test_a_name_is_new_that_is_known_by_none_of_its_forms(answer: str, names: li
     assert new(answer, "names") == names
 
 
+GERMAN = "Das Amt wird von Alice Moreno geleitet. Das Formular ist beim Gericht abzuholen."
+
+
+@pytest.mark.parametrize(
+    ("context", "answer", "names"),
+    [
+        (GERMAN, "Die Gebühr ist auf der Webseite zu zahlen.", []),
+        (GERMAN, "Die Gebühr beträgt 3 Millionen Euro oder 20 Grad Celsius.", []),
+        (GERMAN, "Das Amt ist 20 Kilometer vom Bahnhof entfernt.", []),
+        (GERMAN, "Das Amt wird von Sofia Lindqvist geleitet.", ["Sofia", "Lindqvist"]),
+        (GERMAN, "Das Amt wird von der NMA geleitet.", ["NMA"]),
+        (GERMAN, "Das Amt wird von Alice Tremaine geleitet.", []),
+        (GERMAN, "Heute Morgen war das Amt nicht besetzt.", []),
+        (GERMAN, "- **Antrag Stellen**: Die Leute gehen zum Schalter.", []),
+        (GERMAN, "Sofia zahlt Emma.", []),
+        (GERMAN, "It is run by Emma.", ["Emma"]),
+        (CONTEXTS[0], "Die Brücke wird von der Gemeinde bezahlt.", []),
+        ("Mostu pilnuje Anna.", "Most był zbudowany przez Sofię.", ["Sofię"]),
+    ],
+)
+def test_of_german_nouns_only_new_ones_side_by_side_are_names(
+    context: str, answer: str, names: list[str]
+) -> None:
+    found = assess("", answer, [context], checks=FORM)
+    assert [span.text for span in found["names"].spans] == names
+
+
 @pytest.mark.parametrize(
     ("answer", "numbers"),
     [
+        ("## 5 steps\nIt is long.", ["5"]),
+        ("## 5 steps", ["5"]),
+        ("It is long.\n### In 1822 and twelve years\nIt is there.", ["1822", "twelve"]),
+        ("## 45 dollars\nIt is long.", []),
+        ("## 1. It\nIt is long.\n## 2) There\nIt is there.\n## 7. Here", []),
+        ("## 3.1 The pier\nIt is long.", []),
+        ("## 5 steps\nI do not know.", []),
+        ("```\n# 5 steps\n```\nIt is long.", []),
+        ("**Pay 54 dollars**: it is long.", ["54"]),
         ("It costs $45.00, which is 45 dollars.", []),
         ("It costs $54 or 1,520.", ["54", "1,520"]),
         ("About 45 % of guests pay.", ["45"]),

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from math import fsum
 from typing import Protocol
 
@@ -33,7 +33,7 @@ from .assessment import (
     JudgedClaim,
 )
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
-from .new_facts import LONGEST, Place, new_names, new_numbers
+from .new_facts import LONGEST, Place, new_names, new_numbers, new_numbers_of_headings
 
 _ORDERED = (
     r"(?i:step|schritt|étape|paso|passo|stap|fase|phase) \d{1,2}\b"
@@ -315,8 +315,12 @@ def of_groundedness(one: Answered, found: Grounded) -> CheckResult:
 
 
 def of_numbers(one: Answered, found: Grounded) -> CheckResult:
-    """Every number of a claim stands in a context or in the question."""
-    return _of_new(one, found, "numbers", NEW_NUMBER, lambda claim: new_numbers(claim, one.sources))
+    """Every number of a claim or a heading stands in a context or in the question."""
+    known = one.grounds.unread is None
+    heads = new_numbers_of_headings(one.read.plain, one.sources) if known else ()
+    return _of_new(
+        one, found, "numbers", NEW_NUMBER, lambda claim: new_numbers(claim, one.sources), heads
+    )
 
 
 def of_names(one: Answered, found: Grounded) -> CheckResult:
@@ -400,16 +404,25 @@ def _nothing_to_ground(one: Answered, found: Grounded) -> str | None:
 
 
 def _of_new(
-    one: Answered, found: Grounded, name: str, code: str, new: Callable[[str], Iterable[Place]]
+    one: Answered,
+    found: Grounded,
+    name: str,
+    code: str,
+    new: Callable[[str], Iterable[Place]],
+    beside: Iterable[Place] = (),
 ) -> CheckResult:
-    if (why := _nothing_to_ground(one, found)) is not None:
+    """What came of a check for new facts: of each claim, and ``beside`` them."""
+    why = _nothing_to_ground(one, found)
+    others = list(islice(beside, MOST_COUNTED)) if why in (None, reason("no_claims_made")) else []
+    if why is not None and not others:
         return result(name, "not_applicable", why)
-    places = (
-        one.span(claim.span.start + start, claim.span.start + end)
+    in_claims = (
+        (claim.span.start + start, claim.span.start + end)
         for claim, verdict in zip(found.claims, found.seen, strict=True)
         if verdict is not None
         for start, end in new(one.read.plain[claim.span.start : claim.span.end])
     )
+    places = (one.span(*place) for place in chain(others, in_claims))
     return _new(name, code, places, one, None, found.unseen)
 
 

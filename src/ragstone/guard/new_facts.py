@@ -13,7 +13,9 @@ from itertools import islice, pairwise, takewhile
 from math import floor, log10
 
 from ragstone.judges.local.claims_and_evidence import Passages, without_citations
+from ragstone.judges.local.figure_words import named
 from ragstone.judges.local.figures import Figure, by_value, figures, is_number, rounded, those_like
+from ragstone.judges.local.languages import language_of
 from ragstone.judges.local.quantities import MONTHS
 from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
 
@@ -83,6 +85,11 @@ class KnownText:
     def has_address(self, key: str) -> bool:
         """Whether an address stands there, as ``addresses`` reads it."""
         return key in self._addresses
+
+    @cached_property
+    def language(self) -> str | None:
+        """The language of the first text that tells."""
+        return next(filter(None, (language_of(text) for text in self.texts)), None)
 
     @cached_property
     def acronyms(self) -> frozenset[str]:
@@ -157,7 +164,8 @@ class AnswerSoFar:
     """What is known of an answer that is read from its beginning, whole or in parts.
 
     Attributes:
-        small: Stems of the words that it has written with a small letter, outside of code.
+        small: Stems of the words that it has written with a small letter, outside of code, and
+            of the acronyms that it has explained, such as `tax identification number (TIN)`.
         n_claims: Claims of the parts that passed.
         support: The sum of their probabilities.
     """
@@ -178,6 +186,7 @@ class AnswerSoFar:
         """Read on."""
         cut, part = len(part) > LONGEST, part[:LONGEST]
         small = {word for word in _WORD.findall(_CODE.sub("", part)) if word[0].islower()}
+        small |= {short[1] for short in _IN_BRACKETS.finditer(part) if _explained(short)}
         self.small.update(stem(fold(word)) for word in small)
         found = tuple(addresses(part))
         text = without_citations(_without([place for place, _ in found], part))
@@ -197,6 +206,20 @@ class AnswerSoFar:
         return counted.group().replace(str(number), " " * len(str(number)))
 
 
+def _explained(short: re.Match[str]) -> bool:
+    """Whether the words before an acronym in brackets have its letters, in order.
+
+    Source: Schwartz & Hearst (2003), "A simple algorithm for identifying abbreviation definitions
+    in biomedical text".
+    """
+    letters = [letter for letter in short[1].lower() if letter.isalpha()]
+    words = short.string[max(0, short.start() - 100) : short.start()].lower().split()
+    words = words[-min(len(letters) + 5, 2 * len(letters)) :]
+    long = iter(" ".join(words[next((n for n, word in enumerate(words)
+                                     if word[0] == letters[0]), len(words)) :]))  # fmt: skip
+    return all(letter in long for letter in letters)
+
+
 def _without(places: Iterable[Place], text: str) -> str:
     kept, last = [], 0
     for start, end in places:
@@ -205,6 +228,7 @@ def _without(places: Iterable[Place], text: str) -> str:
     return "".join(kept) + text[last:]
 
 
+_IN_BRACKETS = re.compile(r"(?<=\w[ ])\(((?=[^\W\d_])[A-Z0-9]{2,8})s?\)")
 _COUNTED = re.compile(
     r"(?<![\w.,])(?:(?P<label>[^\W\d_]{3,20}) (?P<label_number>\d{1,2})(?![\w%/]|[.,]\d| ?%)"
     r"|(?<!\w )\(?(?P<item>\d{1,2})[.)](?=\s))|(?<!\d)(?P<always>24/7)(?!\d)"
@@ -227,6 +251,17 @@ def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
         for start, end in new:
             if not any(figure.start < end and start < figure.end for figure in known):
                 yield start, end
+
+
+def new_numbers_of_headings(text: str, sources: Sequence[KnownText]) -> Iterator[Place]:
+    """The same of the headings of a text, but for the numerals that open them."""
+    for head in _HEADING.finditer(_CODE.sub(_spaces, text)):
+        for start, end in new_numbers(head["words"][:LONGEST_HEADING], sources):
+            yield head.start("words") + start, head.start("words") + end
+
+
+LONGEST_HEADING = 1_000
+"""Characters of a heading that are looked through."""
 
 
 def _new_in_digits(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
@@ -286,31 +321,78 @@ def _places(part: str, text: str) -> Iterator[int]:
 def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iterator[Place]:
     """The capitalised words of a claim that no source has.
 
-    Passed over are code, what opens it in bold or in capitals up to a colon, lines in capitals,
-    months, days and the word that opens a sentence. A word is known by its stem, by its parts, as a
-    small word of the answer, as an acronym of what a source has or as the words of one.
+    Passed over are code, words in title case of a label, lines in capitals, months, days, units
+    and the word that opens a sentence. A word is known by its stem, by its parts, as a small word
+    of the answer, as an acronym of what a source has or as the words of one. German writes every
+    noun with a capital: there only two new words side by side are a name, and what is not in title
+    case, such as `NMA`.
 
     Args:
         claim: As it stands in ``ReadAnswer.plain``.
         sources: What may have them.
         small: Stems of the words that the answer writes with a small letter.
     """
-    text = _BOLD.sub(_spaces, _CODE.sub(_spaces, claim))
-    text = _HEAD.sub(lambda head: _spaces(head) if _capitals(head[0]) == 1 else head[0], text)
+    language = language_of(claim) or next((one.language for one in sources if one.language), None)
+    capital_nouns = language in CAPITAL_NOUNS
+    text = _CODE.sub(_spaces, claim)
+    bold, head = _BOLD.match(text), _HEAD.match(text)
+    if bold and not capital_nouns and _is_name(bold[0], sources, small):
+        head = None
+    elif label := bold or (head if head and _capitals(head[0]) == 1 else None):
+        text = _CAPITALISED.sub(_without_title_case, label[0]) + text[label.end() :]
     if not text.rstrip(_CLOSING).endswith(_STOPS) and _capitals(text) >= TITLE:
         return
-    at = 0
+    at, measured = 0, list[Place]()
     for run, opens in name_runs(text):
         at = text.index(run, at)
         words = [word for word in _NAME.finditer(run) if word[0][0].isupper()]
         opens = opens or _OPENING.search(text, max(0, at - 8), at) is not None
         initials = "".join(word[0][0] for word in words)
-        for word in words[opens:]:
-            if _is_new(word[0], sources, small) and not any(
-                {initials, initials[opens:]} & source.acronyms for source in sources
-            ):
-                yield at + word.start(), at + word.end()
+        new = [
+            (at + word.start(), at + word.end())
+            for word in words[opens:]
+            if _is_new(word[0], sources, small)
+            and not any({initials, initials[opens:]} & source.acronyms for source in sources)
+        ]
+        if any(named(text[start:end])[0] for start, end in new):
+            measured = measured or [(figure.start, figure.end) for figure in figures(claim)]
+            new = [place for place in new if not _is_unit(place, text, measured)]
+        yield from _names_among_nouns(new, text) if capital_nouns else new
         at += len(run)
+
+
+CAPITAL_NOUNS = frozenset({"German"})
+"""Languages that write all nouns with a capital."""
+
+
+def _names_among_nouns(new: Sequence[Place], text: str) -> Iterator[Place]:
+    """The new words that are in no title case, or stand side by side."""
+    for start, end in new:
+        beside = any(last + 1 == start or end + 1 == first for first, last in new)
+        if beside or not text[start:end].istitle():
+            yield start, end
+
+
+def _is_unit(place: Place, text: str, measured: Iterable[Place]) -> bool:
+    """Whether a word is the unit of a number or behind `in` and the like; else Watt is a person."""
+    if not named(text[place[0] : place[1]])[0]:
+        return False
+    return _BEFORE_UNIT.search(text, max(0, place[0] - 5), place[0]) is not None or any(
+        start <= place[0] < end for start, end in measured
+    )
+
+
+def _is_name(label: str, sources: Sequence[KnownText], small: set[str]) -> bool:
+    """Whether a label looks like a person's name: new words alone, none with a common ending."""
+    words = _WORD.findall(label)
+    return len(words) > 1 and all(
+        word.istitle() and not _COMMON_ENDING.search(word) and _is_new(word, sources, small)
+        for word in words
+    )
+
+
+def _without_title_case(word: re.Match[str]) -> str:
+    return _spaces(word) if word[0].istitle() else word[0]
 
 
 def _is_new(word: str, sources: Sequence[KnownText], small: set[str]) -> bool:
@@ -345,8 +427,17 @@ TITLE = 0.6
 _STOPS = (".", "!", "?", "…", "。", "！", "？", ";", ":")
 _CLOSING = " \t\"'”’»)]*_"
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]+`", re.DOTALL)
-_BOLD = re.compile(r"\A[\s\d.()*_>#•-]*?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)")
+_BOLD = re.compile(
+    r"\A[\s\d.()*_>#•-]*?(?:\*\*[^*\n]+\*\*|__[^_\n]+__)"
+    r"(?:(?<=:\*\*|:__)|(?=[ \t]*(?:[:–—-]|\Z)))"
+)
 _HEAD = re.compile(r"\A[\s\d.()*_>#•-]*[^\W_][^.!?:;,\n]{0,60}:(?=[\s*_])")
+_HEADING = re.compile(
+    r"(?m)^[ \t]*#{1,6}[ \t]+(?:\(?\d{1,2}(?:[.)]|(?:\.\d{1,2})+[.)]?)(?=\s))?(?P<words>.*)$"
+)
+_CAPITALISED = re.compile(r"[^\W\d_]+")
+_BEFORE_UNIT = re.compile(r"(?<!\w)(?:in|per|pro|par|por) \Z")
+_COMMON_ENDING = re.compile(r"(?:s|ing|ed|ion|ment|ity|ness|al|ly|ive|ance|ence|ble|ry)\Z")
 _NAME = re.compile(r"[^\W_][^\s]*")
 _OPENING = re.compile(
     r"(?:\A|[.!?:]|\s[-*+•–—>|](?=\s)|\n|[\"“‘«]|(?<!\w)\(?\d{1,2}[.)])[\s\"'“‘«(*_]{0,8}\Z"
@@ -354,7 +445,7 @@ _OPENING = re.compile(
 _NO_NAMES = frozenset(
     "monday tuesday wednesday thursday friday saturday sunday mr mrs ms miss mx dr prof professor "  # noqa: SIM905
     "sir dame lord lady saint st president king queen prince princess captain general senator "
-    "minister".split()
+    "minister celsius fahrenheit".split()
 ) | frozenset(MONTHS)
 
 

@@ -689,3 +689,9 @@ def test_the_example_of_the_docs_runs(capsys: pytest.CaptureFixture[str]) -> Non
     [example] = re.findall(r"^```python\n(.*?)^```", page.read_text("utf-8"), re.M | re.S)
     exec(compile(example, str(page), "exec"), {})
     assert capsys.readouterr().out.startswith("It is 90 m long. [not")
+
+
+def test_a_heading_with_a_new_number_is_held() -> None:
+    stream = assess_stream("How?", ["The pier is 90 metres long."], ["# 5 piers\n# 90 metres\n"])
+    list(stream)
+    assert [unit.released for unit in stream.units if unit.kind == "sentence"] == [False, True]

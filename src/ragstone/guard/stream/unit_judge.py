@@ -442,7 +442,10 @@ def _checked(one: AnsweredPart, found: Grounded) -> list[CheckResult]:
             claimed and checks.least_support is not None,
             lambda: answer_checks.of_groundedness(one, found),
         ),
-        (claimed and checks.numbers, lambda: answer_checks.of_numbers(one, found)),
+        (
+            checks.numbers and (claimed or (found.fault is None and "#" in one.read.plain)),
+            lambda: answer_checks.of_numbers(one, found),
+        ),
         (claimed and checks.names, lambda: answer_checks.of_names(one, found)),
         (checks.links, lambda: answer_checks.of_links(one)),
     )
