@@ -89,6 +89,8 @@ GERMAN = "Das Amt wird von Alice Moreno geleitet. Das Formular ist beim Gericht 
         (GERMAN, "Heute Morgen war das Amt nicht besetzt.", []),
         (GERMAN, "- **Antrag Stellen**: Die Leute gehen zum Schalter.", []),
         (GERMAN, "Sofia zahlt Emma.", []),
+        (GERMAN, "Es kostet 5 Cent pro Person.", []),
+        (GERMAN, "Es dauert, weil Arbeiter Steine schleppen und eine Menge Boote warten.", []),
         (GERMAN, "It is run by Emma.", ["Emma"]),
         (CONTEXTS[0], "Die Brücke wird von der Gemeinde bezahlt.", []),
         ("Mostu pilnuje Anna.", "Most był zbudowany przez Sofię.", ["Sofię"]),

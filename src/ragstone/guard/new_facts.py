@@ -3,7 +3,6 @@
 A source is what the answer may rest on: the contexts, and the question.
 """
 
-import html
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,8 +18,7 @@ from ragstone.judges.local.languages import language_of
 from ragstone.judges.local.quantities import MONTHS
 from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
 
-Place = tuple[int, int]
-"""Where something begins and ends."""
+from .addresses import Place, address_key, addresses
 
 
 @dataclass(frozen=True)
@@ -135,7 +133,7 @@ class KnownText:
     @cached_property
     def _addresses(self) -> frozenset[str]:
         found = {key for text in self.texts for _, key in addresses(text)}
-        return frozenset(found | {_address(text) for text in self.names})
+        return frozenset(found | {address_key(text) for text in self.names})
 
 
 LONGEST = 200_000
@@ -332,8 +330,11 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
         sources: What may have them.
         small: Stems of the words that the answer writes with a small letter.
     """
-    language = language_of(claim) or next((one.language for one in sources if one.language), None)
-    capital_nouns = language in CAPITAL_NOUNS
+    language = language_of(claim)
+    capital_nouns = language in CAPITAL_NOUNS or (
+        # A short sentence may look like one of many languages.
+        language != ENGLISH and any(source.language in CAPITAL_NOUNS for source in sources)
+    )
     text = _CODE.sub(_spaces, claim)
     bold, head = _BOLD.match(text), _HEAD.match(text)
     if bold and not capital_nouns and _is_name(bold[0], sources, small):
@@ -361,16 +362,21 @@ def new_names(claim: str, sources: Sequence[KnownText], small: set[str]) -> Iter
         at += len(run)
 
 
+ENGLISH = "English"
 CAPITAL_NOUNS = frozenset({"German"})
 """Languages that write all nouns with a capital."""
 
 
 def _names_among_nouns(new: Sequence[Place], text: str) -> Iterator[Place]:
-    """The new words that are in no title case, or stand side by side."""
-    for start, end in new:
-        beside = any(last + 1 == start or end + 1 == first for first, last in new)
-        if beside or not text[start:end].istitle():
-            yield start, end
+    """The new words that are in no title case, or stand side by side where a name may."""
+    pairs = [
+        (left, right)
+        for left, right in pairwise(new)
+        if left[1] + 1 == right[0] and not _BEFORE_NOUNS.search(text, max(0, left[0] - 9), left[0])
+    ]
+    for place in new:
+        if any(place in pair for pair in pairs) or not text[place[0] : place[1]].istitle():
+            yield place
 
 
 def _is_unit(place: Place, text: str, measured: Iterable[Place]) -> bool:
@@ -436,6 +442,10 @@ _HEADING = re.compile(
     r"(?m)^[ \t]*#{1,6}[ \t]+(?:\(?\d{1,2}(?:[.)]|(?:\.\d{1,2})+[.)]?)(?=\s))?(?P<words>.*)$"
 )
 _CAPITALISED = re.compile(r"[^\W\d_]+")
+_BEFORE_NOUNS = re.compile(
+    r"(?<!\w)(?:ein|eine[mnrs]?|keine?[mnrs]?|viele[nr]?|mehrere[nr]?|einige[nr]?|wenige[nr]?"
+    r"|weil|dass|wenn|ob|obwohl|damit|falls|bevor|nachdem|sobald) \Z"
+)
 _BEFORE_UNIT = re.compile(r"(?<!\w)(?:in|per|pro|par|por) \Z")
 _COMMON_ENDING = re.compile(r"(?:s|ing|ed|ion|ment|ity|ness|al|ly|ive|ance|ence|ble|ry)\Z")
 _NAME = re.compile(r"[^\W_][^\s]*")
@@ -447,52 +457,3 @@ _NO_NAMES = frozenset(
     "sir dame lord lady saint st president king queen prince princess captain general senator "
     "minister celsius fahrenheit".split()
 ) | frozenset(MONTHS)
-
-
-_TAIL = r"(?:[^\s<>\"'`()\[\]{}|\\]|\([^\s()<>]*\))+"
-_PLACES = r"(?:com|net|org|info|biz|edu|gov|mil|int|io|dev|app|xyz|top|online|site|shop)"
-_ADDRESS = re.compile(
-    # What is plain by its beginning.
-    rf"https?:[/\\]{{2}}(?:\[[\da-f:.]+\])?{_TAIL}|url\([ \t]*[\"']?{_TAIL}"
-    # Most words are passed over by what stands behind them.
-    r"|\b(?<![\w+.@/:-])(?=[\w.+-]{1,255}[ \t]*[@:/=(])(?:"
-    # A scheme; what a browser runs or opens; where mail goes; a host with a path.
-    r"(?:[a-z][a-z0-9+.-]{1,15}://|(?:javascript|vbscript|blob|file|mailto):|data:[\w.+-]+/)"
-    rf"{_TAIL}"
-    r"|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63})+"
-    r"|(?:(?:[\w-]{1,63}\.){1,8}[^\W\d_]{2,24}|(?:\d{1,3}\.){3}\d{1,3})(?::\d+)?/"
-    rf"{_TAIL})"
-    # An attribute of HTML, behind `xlink:` or a slash too.
-    r"|\b(?<![\w+.@-])(?:(?:href|src|srcset|action|formaction|poster|background|ping)[ \t]*=[ \t]*"
-    rf"[\"']?(?!#)[/\\]*{_TAIL}"
-    # What runs by itself: by its name anywhere, by whatever name within a tag.
-    r"|on(?:error|load|click|dblclick|mouse\w+|focus\w*|blur|key\w+|submit|change|input|toggle"
-    r"|pointer\w+|touch\w+|animation\w+|transition\w+|wheel|drag\w*|drop|paste|copy|begin|message"
-    r"|scroll|start|finish|show)[ \t]*=[ \t]*[^\s>]+)"
-    # A host by its first or last part.
-    rf"|\b(?<![\w+.@/:-])(?:www\.{_TAIL}"
-    rf"|(?:[a-z0-9-]{{1,63}}\.){{1,8}}{_PLACES}(?![\w.-]{{0,63}}\w))"
-    # The target of a link or an image in Markdown.
-    rf"|(?<=\]\()[ \t]*<?(?![#)])[/\\]*{_TAIL}|(?<=\]:)[ \t]*<?[/\\]+{_TAIL}"
-    r"|<[a-z][^<>]{0,300}?[\s/\"']on[a-z]{3,30}[ \t]*="
-    r"|<(?:script|iframe|object|embed|applet|form|meta|link|base|style)\b[^<>\s]*",
-    re.IGNORECASE,
-)
-_BEFORE_ADDRESS = re.compile(r"\A(?:(?!on)\w+[ \t]*=|url\()?[ \t]*[<\"']?", re.IGNORECASE)
-_SAME_ADDRESS = re.compile(r"\A(?:mailto:|(?:[a-z][a-z0-9+.-]*:)?//)?(?:www\.)?", re.IGNORECASE)
-_BEHIND_ADDRESS = ".,;:!?*_~\"'"
-
-
-def addresses(text: str) -> Iterator[tuple[Place, str]]:
-    """The addresses of a text and what runs in a browser, each with a key: equal for the same."""
-    for written in _ADDRESS.finditer(text):
-        address = written.group().rstrip(_BEHIND_ADDRESS)
-        if key := _address(address):
-            yield (written.start(), written.start() + len(address)), key
-
-
-def _address(written: str) -> str:
-    """An address without what may be left out: its protocol, `www.`, a slash at its end."""
-    plain = _BEFORE_ADDRESS.sub("", html.unescape(written))
-    host, slash, path = _SAME_ADDRESS.sub("", plain).partition("/")
-    return f"{host.casefold()}{slash}{path}".rstrip("/")
