@@ -41,15 +41,13 @@ from .counts import Lexical
 from .counts import Ngrams
 from .entities import Entities, EntitiesByModel, Entity
 from .counts import Phrases
-from .support import SUPPORT_VERDICTS, Support
-from .conversation_support import ConversationSupport
+from .support import SUPPORT_VERDICTS, ConversationSupport, Support
 from .agreement import CLAIM_VERDICTS, STATEMENT_VERDICTS, Agreement
 from .agreement import Importance
 from .grounding import Grounding
 from .quality import Quality
 from .probes import Probe, Probes
-from .rating import Rating, Ratings
-from .critique import Critique, Votes
+from .rating import Critique, Rating, Ratings, Votes
 from .preference import Preference, Preferences
 from .counts import AnswerSentence
 from .similarity import BERTSCORES, COSINES, MEASURES, Similarity

@@ -1,4 +1,4 @@
-"""Rating: an answer scored on one stated criterion, the reasoning first."""
+"""Rating and critique: an answer scored on a stated criterion, or asked for a stated aspect."""
 
 from collections.abc import Collection
 
@@ -31,3 +31,35 @@ class Ratings(View):
     @classmethod
     def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
         return tables.of("rating").select("row", "criterion", "score")
+
+
+class Critique(Kind):
+    """One row per answer, aspect and vote."""
+
+    name = "critique"
+    shows = ("question", "sentences")
+    asks = (Ask(requires=("answer",), by=("model",)),)
+    tokens = 50
+
+    aspect = Column(pl.String, "what is asked", role="topic")
+    index = Column(pl.UInt32, "which vote, from 0", role="vote")
+    verdict = Column(
+        pl.Boolean,
+        "yes or no; null where the vote could not be read",
+        role="verdict",
+        phrase={True: "yes", False: "no"},
+    )
+
+
+class Votes(View):
+    """One row per aspect and vote."""
+
+    made_by = ("critique",)
+
+    aspect = Fact(pl.String, "what is asked")
+    index = Fact(pl.UInt32, "which vote, from 0")
+    verdict = Fact(pl.Boolean, "yes or no; null where it could not be read")
+
+    @classmethod
+    def frame(cls, tables: JudgementRows, wanted: Collection[str]) -> pl.DataFrame:  # noqa: ARG003
+        return tables.of("critique").select("row", "aspect", "index", "verdict")
