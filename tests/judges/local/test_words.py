@@ -5,7 +5,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.judges.local import text_terms as words
-from ragstone.judges.local.text_terms import denied, fold, names, numbers, stem, terms, tokens
+from ragstone.judges.local.text_terms import (
+    denied,
+    fold,
+    is_latin,
+    names,
+    numbers,
+    stem,
+    terms,
+    tokens,
+)
 
 
 @pytest.mark.parametrize(
@@ -29,6 +38,18 @@ from ragstone.judges.local.text_terms import denied, fold, names, numbers, stem,
         ("don't", ["don't"]),
         ("今天天气", ["今天", "天天", "天气"]),
         ("于1932年", ["于", "1932", "年"]),
+        ("दिल्ली में २५० मीटर।", ["दिल्ली", "में", "250", "मीटर"]),
+        ("তিনি ১৯২১সালে", ["তিনি", "1921", "সালে"]),
+        ("தமிழ்நாடு", ["தமிழ்நாடு"]),
+        ("പാലം ശ്രീ‌ലങ്ക", ["പാലം", "ശ്രീലങ്ക"]),
+        ("กรุงเทพ", ["กรุ", "รุง", "งเ", "เท", "ทพ"]),
+        ("နေပြည်တော်", ["နေပြ", "ပြည်", "ည်တော်"]),
+        ("كِتَابٌ وأَحْمَد و٣٠٠٠", ["كتاب", "واحمد", "و", "3000"]),
+        ("الكـــتاب ٱلرسول مُؤَسَّسَة", ["الكتاب", "الرسول", "مؤسسة"]),
+        ("می‌شود", ["میشود"]),
+        ("שָׁלוֹם", ["שלום"]),
+        ("2004г. в Москве", ["2004", "г", "в", "москве"]),
+        ("人々と〇", ["人々", "々と", "と〇"]),
         ("", []),
     ],
 )
@@ -73,6 +94,27 @@ def test_names_are_capitalised_words_inside_a_sentence() -> None:
         "smith",
         "truro",
     ]
+
+
+def test_a_name_in_a_text_without_spaces_ends_with_its_letters() -> None:
+    assert names("这座桥由Brunel建造,由Royal Navy出资。") == ["brunel", "royal", "navi"]
+    assert names("다리는 Brunel이 지었다.") == ["brunel"]
+
+
+@pytest.mark.parametrize(
+    ("text", "latin"),
+    [
+        ("1859", True),
+        ("Die Brücke wurde im Jahr 1859 eröffnet.", True),
+        ("Cầu được mở cửa năm 1859.", True),
+        ("The α-helix of 北京 University", True),
+        ("这座桥由Brunel建造", False),
+        ("Мост", False),
+        ("สะพาน", False),
+    ],
+)
+def test_a_text_is_latin_by_most_of_its_letters(text: str, latin: bool) -> None:
+    assert is_latin(text) is latin
 
 
 def test_a_name_of_two_words_counts_at_the_start_too() -> None:

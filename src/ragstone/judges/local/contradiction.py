@@ -19,7 +19,8 @@ from ragstone.core.messages import reason
 from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages, numbers_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .sentences import OTHER_STOPS
-from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
+from .spellings import alike
+from .text_terms import as_written, name_runs, stem, stem_or_none, tokens
 
 CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
 

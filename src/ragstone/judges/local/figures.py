@@ -26,7 +26,7 @@ from .figure_words import (
     named,
     plainly,
 )
-from .text_terms import ORDINALS, SPELLED_NUMBERS, tokens
+from .text_terms import MARKS, ORDINALS, SPELLED_NUMBERS, tokens
 
 FIGURES_VERSION = "ragstone-figures/1"
 
@@ -479,9 +479,7 @@ LONGEST_NUMBER = 64
 _RAISED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _SIGNS = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _SPACE = rf"[ {NARROW}\n]"
-_LETTERS = (
-    r"(?:[^\W\d_²³¹⁰-⁹¼-¾⅐-⅞]|[\u0300-\u036f\u064b-\u0670\u0900-\u0dff\u0e31-\u0e4e\u1000-\u109f])+"
-)
+_LETTERS = rf"(?:[^\W\d_²³¹⁰-⁹¼-¾⅐-⅞]++[{MARKS}]*+)++"
 _NUMBER = (
     rf"\d{{1,3}}(?:['٬{NARROW}]\d{{3}})+(?!\d)(?:[.,٫]\d+)?"
     r"|\d{1,3}(?: \d{3})+(?!\d)(?:[.,٫]\d+)?|\d+(?:[.,٫٬]\d+)*|\.\d+"

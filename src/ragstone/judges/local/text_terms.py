@@ -1,4 +1,4 @@
-"""Text terms: words, numbers and names as the local judge reads them, and similar spellings.
+"""Text terms: words, numbers and names as the local judge reads them.
 
 Folding normalises spellings of the same word: case, accents, typographic apostrophes,
 possessives, thousands separators, number words, ordinals and Roman numerals. A light stemmer of
@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -47,61 +47,14 @@ class _Remembered(dict[str, T]):
         return found
 
 
-SAME_OPENING = 3
-"""Letters with which two spellings of one word begin."""
-
-SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
-"""Letters of words that may be two spellings of one."""
-
-
-def close(one: str, other: str) -> bool:
-    """Whether two words are spellings of one: the same beginning, nearly the same end."""
-    least, most = sorted((len(one), len(other)))
-    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
-        return False
-    if one[0].isdigit() or most > LONGEST_SPELLED:
-        return False
-    if least >= 6 and one[: least - 1] == other[: least - 1]:
-        return True
-    return _within(1 if most < 10 else 2, one, other)
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
-
-    More is taken for the same than by ``close``: any two that begin alike or differ in two letters,
-    and all initials and abbreviations.
-    """
-    least, most = sorted((len(one), len(other)))
-    if least < SAME_OPENING or one[:SAME_OPENING] == other[:SAME_OPENING]:
-        return True
-    return (
-        least >= SHORTEST_SPELLED
-        and most <= LONGEST_SPELLED
-        and most - least <= 2
-        and _within(2, one, other)
-    )
-
-
-def _within(most: int, one: str, other: str) -> bool:
-    """Whether the Levenshtein distance is at most this."""
-    row = list(range(len(other) + 1))
-    for i, a in enumerate(one, start=1):
-        last, row[0] = row[0], i
-        for j, b in enumerate(other, start=1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
-        if min(row) > most:
-            return False
-    return row[-1] <= most
-
-
-WORDS_VERSION = "ragstone-words/1"
+WORDS_VERSION = "ragstone-words/2"
 
 
 def fold(text: str) -> str:
-    """Lower case without accents, possessives and thousands separators."""
+    """Lower case without accents, vowel points, possessives and thousands separators."""
     if not text.isascii():
-        text = without_accents(text.translate(_SPELLINGS))
+        text = without_accents(text.translate(_SPELLINGS)).translate(_ALEFS)
+        text = _BESIDE_DIGIT.sub(" ", text)
     text = text.lower()
     if "'" in text:
         text = _POSSESSIVE.sub("", text)
@@ -163,6 +116,21 @@ def numbers(stems: Iterable[str]) -> set[str]:
     return {stem for stem in stems if stem[0].isdigit() and stem != "1"}
 
 
+def other_letters(text: str) -> list[str]:
+    """The letters of other scripts than Latin; none if they are a quarter of all or less."""
+    others = [] if text.isascii() else _NOT_LATIN.findall(text)
+    return others if len(others) > NOT_LATIN * sum(map(str.isalpha, text)) else []
+
+
+def is_latin(text: str) -> bool:
+    """Whether it is written in Latin letters, the only ones that the built-in encoder can read."""
+    return not other_letters(text)
+
+
+NOT_LATIN = 0.25
+"""The share of a text's letters, above which those that are not Latin are its script."""
+
+
 def names(text: str) -> list[str]:
     """Stems of capitalised words that do not open a sentence, in order.
 
@@ -180,8 +148,11 @@ def names(text: str) -> list[str]:
 
 def name_runs(text: str) -> list[tuple[str, bool]]:
     """Runs of capitalised words, each with whether it opens a sentence."""
+    apart = text
+    if not text.isascii():
+        apart = _SPACELESS.sub(lambda run: "|" * len(run.group()), text)
     return [
-        (run.group(), _opens_sentence(text, run.start())) for run in _CAPITALISED.finditer(text)
+        (run.group(), _opens_sentence(text, run.start())) for run in _CAPITALISED.finditer(apart)
     ]
 
 
@@ -238,6 +209,12 @@ STOP_WORDS = NEGATIONS | _set(
     "yes therefore thus hence moreover furthermore additionally well like via per"
 )
 
+_OTHER_SCRIPTS = [chr(code) for code in (*range(0x300, 0x1B00), *range(0xA600, 0xAC00))]
+MARKS = "".join(sign for sign in _OTHER_SCRIPTS if unicodedata.category(sign) in ("Mn", "Mc"))
+"""What belongs to the letter before it, such as the vowel signs of Hindi; no letter for Python."""
+WORD = rf"[^\W_]++(?:[{MARKS}]++[^\W_]*+)*+"
+"""The pattern of letters and digits with their marks."""
+
 _SPELLINGS = str.maketrans(
     {
         "’": "'",
@@ -258,18 +235,28 @@ _SPELLINGS = str.maketrans(
         "Œ": "OE",
         "ı": "i",
         "\u00a0": " ",
-        "\u00ad": "",
-        "\u200b": "",
+        "\u0640": "",
     }
+    | dict.fromkeys("\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u2060\ufe0e\ufe0f\ufeff", "")
+    | {digit: str(unicodedata.decimal(digit)) for digit in _OTHER_SCRIPTS if digit.isdecimal()}
 )
+_ALEFS = str.maketrans(dict.fromkeys("أإآٱ", "ا"))
 _POSSESSIVE = re.compile(r"(?<=\w)'s\b|(?<=s)'(?!\w)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _ORDINAL = re.compile(r"(\d)(?:st|nd|rd|th)\b")
-_TOKEN = re.compile(r"\d+(?:\.\d+)+|[^\W_]+(?:'[^\W_]+)?")
-_ACCENT = re.compile("[\u0300-\u036f]+")
-_SPACELESS = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]+"
+_TOKEN = re.compile(rf"\d+(?:\.\d+)+|{WORD}(?:'{WORD})?")
+_ACCENT = re.compile(
+    "[\u0300-\u036f\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7"
+    "\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]+"
 )
+"""Accents, and the points and signs of vowelled Hebrew and Arabic."""
+_SPACELESS = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
+)
+_BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[\u0370-\u1fff])|(?<=[\u0370-\u1fff])(?=\d)")
+_CHARACTER = re.compile(rf".[{MARKS}]*+")
+_NOT_LATIN = re.compile("[^\\W\\d_\u0000-\u024f\u1e00-\u1eff]")
 _UPPER = "[A-ZÀ-ÖØ-ÞŁŚŠŽŻŹČĆĐİŐŰŞĞΑ-ΩА-Я]"
 _CAPITALISED = re.compile(
     rf"(?<!\w){_UPPER}[\w'’-]*(?:[ ](?:of |the |de |van |von )?{_UPPER}[\w'’-]*)*"
@@ -333,7 +320,7 @@ LEAST_LETTERS = 3
 _VOWEL = re.compile("[aeiouy]")
 
 
-_WRITTEN = re.compile(r"[^\W_]+(?:[.,'’‘ʼ＇´][^\W_]+)*")
+_WRITTEN = re.compile(rf"{WORD}(?:[.,'’‘ʼ＇´]{WORD})*")
 _ENDS_POSSESSIVE = re.compile(r"(?<=\w)['’‘ʼ＇´]s?$")
 
 MOST_WORDS, LOOKED_AT = 8, 1000
@@ -360,7 +347,7 @@ def _tokens_written(written: str) -> tuple[tuple[str, str], ...]:
     return tuple((found[0], part) for found, part in parts if len(found) == 1)
 
 
-_PART = re.compile(r"[^\W_]+")
+_PART = re.compile(WORD)
 
 
 def _number_written(number: str, text: str) -> str | None:
@@ -409,8 +396,8 @@ def _pairs(token: str) -> list[str]:
     for run in _SPACELESS.finditer(token):
         if run.start() > place:
             pieces.append(token[place : run.start()])
-        word = run.group()
-        pieces += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        characters = _CHARACTER.findall(run.group())
+        pieces += map("".join, pairwise(characters)) if len(characters) > 1 else characters
         place = run.end()
     if place < len(token):
         pieces.append(token[place:])
