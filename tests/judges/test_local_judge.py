@@ -198,6 +198,16 @@ def test_an_encoder_compares_the_question_with_each_context(judged: Judged) -> N
     assert rows["probability"].to_list()[:3] != apart
 
 
+@pytest.mark.parametrize("question", ["皇家阿尔伯特大桥何时通车?", "पुल कब खुला?"])
+def test_a_question_in_letters_that_the_encoder_cannot_read_is_judged_by_words(
+    judged: Judged, question: str
+) -> None:
+    asked = [example(question=question)]
+    by_both = judged(["relevance"], asked, (LocalJudge(ScriptedEncoder()),)).of("relevance")
+    by_words = judged(["relevance"], asked, LOCAL).of("relevance")
+    assert by_both["probability"].equals(by_words["probability"])
+
+
 def test_an_encoder_that_finds_each_word_of_a_claim_makes_it_more_probable(judged: Judged) -> None:
     """What is aligned is said in the reason; the verdict goes by the curve of both."""
     words = ["bridge", "opened", "pink", "1990."]

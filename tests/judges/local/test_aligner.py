@@ -41,6 +41,26 @@ def test_a_text_is_read_once_however_many_ask_for_it() -> None:
     assert sorted(texts) == sorted({*TIN, "Tin sank."})
 
 
+@pytest.mark.parametrize(
+    ("contexts", "propositions", "read"),
+    [
+        (("锡矿在吉沃。",), ("锡沉了。", "Tin sank."), []),
+        (("Олово добывали в Гиворе.",), ("Олово утонуло.",), []),
+        (("डिब्बा यहाँ था।", "Tin."), ("डिब्बा डूबा।",), []),
+        (TIN, ("锡沉了。", "Tin sank."), ["Tin sank.", *TIN]),
+    ],
+)
+def test_the_encoder_reads_latin_letters_alone(
+    contexts: tuple[str, ...], propositions: tuple[str, ...], read: list[str]
+) -> None:
+    encoder = Counting()
+    (aligned,) = Aligner(encoder).align([asked(contexts, *propositions)])
+    assert sorted(text for texts in encoder.calls for text in texts) == sorted(read)
+    assert [one is not None for one in aligned] == [text in read for text in propositions]
+    asked_of_it = [(None, text, contexts[0]) for text in propositions]
+    assert len(like(encoder, asked_of_it)) == bool(read)
+
+
 def test_contexts_that_were_read_are_kept_for_the_next_claims() -> None:
     encoder = Counting()
     aligner = Aligner(encoder)

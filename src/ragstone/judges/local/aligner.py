@@ -20,7 +20,7 @@ from ragstone.models import CachedEncoder, Encoder, TokenVectors, Vectors
 
 from .claim_support import ALIGNMENT_VERSION, DECIMALS, Alignment, Reading, align, pieces, read
 from .claims_and_evidence import Passages
-from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
+from .text_terms import WORDS_VERSION, is_latin, stem_or_none, terms, tokens
 
 LIKENESS_VERSION = f"ragstone-likeness/1({WORDS_VERSION})"
 
@@ -151,6 +151,13 @@ class AlignmentInput:
     propositions: tuple[str, ...]
 
     @cached_property
+    def readable(self) -> tuple[str, ...]:
+        """The propositions in Latin letters; none if the contexts are in others."""
+        return (
+            tuple(filter(is_latin, self.propositions)) if is_latin(" ".join(self.contexts)) else ()
+        )
+
+    @cached_property
     def digest(self) -> bytes:
         """The digest of the contexts."""
         return _digest(*self.contexts)
@@ -171,10 +178,12 @@ class Aligner:
     def align(self, asked: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
         """For each example the alignment of each proposition; None if nothing can be matched.
 
+        Nothing can in other scripts than Latin, of which the encoder knows single letters at most.
+
         Raises:
             ModelFailure: The encoder failed.
         """
-        keys = [[self._key(one, text) for text in one.propositions] for one in asked]
+        keys = [[self._key(one, text) for text in one.readable] for one in asked]
         known = self._cache.recall([key for mine in keys for key in mine]) if self._cache else {}
         todo = [number for number, mine in enumerate(keys) if any(key not in known for key in mine)]
         for group in _groups(asked, todo):
@@ -184,7 +193,14 @@ class Aligner:
             if self._cache:
                 self._cache.remember(fresh)
             known |= fresh
-        return [[_unpacked(known[key]) for key in mine] for mine in keys]
+        by_text = [
+            {text: _unpacked(known[key]) for text, key in zip(one.readable, mine, strict=True)}
+            for one, mine in zip(asked, keys, strict=True)
+        ]
+        return [
+            [aligned.get(text) for text in one.propositions]
+            for one, aligned in zip(asked, by_text, strict=True)
+        ]
 
     def _compute(self, asked: Sequence[AlignmentInput]) -> Iterator[list[Alignment | None]]:
         readings = {one.digest: self._readings.get(one.digest) for one in asked}
@@ -202,7 +218,7 @@ class Aligner:
             for digest, one in unread.items()
         }
         texts = dict.fromkeys(text for mine in parts.values() for text in mine)
-        texts |= dict.fromkeys(text for one in asked for text in one.propositions)
+        texts |= dict.fromkeys(text for one in asked for text in one.readable)
         vectors = dict(zip(texts, self.encoder.tokens(list(texts)), strict=True))
         for one in asked:
             reading = readings[one.digest]
@@ -210,8 +226,8 @@ class Aligner:
                 seen = [vectors[text] for text in parts[one.digest]]
                 reading = readings[one.digest] = read(one.passages, cuts[one.digest], seen)
             self._keep(one.digest, reading)
-            rows = [vectors[text] for text in one.propositions]
-            yield align(one.propositions, rows, one.passages, reading)
+            rows = [vectors[text] for text in one.readable]
+            yield align(one.readable, rows, one.passages, reading)
 
     def _keep(self, digest: bytes, reading: Reading) -> None:
         self._readings[digest] = reading
@@ -260,11 +276,14 @@ Statement = tuple[str | None, str, str]
 def like(encoder: Encoder, asked: Sequence[Statement]) -> dict[Statement, Likeness]:
     """The likeness of each answer to its statement; left out if one of them has no token.
 
+    As in ``Aligner.align``, texts in other scripts than Latin are left out too.
+
     Raises:
         ModelFailure: The encoder failed.
     """
     cache = encoder if isinstance(encoder, CachedEncoder) else None
-    keys = {one: _likeness_key(encoder, one) for one in dict.fromkeys(asked)}
+    readable = (one for one in asked if all(is_latin(text or "") for text in one))
+    keys = {one: _likeness_key(encoder, one) for one in dict.fromkeys(readable)}
     known = cache.recall(list(keys.values())) if cache else {}
     todo = [one for one, key in keys.items() if key not in known]
     for start in range(0, len(todo), STATEMENTS):

@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from itertools import chain
 
-from .text_terms import remembered
+from .text_terms import MARKS, other_letters, remembered
 
 LATIN = "LATIN"
 NOTHING = "(?!)"
@@ -134,21 +134,16 @@ IN_NAMES = frozenset(
 )
 """Small words that names have too, which keep them in any language."""
 
-BEYOND = 0.25
-"""The share of a text's letters, above which those that are not Latin are its script."""
-
 SMALL = 0.125
 """The share of a text's words that are small ones of its language; mostly it is above .3."""
 
 _STOPS = re.compile(f"[{STOPS}]")
-# For Python the vowel signs of Devanagari are no part of a word.
-_WORDS = re.compile(r"[^\W\d_]+(?:[\u0900-\u0903\u093a-\u094f]+[^\W\d_]*)*")
-_BEYOND_LATIN = re.compile("[^\u0000-\u024f\u1e00-\u1eff]")
+_WORDS = re.compile(rf"[^\W\d_]+(?:[{MARKS}]+[^\W\d_]*)*")
 
 
 def _script_of(letters: str) -> str:
-    others = _BEYOND_LATIN.findall(letters)
-    if len(others) <= BEYOND * len(letters):
+    others = other_letters(letters)
+    if not others:
         return LATIN
     counts = Counter(map(_script, others))
     kana = counts["HIRAGANA"] + counts["KATAKANA"]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import compress
 
 import numpy as np
 
@@ -43,7 +44,7 @@ from .claims_and_evidence import CLAIMS_VERSION, NO_CLAIMS, Passages, claims, st
 from .context_relevance import RELEVANCE_VERSION, relevance
 from .response_type import RESPONSE_VERSION, response_type
 from .sentences import SENTENCES_VERSION
-from .text_terms import WORDS_VERSION
+from .text_terms import WORDS_VERSION, is_latin
 
 PARTS = (
     SENTENCES_VERSION,
@@ -225,18 +226,27 @@ def _fill_relevance(
 def _cosines(
     encoder: Encoder | None, lists: Sequence[tuple[str, Sequence[str]]]
 ) -> Sequence[list[float] | None]:
-    """The cosines of each question with its contexts, in one call for all of them."""
-    if encoder is None:
+    """The cosines of each question with its contexts, in one call for all of them.
+
+    None in other scripts than Latin, which the encoder cannot read.
+    """
+    readable = [
+        encoder is not None and is_latin(question) and is_latin(" ".join(texts))
+        for question, texts in lists
+    ]
+    texts = dict.fromkeys(
+        text for question, contexts in compress(lists, readable) for text in (question, *contexts)
+    )
+    if encoder is None or not texts:
         return [None] * len(lists)
-    texts = dict.fromkeys(text for question, contexts in lists for text in (question, *contexts))
     vectors = encoder.embed(list(texts))
     vectors = vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
     place = {text: number for number, text in enumerate(texts)}
     return [
         (vectors[[place[text] for text in contexts]] @ vectors[place[question]]).tolist()
-        if contexts
-        else []
-        for question, contexts in lists
+        if contexts and can_read
+        else None
+        for (question, contexts), can_read in zip(lists, readable, strict=True)
     ]
 
 
