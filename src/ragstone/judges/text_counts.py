@@ -16,7 +16,15 @@ from itertools import pairwise, takewhile
 from math import exp, log
 from operator import eq
 
-from .local.text_terms import STOP_WORDS, as_written, name_runs, stem_or_none, tokens
+from .local.text_terms import (
+    FIRST_PAIRED,
+    PAIRED,
+    STOP_WORDS,
+    as_written,
+    name_runs,
+    stem_or_none,
+    tokens,
+)
 
 MONTHS = frozenset(
     {
@@ -246,17 +254,26 @@ def disorder(words: Sequence[str], sentence: Sequence[str]) -> float:
     """The share of neighbouring content words that stand the other way round in a sentence.
 
     Of those that both hold once, at least five; 0 if the sentence holds less than .8 of them all.
+    Of pairs of characters the first ones count, and the share is as high as if they were words.
     """
-    mine = Counter(filter(None, map(stem_or_none, words)))
-    its = [stem for word in sentence if (stem := stem_or_none(word))]
-    theirs, place = Counter(its), {stem: number for number, stem in enumerate(its)}
-    places = [place[stem] for stem in mine if mine[stem] == theirs[stem] == 1]
+    units = list(_units(words))
+    mine, its = Counter(units), list(_units(sentence))
+    theirs, place = Counter(its), {unit: number for number, unit in enumerate(its)}
+    places = [place[unit] for unit in mine if mine[unit] == theirs[unit] == 1]
     if len(mine.keys() & theirs) < NEARLY_ALL * len(mine) or len(places) < LEAST_IN_ORDER:
         return 0.0
-    return sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
+    share = sum(left > right for left, right in pairwise(places)) / (len(places) - 1)
+    return min(1.0, share * CHARACTERS_A_WORD) if PAIRED.match(max(units)) else share
+
+
+def _units(words: Sequence[str]) -> Iterator[str]:
+    for stem in filter(None, map(stem_or_none, words)):
+        yield stem[0] if stem >= FIRST_PAIRED and PAIRED.match(stem) else stem
 
 
 NEARLY_ALL, LEAST_IN_ORDER = 0.8, 5
+CHARACTERS_A_WORD = 1.5
+"""Of scripts without spaces: within a word, characters keep their order."""
 
 
 def _shared(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragstone.judges.local.claim_support import curve
+from ragstone.judges.local.claim_support import curve, support
 from ragstone.judges.local.claims_and_evidence import (
     EvidenceCounts,
     Passages,
@@ -224,3 +224,30 @@ STREAM = "The old grey stream turned the wheel of a mill in Truro for miners."
 def test_disorder_is_the_share_of_neighbours_the_other_way_round(claim: str, share: float) -> None:
     """Of at least five words that claim and sentence hold once, where it holds .8 of the claim."""
     assert counted(claim, [STREAM]).disorder == pytest.approx(share)
+
+
+@pytest.mark.parametrize(
+    ("claim", "context", "supported"),
+    [
+        ("军队普鲁士了打败附近莱比锡在军队法国。", "法国军队在莱比锡附近打败了普鲁士军队。", False),
+        (
+            "スイスからエンジン輸入した会社は昨年。",
+            "会社は昨年スイスからエンジンを輸入した。",
+            False,
+        ),
+        ("ที่แล้วปีเมื่อน้ำมันบริษัทฟ้องรัฐบาล", "รัฐบาลฟ้องบริษัทน้ำมันเมื่อปีที่แล้ว", False),
+        ("普鲁士军队在莱比锡附近被法国军队打败。", "法国军队在莱比锡附近打败了普鲁士军队。", True),
+        ("張偉贏得了冠軍,2010年擊敗了李明。", "張偉在2010年擊敗了李明,贏得了冠軍。", True),
+        (
+            "昨年、会社はスイスからエンジンを輸入した。",
+            "会社は昨年スイスからエンジンを輸入した。",
+            True,
+        ),
+        ("เมื่อปีที่แล้วรัฐบาลฟ้องบริษัทน้ำมัน", "รัฐบาลฟ้องบริษัทน้ำมันเมื่อปีที่แล้ว", True),
+        ("작년에 정부가 석유 회사를 고소했다.", "정부가 작년에 석유 회사를 고소했다.", True),
+    ],
+)
+def test_words_without_spaces_are_supported_in_their_order(
+    claim: str, context: str, supported: bool
+) -> None:
+    assert (support(claim, Passages([context])).verdict == "supported") is supported

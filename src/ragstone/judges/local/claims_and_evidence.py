@@ -336,7 +336,7 @@ def _lowest(bits: int) -> int:
     return (bits & -bits).bit_length() - 1
 
 
-EVIDENCE_VERSION = f"ragstone-evidence/2({FIGURES_VERSION})"
+EVIDENCE_VERSION = f"ragstone-evidence/3({FIGURES_VERSION})"
 
 
 @dataclass(frozen=True, slots=True)

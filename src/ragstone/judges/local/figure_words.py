@@ -7,7 +7,7 @@ up without accents and endings; where words are not parted by spaces, by what th
 import unicodedata
 from functools import cache
 
-from .text_terms import remembered, without_accents
+from .text_terms import FIRST_PAIRED, remembered, without_accents
 
 WITH_POINTS = frozenset({"en"})
 SMALL_WORDS = {
@@ -219,14 +219,11 @@ def named(word: str) -> Name:
     folded = _folded(word)
     if entry := _inflected(folded):
         return (*entry, len(word))
-    if word[:1] >= FIRST_SPACELESS:
+    if word[:1] >= FIRST_PAIRED:
         for length in range(min(len(word), LONGEST_NAME), 0, -1):
             if entry := _inflected(_folded(word[:length])):
                 return (*entry, length)
     return "", 1.0, 0
-
-
-FIRST_SPACELESS = "\u0e00"
 
 
 def _inflected(folded: str) -> tuple[str, float] | None:

@@ -69,7 +69,7 @@ def tokens(text: str) -> list[str]:
     ``Dr. Smith's twenty-one cats`` gives ``dr smith 21 cats``.
     """
     found = [*chain.from_iterable(map(_folded, text.split()))]
-    if not text.isascii() and _SPACELESS.search(text):
+    if not text.isascii() and PAIRED.search(text):
         found = [piece for token in found for piece in _pairs(token)]
     if not _NUMBER_WORDS.isdisjoint(found):
         found = _with_digits(found)
@@ -150,7 +150,7 @@ def name_runs(text: str) -> list[tuple[str, bool]]:
     """Runs of capitalised words, each with whether it opens a sentence."""
     apart = text
     if not text.isascii():
-        apart = _SPACELESS.sub(lambda run: "|" * len(run.group()), text)
+        apart = PAIRED.sub(lambda run: "|" * len(run.group()), text)
     return [
         (run.group(), _opens_sentence(text, run.start())) for run in _CAPITALISED.finditer(apart)
     ]
@@ -250,10 +250,13 @@ _ACCENT = re.compile(
     "\u064b-\u0652\u0656-\u065f\u0670\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed]+"
 )
 """Accents, and the points and signs of vowelled Hebrew and Arabic."""
-_SPACELESS = re.compile(
+PAIRED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3400-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+"""Runs of scripts that are read as pairs of characters."""
+FIRST_PAIRED = "\u0e00"
+"""The first character of such a script."""
 _BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[\u0370-\u1fff])|(?<=[\u0370-\u1fff])(?=\d)")
 _CHARACTER = re.compile(rf".[{MARKS}]*+")
 _NOT_LATIN = re.compile("[^\\W\\d_\u0000-\u024f\u1e00-\u1eff]")
@@ -393,7 +396,7 @@ def _pairs(token: str) -> list[str]:
     """Overlapping pairs of characters of the runs without spaces; other runs whole."""
     pieces: list[str] = []
     place = 0
-    for run in _SPACELESS.finditer(token):
+    for run in PAIRED.finditer(token):
         if run.start() > place:
             pieces.append(token[place : run.start()])
         characters = _CHARACTER.findall(run.group())
