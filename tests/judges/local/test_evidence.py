@@ -231,7 +231,7 @@ def test_disorder_is_the_share_of_neighbours_the_other_way_round(claim: str, sha
     [
         ("军队普鲁士了打败附近莱比锡在军队法国。", "法国军队在莱比锡附近打败了普鲁士军队。", False),
         (
-            "スイスからエンジン輸入した会社は昨年。",
+            "輸入したをエンジンからスイス昨年は会社。",
             "会社は昨年スイスからエンジンを輸入した。",
             False,
         ),
