@@ -146,6 +146,16 @@ def test_a_number_is_new_that_stands_nowhere_by_its_value(answer: str, numbers: 
         ("It has 5,000 seats.", "It has 5k seats.", 0),
         ("It is 5 km long.", "It is 5000 m long.", 0),
         ("It is 5 km long.", "It is 6000 m long.", 1),
+        ("Die Stadt zählt 1 200 000 Menschen.", "Sie zählt 1,2 Mio. Menschen.", 0),
+        ("The city has 1 200 000 people.", "The city has 1,2 Mio. people.", 0),
+        ("The city has 1 200 000 people.", "The city has 1,3 Mio. people.", 1),
+        ("Es beginnt um 17:00 Uhr.", "Es beginnt um 5 Uhr nachmittags.", 0),
+        ("桥长二百五十米。", "桥长250米。", 0),
+        ("桥长二百五十米。", "桥长350米。", 1),
+        ("It has 7B weights.", "It has 7 billion weights.", 0),
+        ("It opened on 12 March 2019.", "It opened on 2019-03-12.", 0),
+        ("It opened on 12 March 2019.", "It opened on 14.03.2019.", 1),
+        ("It opened on 12.03.2019.", "It opened on 12 March 2018.", 2),
     ],
 )
 def test_a_number_is_known_however_its_value_is_written(

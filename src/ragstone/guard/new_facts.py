@@ -5,7 +5,7 @@ A source is what the answer may rest on: the contexts, and the question.
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice, pairwise, takewhile
@@ -13,7 +13,7 @@ from math import floor, log10
 
 from ragstone.judges.local.claims_and_evidence import Passages, without_citations
 from ragstone.judges.local.figure_words import named
-from ragstone.judges.local.figures import Figure, by_value, figures, is_number, rounded, those_like
+from ragstone.judges.local.figures import is_number, rounded
 from ragstone.judges.local.languages import language_of
 from ragstone.judges.local.quantities import MONTHS
 from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
@@ -76,10 +76,6 @@ class KnownText:
             for _, figure in takewhile(lambda entry: entry[0] < value + unit, near)
         )
 
-    def has_figure(self, figure: Figure) -> bool:
-        """Whether a figure stands there by its value and unit."""
-        return bool(those_like(figure, self._figures_by_value))
-
     def has_address(self, key: str) -> bool:
         """Whether an address stands there, as ``addresses`` reads it."""
         return key in self._addresses
@@ -114,10 +110,6 @@ class KnownText:
     @cached_property
     def _by_value(self) -> list[tuple[float, str]]:
         return sorted((float(figure), figure) for figure in self._figures if is_number(figure))
-
-    @cached_property
-    def _figures_by_value(self) -> Mapping[str, Sequence[Figure]]:
-        return by_value(figure for text in self.texts for figure in figures(text))
 
     @cached_property
     def _percent(self) -> frozenset[str]:
@@ -244,8 +236,7 @@ def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
     """
     new = list(_new_in_digits(claim, sources))
     if new:  # To read all figures by value takes long, so only then.
-        known = [figure for figure in figures(claim)
-                 if any(source.has_figure(figure) for source in sources)]  # fmt: skip
+        known = [figure for source in sources for figure in source.passages.known(claim)]
         for start, end in new:
             if not any(figure.start < end and start < figure.end for figure in known):
                 yield start, end

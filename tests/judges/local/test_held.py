@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from ragstone.judges.local.claims_and_evidence import Held, numbers_of
+from ragstone.judges.local.held_words import Held, numbers_of
 
 WINDOW = 3
 

@@ -28,7 +28,6 @@ from ragstone.models import Encoder, TokenVectors, Vectors
 from .claims_and_evidence import (
     EVIDENCE_VERSION,
     FRAMES_VERSION,
-    WINDOW,
     EvidenceCounts,
     Passages,
     frame_end,
@@ -36,6 +35,7 @@ from .claims_and_evidence import (
     without_citations,
 )
 from .contradiction import CONTRADICTION_VERSION, ContradictingSentence, contradiction
+from .held_words import WINDOW
 from .sentences import SENTENCES_VERSION, sentences
 from .text_terms import WORDS_VERSION, as_written, stem_or_none, tokens
 

@@ -4,9 +4,6 @@ Without a model, a claim is a sentence. Sentences that assert nothing are left o
 greetings, offers of help, headings, also those of a table, fences of code, announcements that end
 in a colon, lone citations. After an opening such as ``Yes, I heard that`` or ``The context states
 that``, only the rest is the assertion that contexts can support.
-
-A word is an integer whose bit n says whether sentence n holds it, so that spans of sentences are
-counted all at once, with a few operations per word. This is fast for long texts too.
 """
 
 import re
@@ -15,14 +12,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, islice, pairwise
-from operator import and_, or_
+from operator import and_
 
 from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
+from .held_words import Held, numbers_of
 from .response_type import says_unable, told_from
 from .sentences import GREEK_QUESTION, Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
+from .times_and_dates import FullDate, full_dates
 
 FRAMES_VERSION = "ragstone-frames/1"
 
@@ -172,10 +171,6 @@ def _asserts(text: str, start: int, sentence: str) -> bool:
     return True
 
 
-WINDOW = 3
-"""Neighbouring sentences that are read together."""
-
-
 @dataclass(frozen=True, slots=True)
 class SentenceSpan:
     """The position of a sentence: ``contexts[context][start:end]``."""
@@ -193,7 +188,8 @@ class Passages:
     """
 
     __slots__ = (
-        "_bits", "_figures", "_style", "places", "quotes", "tokens_of", "vocabulary", "where",
+        "_bits", "_dates", "_figures", "_style", "places", "quotes", "tokens_of", "vocabulary",
+        "where",
     )  # fmt: skip
 
     def __init__(self, texts: Sequence[str]) -> None:
@@ -205,6 +201,7 @@ class Passages:
         self._bits: dict[str, int] = {}
         self._style: Style | None = None
         self._figures: dict[str, list[Figure]] | None = None
+        self._dates: list[FullDate] | None = None
         for position, text in enumerate(texts):
             for _ in self.reading(position, text):
                 pass
@@ -242,12 +239,31 @@ class Passages:
             self._style = style_of(" ".join(islice(self.quotes, READ_FOR_STYLE)))
         return figures(self.quotes[sentence], self._style)
 
-    def figures_like(self, figure: Figure) -> list[Figure]:
-        """The figures of all sentences that agree with one, in order."""
+    def written_like(self, figure: Figure | FullDate) -> str | None:
+        """How the sentences write a figure or a date first; None if none has it."""
+        if isinstance(figure, FullDate):
+            if self._dates is None:
+                self._dates = list(chain.from_iterable(map(full_dates, self.quotes)))
+            return next((date.text for date in self._dates if figure.agrees(date)), None)
         if self._figures is None:
             own = map(self.figures_of, range(len(self.quotes)))
             self._figures = by_value(chain.from_iterable(own))
-        return those_like(figure, self._figures)
+        return next((like.text for like in those_like(figure, self._figures)), None)
+
+    def known(self, text: str) -> Iterator[Figure | FullDate]:
+        """The figures and full dates of a text that the sentences have by value.
+
+        The figures of a date that they do not have are not known by those of other dates.
+        """
+        unknown = []
+        for date in full_dates(text):
+            if self.written_like(date) is None:
+                unknown.append(date)
+            else:
+                yield date
+        for figure in figures(text):
+            if not _is_of(unknown, figure) and self.written_like(figure) is not None:
+                yield figure
 
     def holds(self, token: str) -> bool:
         """Whether a folded word, or another form of it, is in any context."""
@@ -255,85 +271,6 @@ class Passages:
             return True
         stem = stem_or_none(token)
         return stem is not None and stem in self.where
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """The sentences of each word, as bits, the words in the proposition's order."""
-
-    words: tuple[int, ...]
-
-    @property
-    def anywhere(self) -> int:
-        """The sentences that hold any word, as bits."""
-        return reduce(or_, self.words, 0)
-
-    def of(self, sentence: int) -> int:
-        """The words that a sentence holds, as bits."""
-        return sum((word >> sentence & 1) << bit for bit, word in enumerate(self.words))
-
-    def best_window(self) -> tuple[tuple[int, ...], int]:
-        """The window with most words: its sentences, most words first, and its number of words.
-
-        Of equal windows, that whose first sentence holds the proposition's earliest word; then the
-        first.
-        """
-        most, among = 0, self.anywhere
-        for place, plane in reversed(list(enumerate(self._counts()))):
-            if among & plane:
-                among &= plane
-                most |= 1 << place
-        first = next((_lowest(word & among) for word in self.words if word & among), None)
-        if first is None:
-            return (), 0
-        held = {sentence: self.of(sentence) for sentence in range(first, first + WINDOW)}
-        kept: list[int] = []
-        words = 0
-        for sentence in sorted(held, key=lambda one: (-held[one].bit_count(), one)):
-            if held[sentence] & ~words:
-                kept.append(sentence)
-                words |= held[sentence]
-        return tuple(kept), most
-
-    def in_windows_with(self, least: int) -> int:
-        """The sentences with words, in all windows with at least ``least`` words, as bits."""
-        planes = self._counts()
-        more, equal = 0, self.anywhere
-        for place in reversed(range(max(len(planes), least.bit_length()))):
-            plane = planes[place] if place < len(planes) else 0
-            if least >> place & 1:
-                equal &= plane
-            else:
-                more |= equal & plane
-                equal &= ~plane
-        windows = more | equal
-        return reduce(or_, (windows << step for step in range(WINDOW))) & self.anywhere
-
-    def _counts(self) -> list[int]:
-        """The number of words in the window from each sentence: its binary digits, lowest first."""
-        planes: list[int] = []
-        for word in self.words:
-            carry = word
-            for step in range(1, WINDOW):
-                carry |= word >> step
-            for place, plane in enumerate(planes):
-                planes[place], carry = plane ^ carry, plane & carry
-            if carry:
-                planes.append(carry)
-        return planes
-
-
-def numbers_of(bits: int, most: int) -> Iterable[int]:
-    """The positions of the set bits, at most the first ``most``."""
-    for _ in range(most):
-        if not bits:
-            return
-        yield _lowest(bits)
-        bits &= bits - 1
-
-
-def _lowest(bits: int) -> int:
-    return (bits & -bits).bit_length() - 1
 
 
 EVIDENCE_VERSION = f"ragstone-evidence/3({FIGURES_VERSION})"
@@ -437,6 +374,10 @@ def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ..
 
     Numerals of a list and digits in a name, such as `B12`, are none of the latter.
     """
+    for date in sorted(full_dates(text), key=lambda date: date.start, reverse=True):
+        if like := passages.written_like(date):
+            text = f"{text[: date.start]}{like}{text[date.end :]}"
+    dates = [date for date in full_dates(text) if passages.written_like(date) is None]
     written = text
     unknown: list[str] = []
     for figure in reversed(figures(text)):
@@ -448,11 +389,15 @@ def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ..
             for known in passages.figures_of(sentence)
         ):
             continue
-        if like := passages.figures_like(figure):
-            written = f"{written[: figure.start]}{like[0].text}{written[figure.end :]}"
+        if not _is_of(dates, figure) and (like := passages.written_like(figure)):
+            written = f"{written[: figure.start]}{like}{written[figure.end :]}"
         elif figure.is_exact and not _no_amount(text, figure):
             unknown.append(figure.text)
     return written, tuple(reversed(unknown))
+
+
+def _is_of(dates: Iterable[FullDate], figure: Figure) -> bool:
+    return any(date.start <= figure.start < date.end for date in dates)
 
 
 def _no_amount(text: str, figure: Figure) -> bool:

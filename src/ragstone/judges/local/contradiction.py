@@ -16,7 +16,8 @@ from operator import or_
 
 from ragstone.core.messages import reason
 
-from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages, numbers_of
+from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages
+from .held_words import numbers_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .sentences import OTHER_STOPS
 from .spellings import alike

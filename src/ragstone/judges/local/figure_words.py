@@ -76,6 +76,50 @@ NUMBERS_OF = {
         "venti trenta quaranta cinquanta sessanta settanta ottanta novanta",
     ),
 }
+_HAN_DIGITS = {
+    digit: float("〇一二三四五六七八九".index(digit)) for digit in "〇一二三四五六七八九"
+}
+_HAN_DIGITS |= {"零": 0.0, "两": 2.0, "兩": 2.0}
+_HAN_TENS = {"十": 10.0, "百": 100.0, "千": 1000.0}
+_HAN_SCALES = {"万": 1e4, "萬": 1e4, "亿": 1e8, "億": 1e8}
+_COUNTED = (
+    "个個人名位本册冊张張枚件条條家所座次回台匹只隻头頭棵辆輛艘层層楼階岁歳年月日号號天周週点點時时分秒米"
+    "公厘毫里元円块塊度吨克升倍票户戸軒巻卷章棟キメトリセグペポド"
+)
+HAN_NUMBER = (
+    rf"(?P<han>(?<![{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}])"
+    rf"(?:[{''.join(_HAN_DIGITS)}][{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}]*+"
+    rf"|(?!十分(?![钟鐘]))十[{''.join(_HAN_DIGITS)}]?+)(?=[{_COUNTED}]))"
+)
+"""The pattern of a number in Chinese characters before what it counts."""
+
+
+def han_value(written: str) -> float | None:
+    """The value of a number in Chinese characters, as `一九三二` or `二百五十`.
+
+    None if it has none, as `二三十`, or if it may have two, as `三百五`.
+    """
+    if len(written) > 1 and all(digit in _HAN_DIGITS for digit in written):
+        return float("".join(f"{_HAN_DIGITS[digit]:.0f}" for digit in written))
+    total, section, digit, least, scale = 0.0, 0.0, 0.0, 1e4, 1e9
+    for before, sign in zip(f" {written}", written, strict=False):
+        if sign in _HAN_DIGITS:
+            if digit or (sign == written[-1] and before in "百千万萬亿億" and _HAN_DIGITS[sign]):
+                return None
+            digit = _HAN_DIGITS[sign]
+        elif sign in _HAN_TENS:
+            if _HAN_TENS[sign] >= least:
+                return None
+            least = _HAN_TENS[sign]
+            section, digit = section + (digit or 1) * least, 0.0
+        else:
+            higher, scale = _HAN_SCALES[sign] > scale, _HAN_SCALES[sign]
+            section += digit + (total if higher else 0)
+            total = section * scale + (0 if higher else total)
+            section, digit, least = 0.0, 0.0, 1e4
+    return total + section + digit
+
+
 FRACTIONS = {
     word: parts
     for parts, words in {

@@ -18,17 +18,20 @@ from typing import NamedTuple
 from .figure_words import (
     CURRENCIES,
     FRACTIONS,
+    HAN_NUMBER,
     MONEY_SCALES,
     NARROW,
     NUMBERS_OF,
     SMALL_WORDS,
     WITH_POINTS,
+    han_value,
     named,
     plainly,
 )
 from .text_terms import MARKS, ORDINALS, SPELLED_NUMBERS, tokens
+from .times_and_dates import TIME, minutes_of
 
-FIGURES_VERSION = "ragstone-figures/1"
+FIGURES_VERSION = "ragstone-figures/2"
 
 
 class Meaning(NamedTuple):
@@ -91,7 +94,9 @@ class Figure:
         )
 
     def agrees(self, other: "Figure") -> bool:
-        """Whether one of its meanings is one of the other's."""
+        """Whether one of its meanings is one of the other's; of a date or a version, each part."""
+        if len(self.meanings) > 2 and {kind for kind, _, _ in self.meanings} == {"part"}:
+            return self.meanings == other.meanings
         return any(mine.agrees(its) for mine in self.meanings for its in other.meanings)
 
     def rounds(self, other: "Figure") -> bool:
@@ -114,7 +119,7 @@ def by_value(known: Iterable[Figure]) -> dict[str, list[Figure]]:
 
 def those_like(figure: Figure, known: Mapping[str, Sequence[Figure]]) -> list[Figure]:
     """The known figures that agree with one."""
-    return [like for key in _keys(figure) for like in known.get(key, ()) if like.agrees(figure)]
+    return [like for key in _keys(figure) for like in known.get(key, ()) if figure.agrees(like)]
 
 
 def _keys(figure: Figure) -> set[str]:
@@ -194,9 +199,12 @@ class _Draft:
 def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
     """The figure whose digits or number words are matched."""
     start, end = number.span()
-    if number["hour"]:
+    if number["hour"] or number["han_hour"]:
         return _clock(number)
-    if number["words"]:
+    if number["han"]:
+        value = han_value(number["han"])
+        draft = _Draft(start, end, [] if value is None else [value])
+    elif number["words"]:
         draft = _in_words(number, style.language)
     elif number["top"]:
         top, below = float(number["top"]), float(number["below"])
@@ -277,20 +285,15 @@ def _parts(*numbers: float) -> list[Meaning]:
 
 
 def _clock(time: re.Match[str]) -> _Draft:
-    """A time of day; in the first half of a day or in the second where nothing says which."""
-    start, end = time.span()
+    """A time of day; a length of time too if it is written `5h30`."""
+    start, minutes, certain = minutes_of(time)
+    if certain:
+        return _Draft(start, time.end(), minutes, kind="clock")
     hour, minute = int(time["hour"]), int(time["minute"] or 0)
-    half = time["half"] or _HALVES.get(time.string[max(0, start - 2) : start])
-    if half:
-        minutes = [60.0 * (hour % 12 + 12 * (half.lower() == "p")) + minute]
-        start -= 0 if time["half"] else 2
-    else:
-        minutes = [60.0 * (hour % 24) + minute]
-        minutes += [minutes[0] + 720] if 0 < hour < 12 and time["hour"][0] != "0" else []
-    also = [] if half or time["clock"] else _parts(hour, minute)
+    also = _parts(hour, minute)
     if "h" in time[0]:
         also.append(Meaning("time", 3600 * hour + 60 * minute, hour))
-    return _Draft(start, end, minutes, also, "clock")
+    return _Draft(start, time.end(), minutes, also, "clock")
 
 
 def _in_words(number: re.Match[str], language: str) -> _Draft:
@@ -360,6 +363,8 @@ def _take_unit(plain: str, draft: _Draft) -> None:
             draft.factor = 0.0001 if word["basis"] else 0.01
             return
         written, touches = word["word"], not word["gap"]
+        if written in ("B", "b") and touches and not money:
+            draft.also, draft.certain = draft.meanings(_BILLIONS), False
         kind, factor, length = named(written)
         if money and written in MONEY_SCALES:
             kind, factor, length = "scale", MONEY_SCALES[written], len(written)
@@ -380,6 +385,8 @@ def _take_unit(plain: str, draft: _Draft) -> None:
                 Meaning("mass", number * POUND, number) for _, _, number in draft.meanings(draft)
             ]
         draft.kind, draft.factor = kind, factor
+        if written in _HOURS_OR_CLOCK:
+            draft.also += [Meaning("clock", 60 * number, number) for number in draft.numbers]
         if kind == "length":
             _raise(plain, draft, word["square"])
         elif kind == "degree" and (scale := _DEGREES.match(plain, draft.end)):
@@ -438,6 +445,9 @@ def _share_unit(between: str, left: _Draft, right: _Draft) -> None:
         left.also += left.meanings(right)
 
 
+_HOURS_OR_CLOCK = frozenset({"h", "heures", "horas", "часов"})
+_BILLIONS = _Draft(0, 0, [], scale=1e9)
+
 COMPOUND = frozenset({"time", "years", "length", "mass"})
 """Kinds that are told in two units: 1 hour 30 minutes."""
 
@@ -492,26 +502,18 @@ _SCRIPT = re.compile(
     r"(?P<comma>[\u0370-\u052f])"
     r"|[\u0900-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u9fff\uac00-\ud7af]"
 )
-_HALVES = dict.fromkeys(("午前", "上午", "오전"), "a") | dict.fromkeys(
-    ("午後", "下午", "오후"), "p"
-)
 _TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
 def _start(language: str) -> str:
     """What a figure begins with in a language: a time, digits, or number words."""
-    bare = r"[mM]\b|" if language == "en" else ""
-    half = rf"(?P<half>[apAP])(?:{bare}\.[mM]\b\.?)"
-    clock = r"(?P<clock>Uhr\b|o'clock\b|時(?!間)|시(?!간))"
-    tail = rf"{_SPACE}?(?:{half}|{clock})".replace("?P<half>", "").replace("?P<clock>", "")
     known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
     words = sorted(known, key=len, reverse=True)
     number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"
     openings = "".join(sorted({word[0] for word in (*words, *FRACTIONS, *_TIMES, *"adelmou")}))
     parts = "|".join(FRACTIONS)
     return (
-        rf"(?<![\d.,:])(?P<hour>[01]?\d|2[0-4])(?:(?:[:h時]|\.(?=\d\d{tail}))(?P<minute>[0-5]\d)"
-        rf"(?::[0-5]\d)?(?![\d:])|(?={tail}))(?:{_SPACE}?(?:{half}|{clock}))?"
+        TIME + rf"|{HAN_NUMBER}"
         r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
         rf"|(?<![\d.,])(?:{_NUMBER})|(?P<sign>[{_SIGNS}])"
         rf"|\b(?=[{openings}{openings.upper()}])(?P<words>(?i:{'|'.join(_TIMES)}"
