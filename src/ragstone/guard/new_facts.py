@@ -13,7 +13,7 @@ from math import floor, log10
 
 from ragstone.judges.local.claims_and_evidence import Passages, without_citations
 from ragstone.judges.local.figure_words import named
-from ragstone.judges.local.figures import is_number, rounded
+from ragstone.judges.local.figures import figures, is_number, rounded
 from ragstone.judges.local.languages import language_of
 from ragstone.judges.local.quantities import MONTHS
 from ragstone.judges.local.text_terms import as_written, fold, name_runs, stem, stem_or_none, tokens
