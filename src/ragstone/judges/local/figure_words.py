@@ -4,6 +4,7 @@ Small words tell a language, and so what parts its decimals. Scales, currencies 
 up without accents and endings; where words are not parted by spaces, by what they begin with.
 """
 
+import re
 import unicodedata
 from functools import cache
 
@@ -86,6 +87,7 @@ _COUNTED = (
     "个個人名位本册冊张張枚件条條家所座次回台匹只隻头頭棵辆輛艘层層楼階岁歳年月日号號天周週点點時时分秒米"
     "公厘毫里元円块塊度吨克升倍票户戸軒巻卷章棟キメトリセグペポド"
 )
+HAN_DIGIT = re.compile(f"[{''.join((*_HAN_DIGITS, '十'))}]")
 HAN_NUMBER = (
     rf"(?P<han>(?<![{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}])"
     rf"(?:[{''.join(_HAN_DIGITS)}][{''.join((*_HAN_DIGITS, *_HAN_TENS, *_HAN_SCALES))}]*+"

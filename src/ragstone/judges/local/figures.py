@@ -11,13 +11,14 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
 from .figure_words import (
     CURRENCIES,
     FRACTIONS,
+    HAN_DIGIT,
     HAN_NUMBER,
     MONEY_SCALES,
     NARROW,
@@ -29,7 +30,7 @@ from .figure_words import (
     plainly,
 )
 from .text_terms import MARKS, ORDINALS, SPELLED_NUMBERS, tokens
-from .times_and_dates import TIME, minutes_of
+from .times_and_dates import HAN_TIME, TIME, is_han_time, minutes_of
 
 FIGURES_VERSION = "ragstone-figures/2"
 
@@ -161,7 +162,8 @@ def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
 def _figures(text: str, style: Style) -> tuple[Figure, ...]:
     plain = plainly(text)
     drafts: list[_Draft] = []
-    for number in _STARTS.get(style.language, _STARTS[""]).finditer(plain):
+    han = not text.isascii() and HAN_DIGIT.search(text) is not None
+    for number in _start(style.language, han).finditer(plain):
         if not drafts or number.start() >= drafts[-1].end:
             drafts.append(_draft(plain, number, style))
     for left, right in reversed(list(pairwise(drafts))):
@@ -199,9 +201,9 @@ class _Draft:
 def _draft(plain: str, number: re.Match[str], style: Style) -> _Draft:
     """The figure whose digits or number words are matched."""
     start, end = number.span()
-    if number["hour"] or number["han_hour"]:
+    if number["hour"] or is_han_time(number):
         return _clock(number)
-    if number["han"]:
+    if number.lastgroup == "han":
         value = han_value(number["han"])
         draft = _Draft(start, end, [] if value is None else [value])
     elif number["words"]:
@@ -505,26 +507,26 @@ _SCRIPT = re.compile(
 _TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
-def _start(language: str) -> str:
-    """What a figure begins with in a language: a time, digits, or number words."""
+@cache
+def _start(language: str, han: bool) -> re.Pattern[str]:
+    """What a figure begins with: a time, digits, number words if the language has some.
+
+    Numbers in Chinese characters are looked for only where there are some: they take time.
+    """
     known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
     words = sorted(known, key=len, reverse=True)
     number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"
     openings = "".join(sorted({word[0] for word in (*words, *FRACTIONS, *_TIMES, *"adelmou")}))
     parts = "|".join(FRACTIONS)
-    return (
-        TIME + rf"|{HAN_NUMBER}"
-        r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
+    return re.compile(
+        (f"{HAN_TIME}|{HAN_NUMBER}|{TIME}" if han else TIME)
+        + r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
         rf"|(?<![\d.,])(?:{_NUMBER})|(?P<sign>[{_SIGNS}])"
         rf"|\b(?=[{openings}{openings.upper()}])(?P<words>(?i:{'|'.join(_TIMES)}"
         r"|an?(?= (?:dozen|lakh|crore)\b)"
         rf"|(?:(?:an?|one|eine?|une?|una?|die|la|{number})[ -])?(?:{parts})"
         rf"|{number}(?:(?:[ -]| and ){number})*+))\b"
     )
-
-
-_STARTS = {language: re.compile(_start(language)) for language in ("", "en", *NUMBERS_OF)}
-"""By language; without one, digits and times alone."""
 
 
 _BEFORE = re.compile(

@@ -33,10 +33,13 @@ TIME = (
     rf"(?:(?:[:h]|[時时点點시]{_SPACE}?|\.(?=\d\d{_TAIL}))(?P<minute>[0-5]\d)"
     rf"(?::[0-5]\d)?(?![\d:])[分분]?|[時时点點시]{_SPACE}?(?P<thirty>[半반])|(?={_TAIL}))"
     rf"(?:{_SPACE}?{_CLOCK})?(?:{_SPACE}?(?:{_HALF}|{_BEHIND}))?"
-    rf"|(?=[上下午早清凌傍晚夜深]){_AHEAD}(?P<han_hour>[一二三四五六七八九十两]{{1,3}})[点點時时]"
-    r"(?P<han_thirty>半)?(?![間间\d一二三四五六七八九十])"
 )
 """The pattern of a time of day."""
+HAN_TIME = (
+    rf"(?=[上下午早清凌傍晚夜深]){_AHEAD}(?P<han_hour>[一二三四五六七八九十两]{{1,3}})[点點時时]"
+    r"(?P<han_thirty>半)?(?![間间\d一二三四五六七八九十])"
+)
+"""The pattern of one in Chinese characters."""
 _BEFORE = re.compile(rf"{_AHEAD}\Z")
 _PART_OF_DAY = {half: re.compile(f"(?:{words})\\Z") for half, words in _PARTS_OF_DAY.items()}
 
@@ -46,23 +49,31 @@ def minutes_of(time: re.Match[str]) -> tuple[int, list[float], bool]:
 
     It is in the first half of a day or in the second where nothing says which.
     """
-    hour = int(time["hour"] or han_value(time["han_hour"]) or 0)
-    minute = 30 if time["thirty"] or time["han_thirty"] else int(time["minute"] or 0)
+    if is_han_time(time):
+        half = next(half for half in "apn" if time[half])
+        hour, minute = int(han_value(time["han_hour"]) or 0), 30 if time["han_thirty"] else 0
+        return time.start(), [_minute(half, hour) + minute], True
+    hour, minute = int(time["hour"]), 30 if time["thirty"] else int(time["minute"] or 0)
     before = _BEFORE.search(time.string, max(0, time.start() - 4), time.start())
-    if time["han_hour"]:
-        before = _BEFORE.search(time.string, time.start(), time.start("han_hour"))
     half = (time["half"] or (before and before.lastgroup) or "").lower()
     if part := time["part"]:
         half = next(half for half, words in _PART_OF_DAY.items() if words.search(part))
+    minutes = [_minute(half, hour) + minute]
+    if not half and 0 < hour < 12 and time["hour"][0] != "0":
+        minutes.append(minutes[0] + 720)
+    return (before or time).start(), minutes, bool(half or time["clock"] not in (None, *"点點"))
+
+
+def is_han_time(time: re.Match[str]) -> bool:
+    """Whether ``HAN_TIME`` matched, and not ``TIME``."""
+    return time.lastgroup in ("han_hour", "han_thirty")
+
+
+def _minute(half: str, hour: int) -> float:
+    """The minute of a day with which an hour begins, in its first half, its second or a night."""
     if half == "n":
         half = "p" if 6 <= hour < 12 else "a"
-    if half and hour <= 12:
-        minutes = [60.0 * (hour % 12 + 12 * (half == "p")) + minute]
-    else:
-        minutes = [60.0 * (hour % 24) + minute]
-        if not half and 0 < hour < 12 and time["hour"][:1] != "0":
-            minutes.append(minutes[0] + 720)
-    return (before or time).start(), minutes, bool(half or time["clock"] not in (None, *"点點"))
+    return 60.0 * (hour % 12 + 12 * (half == "p") if half and hour <= 12 else hour % 24)
 
 
 @dataclass(frozen=True, slots=True)
