@@ -11,7 +11,7 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -162,8 +162,10 @@ def figures(text: str, style: Style | None = None) -> tuple[Figure, ...]:
 def _figures(text: str, style: Style) -> tuple[Figure, ...]:
     plain = plainly(text)
     drafts: list[_Draft] = []
-    han = not text.isascii() and HAN_DIGIT.search(text) is not None
-    for number in _start(style.language, han).finditer(plain):
+    starts = _STARTS.get(style.language, _STARTS[""])
+    if not text.isascii() and HAN_DIGIT.search(text):
+        starts = _STARTS_IN_CHINESE
+    for number in starts.finditer(plain):
         if not drafts or number.start() >= drafts[-1].end:
             drafts.append(_draft(plain, number, style))
     for left, right in reversed(list(pairwise(drafts))):
@@ -507,26 +509,26 @@ _SCRIPT = re.compile(
 _TIMES = {"noon": 720.0, "midday": 720.0, "midnight": 0.0}
 
 
-@cache
-def _start(language: str, han: bool) -> re.Pattern[str]:
-    """What a figure begins with: a time, digits, number words if the language has some.
-
-    Numbers in Chinese characters are looked for only where there are some: they take time.
-    """
+def _start(language: str) -> str:
+    """What a figure begins with in a language: a time, digits, or number words."""
     known = SPELLED_NUMBERS if language == "en" else NUMBERS_OF.get(language, ())
     words = sorted(known, key=len, reverse=True)
     number = rf"(?>{'|'.join(map(re.escape, words)) or '(?!)'})\b"
     openings = "".join(sorted({word[0] for word in (*words, *FRACTIONS, *_TIMES, *"adelmou")}))
     parts = "|".join(FRACTIONS)
-    return re.compile(
-        (f"{HAN_TIME}|{HAN_NUMBER}|{TIME}" if han else TIME)
-        + r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
+    return (
+        TIME + r"|(?<![\d/])(?P<top>\d{1,3})[/:](?P<below>[1-9]\d{0,2})(?![\d/:])"
         rf"|(?<![\d.,])(?:{_NUMBER})|(?P<sign>[{_SIGNS}])"
         rf"|\b(?=[{openings}{openings.upper()}])(?P<words>(?i:{'|'.join(_TIMES)}"
         r"|an?(?= (?:dozen|lakh|crore)\b)"
         rf"|(?:(?:an?|one|eine?|une?|una?|die|la|{number})[ -])?(?:{parts})"
         rf"|{number}(?:(?:[ -]| and ){number})*+))\b"
     )
+
+
+_STARTS = {language: re.compile(_start(language)) for language in ("", "en", *NUMBERS_OF)}
+"""By language; without one, digits and times alone."""
+_STARTS_IN_CHINESE = re.compile(f"{HAN_TIME}|{HAN_NUMBER}|{_start('')}")
 
 
 _BEFORE = re.compile(
