@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragstone.judges.local import text_terms as words
+from ragstone.judges.local.languages import is_latin
 from ragstone.judges.local.text_terms import (
     denied,
     fold,
-    is_latin,
     names,
     numbers,
     stem,

@@ -20,7 +20,8 @@ from ragstone.models import CachedEncoder, Encoder, TokenVectors, Vectors
 
 from .claim_support import ALIGNMENT_VERSION, DECIMALS, Alignment, Reading, align, pieces, read
 from .claims_and_evidence import Passages
-from .text_terms import WORDS_VERSION, is_latin, stem_or_none, terms, tokens
+from .languages import is_latin
+from .text_terms import WORDS_VERSION, stem_or_none, terms, tokens
 
 LIKENESS_VERSION = f"ragstone-likeness/1({WORDS_VERSION})"
 

@@ -24,8 +24,16 @@ from ragstone.core.messages import reason
 from .aligner import Likeness
 from .claim_support import curve
 from .figures import is_number, rounded
-from .spellings import LONGEST_SPELLED, SAME_OPENING, SHORTEST_SPELLED, close
-from .text_terms import as_written, names, stem_or_none, tokens
+from .text_terms import (
+    LONGEST_SPELLED,
+    SAME_OPENING,
+    SHORTEST_SPELLED,
+    as_written,
+    close,
+    names,
+    stem_or_none,
+    tokens,
+)
 
 AGREEMENT_VERSION = "ragstone-agreement/2"
 

@@ -16,12 +16,12 @@ from operator import and_
 
 from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
+from .figure_words import FullDate, full_dates
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
 from .held_words import Held, numbers_of
 from .response_type import says_unable, told_from
 from .sentences import GREEK_QUESTION, Sentence, each_sentence, sentences
 from .text_terms import names, numbers, stem_or_none, terms, tokens
-from .times_and_dates import FullDate, full_dates
 
 FRAMES_VERSION = "ragstone-frames/1"
 

@@ -20,8 +20,7 @@ from .claims_and_evidence import LOOKED_THROUGH, EvidenceCounts, Passages
 from .held_words import numbers_of
 from .quantities import MONTHS, QUANTITIES_VERSION, quantities
 from .sentences import OTHER_STOPS
-from .spellings import alike
-from .text_terms import as_written, name_runs, stem, stem_or_none, tokens
+from .text_terms import alike, as_written, name_runs, stem, stem_or_none, tokens
 
 CONTRADICTION_VERSION = f"ragstone-contradiction/2({QUANTITIES_VERSION})"
 

@@ -20,17 +20,20 @@ from .figure_words import (
     FRACTIONS,
     HAN_DIGIT,
     HAN_NUMBER,
+    HAN_TIME,
     MONEY_SCALES,
     NARROW,
     NUMBERS_OF,
     SMALL_WORDS,
+    TIME,
     WITH_POINTS,
     han_value,
+    is_han_time,
+    minutes_of,
     named,
     plainly,
 )
 from .text_terms import MARKS, ORDINALS, SPELLED_NUMBERS, tokens
-from .times_and_dates import HAN_TIME, TIME, is_han_time, minutes_of
 
 FIGURES_VERSION = "ragstone-figures/2"
 

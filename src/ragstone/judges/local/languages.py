@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from importlib.resources import files
 from itertools import chain
 
-from .text_terms import MARKS, other_letters, remembered
+from .text_terms import MARKS, remembered
 
 LATIN = "LATIN"
 NOTHING = "(?!)"
@@ -137,8 +137,23 @@ IN_NAMES = frozenset(
 SMALL = 0.125
 """The share of a text's words that are small ones of its language; mostly it is above .3."""
 
+NOT_LATIN = 0.25
+"""The share of a text's letters, above which those that are not Latin are its script."""
+
 _STOPS = re.compile(f"[{STOPS}]")
+_NOT_LATIN = re.compile("[^\\W\\d_\u0000-\u024f\u1e00-\u1eff]")
 _WORDS = re.compile(rf"[^\W\d_]+(?:[{MARKS}]+[^\W\d_]*)*")
+
+
+def other_letters(text: str) -> list[str]:
+    """The letters of other scripts than Latin; none if they are a quarter of all or less."""
+    others = [] if text.isascii() else _NOT_LATIN.findall(text)
+    return others if len(others) > NOT_LATIN * sum(map(str.isalpha, text)) else []
+
+
+def is_latin(text: str) -> bool:
+    """Whether it is written in Latin letters, the only ones that the built-in encoder can read."""
+    return not other_letters(text)
 
 
 def _script_of(letters: str) -> str:

@@ -42,9 +42,10 @@ from .answer_agreement import (
 from .claim_support import ALIGNMENT_VERSION, SUPPORT_VERSION, Alignment, support
 from .claims_and_evidence import CLAIMS_VERSION, NO_CLAIMS, Passages, claims, statements
 from .context_relevance import RELEVANCE_VERSION, relevance
+from .languages import is_latin
 from .response_type import RESPONSE_VERSION, response_type
 from .sentences import SENTENCES_VERSION
-from .text_terms import WORDS_VERSION, is_latin
+from .text_terms import WORDS_VERSION
 
 PARTS = (
     SENTENCES_VERSION,

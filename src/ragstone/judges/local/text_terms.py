@@ -116,21 +116,6 @@ def numbers(stems: Iterable[str]) -> set[str]:
     return {stem for stem in stems if stem[0].isdigit() and stem != "1"}
 
 
-def other_letters(text: str) -> list[str]:
-    """The letters of other scripts than Latin; none if they are a quarter of all or less."""
-    others = [] if text.isascii() else _NOT_LATIN.findall(text)
-    return others if len(others) > NOT_LATIN * sum(map(str.isalpha, text)) else []
-
-
-def is_latin(text: str) -> bool:
-    """Whether it is written in Latin letters, the only ones that the built-in encoder can read."""
-    return not other_letters(text)
-
-
-NOT_LATIN = 0.25
-"""The share of a text's letters, above which those that are not Latin are its script."""
-
-
 def names(text: str) -> list[str]:
     """Stems of capitalised words that do not open a sentence, in order.
 
@@ -259,7 +244,6 @@ FIRST_PAIRED = "\u0e00"
 """The first character of such a script."""
 _BESIDE_DIGIT = re.compile(r"(?<=\d)(?=[\u0370-\u1fff])|(?<=[\u0370-\u1fff])(?=\d)")
 _CHARACTER = re.compile(rf".[{MARKS}]*+")
-_NOT_LATIN = re.compile("[^\\W\\d_\u0000-\u024f\u1e00-\u1eff]")
 _UPPER = "[A-ZÀ-ÖØ-ÞŁŚŠŽŻŹČĆĐİŐŰŞĞΑ-ΩА-Я]"
 _CAPITALISED = re.compile(
     rf"(?<!\w){_UPPER}[\w'’-]*(?:[ ](?:of |the |de |van |von )?{_UPPER}[\w'’-]*)*"
@@ -464,3 +448,51 @@ def _adds(last: int | None, small: int) -> bool:
 def _goes_on(last: int | None, following: list[str]) -> bool:
     """Whether `and` is inside a number: two hundred and five."""
     return last is not None and last >= 100 and bool(following) and following[0] in _SMALL
+
+
+SAME_OPENING = 3
+"""Letters with which two spellings of one word begin."""
+
+SHORTEST_SPELLED, LONGEST_SPELLED = 5, 64
+"""Letters of words that may be two spellings of one."""
+
+
+def close(one: str, other: str) -> bool:
+    """Whether two words are spellings of one: the same beginning, nearly the same end."""
+    least, most = sorted((len(one), len(other)))
+    if one[:SAME_OPENING] != other[:SAME_OPENING] or least < SHORTEST_SPELLED or most - least > 3:
+        return False
+    if one[0].isdigit() or most > LONGEST_SPELLED:
+        return False
+    if least >= 6 and one[: least - 1] == other[: least - 1]:
+        return True
+    return _within(1 if most < 10 else 2, one, other)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two names may be forms of one: `Bob` and `Bobbie`, `Montezuma` and `Moctezuma`.
+
+    More is taken for the same than by ``close``: any two that begin alike or differ in two letters,
+    and all initials and abbreviations.
+    """
+    least, most = sorted((len(one), len(other)))
+    if least < SAME_OPENING or one[:SAME_OPENING] == other[:SAME_OPENING]:
+        return True
+    return (
+        least >= SHORTEST_SPELLED
+        and most <= LONGEST_SPELLED
+        and most - least <= 2
+        and _within(2, one, other)
+    )
+
+
+def _within(most: int, one: str, other: str) -> bool:
+    """Whether the Levenshtein distance is at most this."""
+    row = list(range(len(other) + 1))
+    for i, a in enumerate(one, start=1):
+        last, row[0] = row[0], i
+        for j, b in enumerate(other, start=1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (a != b))
+        if min(row) > most:
+            return False
+    return row[-1] <= most
