@@ -8,15 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from ragstone.core.errors import InputError, RagstoneError
 from ragstone.core.messages import Reason, reason
 from ragstone.judgements import ASKS
 from ragstone.judges.judge import HUMAN, RULES
 from ragstone.metrics import asks_of
-from ragstone.run.folder.checksums import collect
-from ragstone.run.folder.folder import Folder
+from ragstone.run.folder.folder import judges_with_rows
 from ragstone.run.folder.schemas import Manifest
 from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
 
@@ -223,12 +220,11 @@ def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
     if len(judges) == 1 or HUMAN not in judges:
         return judges
     try:
-        table = Folder(folder).shards.scan(ASKS[ask].kind)
-        rows = collect(table.filter(pl.col("ask") == ask).select(pl.col("judge").unique()), folder)
+        having = judges_with_rows(folder, ask)
     except RagstoneError:
         # Whoever reads its rows is told of the damage.
         return judges
-    return [name for name in judges if name in rows["judge"]]
+    return [name for name in judges if name in having]
 
 
 def _checked(

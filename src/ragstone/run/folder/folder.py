@@ -36,11 +36,11 @@ import polars as pl
 
 from ragstone.core.errors import InputError, RunConflict
 from ragstone.core.files import RunEntry
-from ragstone.judgements import KINDS
+from ragstone.judgements import ASKS, KINDS
 from ragstone.run.calls.journal_reader import Entry, entries
 from ragstone.run.settings import RunSettings
 
-from .checksums import described, signed, write_json
+from .checksums import collect, described, signed, write_json
 from .locks import OUT, locked, place
 from .run_files import RunFiles
 from .schemas import Estimate, Manifest, ShardForm, all_tables
@@ -332,3 +332,14 @@ def of_no_example(kind: str) -> pl.DataFrame:
     """The same of a kind that the run has not judged."""
     texts = dict.fromkeys(("example_id", "ask", "status"), pl.String())
     return pl.DataFrame(schema={**texts, **KINDS[kind].schema()})
+
+
+def judges_with_rows(folder: Path, ask: str) -> frozenset[str]:
+    """The judges of a finished run that have a row of an ask.
+
+    Raises:
+        DamagedRun: A table cannot be read.
+    """
+    table = Folder(folder).shards.scan(ASKS[ask].kind)
+    rows = collect(table.filter(pl.col("ask") == ask).select(pl.col("judge").unique()), folder)
+    return frozenset(rows["judge"].drop_nulls().to_list())
