@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ragstone.data import answer_labels, context_labels, majority, violations
-from ragstone.data.record_labels import know_label, label_problems, verdicts_left
+from ragstone.data.record_labels import implied_labels, know_label, label_problems, verdicts_left
 
 
 def vector(shared: Path, id: str) -> Any:
@@ -67,6 +67,24 @@ def test_labels_of_an_answer_rule_out_verdicts_on_its_claims(
     answer: dict[str, int | None], claims: int, left: str
 ) -> None:
     assert " ".join(verdicts_left(answer, claims)) == left
+
+
+@pytest.mark.parametrize(
+    ("answer", "implied"),
+    [
+        ({CONTRADICTED: 1}, {UNSUPPORTED: True}),
+        ({UNSUPPORTED: 0, SUPPORTED: None}, {CONTRADICTED: False}),
+        ({"fabricated_source": True}, {"source_cited": True}),
+        ({"source_cited": False}, {"fabricated_source": False}),
+        ({CONTRADICTED: 0, "source_cited": 1, UNSUPPORTED: None}, {}),
+        ({UNSUPPORTED: 1, SUPPORTED: 0}, {}),
+        ({CONTRADICTED: 1, UNSUPPORTED: 0}, {}),
+    ],
+)
+def test_labels_of_an_answer_imply_others(
+    answer: dict[str, int | None], implied: dict[str, bool]
+) -> None:
+    assert implied_labels(answer) == implied
 
 
 @pytest.mark.parametrize(

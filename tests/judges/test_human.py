@@ -1,6 +1,7 @@
 """What people said in the data, as rows."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -285,3 +286,53 @@ def test_an_answer_with_neither_a_supported_nor_an_unsupported_claim_makes_none(
 ) -> None:
     example = weather(answer={"support_present": 0, "unsupported_claim_present": 0})
     assert scored("faithfulness", example, BY_STRINGS) == Undefined("no_claims")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "supported", "unsupported", "contradicted"),
+    [
+        ({"contradicted_claim_present": 0}, WEATHER, 1, 1, 0),
+        ({"contradicted_claim_present": 1}, "It rained all day. Hail fell.", 1, 1, 1),
+        ({"contradicted_claim_present": 1}, "Snow fell.", 0, 1, 1),
+        ({"support_present": 1}, "Snow fell.", 1, 0, 0),
+        ({"support_present": 0}, WEATHER, 0, 1, 0),
+        ({"unsupported_claim_present": 0}, WEATHER, 1, 0, 0),
+        ({"contradicted_claim_present": 0, "unsupported_claim_present": 1}, "Hail fell.", 0, 1, 0),
+        ({"source_cited": 1}, WEATHER, 1, 1, 0),
+    ],
+)
+def test_labels_of_an_answer_that_a_person_left_open_follow_from_the_rest(
+    scored: Scored,
+    answer: dict[str, int],
+    text: str,
+    supported: int,
+    unsupported: int,
+    contradicted: int,
+) -> None:
+    example = replace(weather(answer=answer), answer=text)
+    names = ("grounding_presence", "unsupported_claim", "contradiction")
+    scores = [scored(name, example, BY_STRINGS) for name in names]
+    assert scores == [supported, unsupported, contradicted]
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited", "fabricated"),
+    [
+        ({"source_cited": 1}, 1, 0),
+        ({"source_cited": 0}, 0, Undefined("no_answer_cites_a_source")),
+        ({"fabricated_source": 1}, 1, 1),
+    ],
+)
+def test_labels_of_citations_that_a_person_left_open_follow_from_the_rest(
+    scored: Scored, answer: dict[str, int], cited: int, fabricated: Score
+) -> None:
+    example = weather(answer=answer)
+    assert scored("citation_presence", example, PEOPLE) == cited
+    assert scored("citation_fabrication", example, PEOPLE) == fabricated
+
+
+def test_labels_that_nothing_settles_stay_open(scored: Scored) -> None:
+    example = weather(answer={"contradicted_claim_present": 0})
+    assert scored("unsupported_claim", example, PEOPLE) == Missing("no_labels")
+    example = weather(answer={"contradicted_claim_present": 1})
+    assert scored("unsupported_claim", example, PEOPLE) == 1

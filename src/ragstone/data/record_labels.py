@@ -202,6 +202,22 @@ def verdicts_left(answer: Mapping[str, Any], claims: int) -> tuple[str, ...]:
     return tuple(verdict for verdict in SUPPORT if verdict in left)
 
 
+def implied_labels(answer: Mapping[str, Any]) -> dict[str, bool]:
+    """The labels of an answer that its other labels settle, by the rules above.
+
+    >>> implied_labels({"unsupported_claim_present": False})
+    {'contradicted_claim_present': False}
+    """
+    implied: dict[str, bool] = {}
+    for rule in RULES.values():
+        given, then = answer.get(rule.given), answer.get(rule.then)
+        if rule.unit == "answer" and given and then is None:
+            implied[rule.then] = rule.says
+        if rule.unit == "answer" and given is None and then is not None and then != rule.says:
+            implied[rule.given] = False
+    return implied
+
+
 def violations(labels: Mapping[str, Any]) -> list[Violation]:
     """Every broken rule of one record's labels. An unknown label breaks none."""
     found: list[Violation] = []

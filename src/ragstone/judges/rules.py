@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 
 from ragstone.core.errors import InputError
-from ragstone.core.messages import reason
-from ragstone.data.record_labels import OF_SOME_CLAIM, verdicts_left
+from ragstone.core.messages import Reason, reason
+from ragstone.data.record_labels import OF_SOME_CLAIM, implied_labels, verdicts_left
 from ragstone.judgements import (
     ASKS,
     KINDS,
@@ -33,6 +33,7 @@ from .judge import (
     HUMAN,
     LEDGER,
     PERSON,
+    RULES,
     Block,
     Filled,
     Labels,
@@ -53,7 +54,8 @@ class RulesJudge:
 
     If nothing was retrieved, there is no context to judge and no proposition
     is supported. A grounding label
-    that people did not give follows from the judged claims and the citations.
+    that people did not give follows from their other labels, or from the judged claims and the
+    citations.
     """
 
     name: str = "rules"
@@ -302,6 +304,71 @@ WHOLE = next(ask.name for ask in Grounding.asks if PARTS in ask.after)
 """What is asked of an answer as a whole, and of its claims, which labels of the whole decide."""
 
 FOLLOWS = reason("follows_from_whole")
+LEFT_OPEN = "labels_left_open"
+"""Why a row has labels of an answer that a person left open; names these."""
+
+
+def fill_labels(ask: str, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:
+    """People's labels of answers as a whole, with those that they left open.
+
+    Args:
+        ask: About the answer as a whole.
+        filled: What people and the judges after them say.
+        rows: The examples in which a person left a label open.
+    """
+    sheet = RowBuilder(ask, HUMAN)
+    words = [_by_example(judge) for judge in filled] if rows else []
+    for row in rows:
+        labels, *derived = (word[row] for word in words if row in word)
+        whole = with_open_labels(labels, *derived)
+        if whole != labels:
+            sheet.done(row, labels["subject"])
+            sheet.add(**whole)
+    return sheet.filled()
+
+
+def _by_example(filled: Filled) -> dict[int, dict[str, Any]]:
+    spoken = filled.ledger.filter(pl.col("status") == "ok").select("row", "subject")
+    return {row.pop("row"): row for row in spoken.join(filled.rows, on="subject").to_dicts()}
+
+
+def with_open_labels(labels: Labels, derived: Labels | None = None) -> dict[str, Any]:
+    """A person's labels of an answer, and those left open as they follow.
+
+    They follow from the person's other labels, else as the rule derives them.
+    """
+    settled = {**(derived or {}), **implied_labels(labels)}
+    added = {
+        name: settled[name]
+        for name in Grounding.having("verdict")
+        if labels.get(name) is None and settled.get(name) is not None
+    }
+    why = reason(LEFT_OPEN, labels=",".join(added)) if added else labels["reason"]
+    return {**labels, **added, "reason": why}
+
+
+def labels_over(labelled: pl.DataFrame, derived: pl.DataFrame) -> pl.DataFrame:
+    """The derived rows, in place of which people's labels stand where there are any."""
+    by_rule = {row["row"]: row for row in derived.to_dicts()}
+    people = [people_labels(row) for row in labelled.to_dicts()]
+    whole = [with_open_labels(row, by_rule.get(row["row"])) for row in people]
+    others = derived.join(labelled, on="row", how="anti")
+    return pl.concat([others, pl.DataFrame(whole, schema=labelled.schema)])
+
+
+def beside_labels(row: Labels, said: Labels) -> dict[str, bool]:
+    """What labels of an answer imply, except where a person said otherwise."""
+    by_people = {} if row.get("judge") == RULES else people_labels(row)
+    implied = implied_labels(said)
+    return {name: value for name, value in implied.items() if by_people.get(name) is None}
+
+
+def people_labels(row: Labels) -> dict[str, Any]:
+    """What people said in a row that ``with_open_labels`` made, or in any other."""
+    why = Reason.read(row.get("reason") or "")
+    if why.code != LEFT_OPEN:
+        return dict(row)
+    return {**row, **dict.fromkeys(why.facts["labels"].split(",")), "reason": None}
 
 
 def decide_parts(block: Block, filled: Sequence[Filled], rows: Sequence[int]) -> Filled:

@@ -186,6 +186,28 @@ def test_a_persons_word_on_the_whole_answer_decides_its_claims_until_it_is_taken
     assert said() == [("absent", "person:Ann"), ("absent", "local:strings"), 0, 0, 1]
 
 
+def test_labels_of_the_whole_that_nobody_corrects_follow_from_the_correction() -> None:
+    """Of two claims the first is supported and the second absent."""
+    data = labelled()
+    data[0]["labels"]["answer"] = {"support_present": 1}
+    names = ["unsupported_claim", "contradiction"]
+    run = evaluate(data, metrics=names, judge="human")
+
+    def values(example: str) -> list[float]:
+        mine = run.scores().filter(pl.col("example_id") == example)
+        return [mine.filter(pl.col("metric") == name)["value"].item() for name in names]
+
+    said: dict[str, Any] = {"author": "Ann", "reason": "Looked."}
+    for example in ("q0-old", "q0-new"):
+        assert values(example) == [1, 0]
+        run.correct(example, "support/claim", {"verdict": "supported"}, unit=2, **said)
+        assert values(example) == [0, 0]
+        run.correct(example, "grounding/support", {"contradicted_claim_present": True}, **said)
+        assert values(example) == [1, 1]
+        run.undo_correction(example, "grounding/support", author="Ann")
+        assert values(example) == [0, 0]
+
+
 def test_a_label_of_the_whole_that_is_corrected_decides_no_claim_any_more() -> None:
     data: Data = [one | {"labels": {"answer": {"unsupported_claim_present": 0}}}
                   for one in labelled()]  # fmt: skip

@@ -13,9 +13,9 @@ from ragstone.annotation.label_table import LabelTable
 from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.data.record_labels import FIELDS
-from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Kind, kind_of
+from ragstone.judgements import ASKS, KINDS, VALUE, About, Ask, Grounding, Kind, kind_of
 from ragstone.judges.judge import HumanJudge
-from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge
+from ragstone.judges.rules import FOLLOWS, PARTS, RulesJudge, people_labels
 from ragstone.metrics import Metric, needed_asks, score
 from ragstone.run.judging.judge_blocks import judge_block
 
@@ -205,9 +205,14 @@ def _by_rule(
     examples: Sequence[Example], metrics: Sequence[Metric], units: Units
 ) -> list[pl.DataFrame]:
     judged = judge_block(examples, [HumanJudge(), RulesJudge()], needed_asks(metrics))
-    # Labels of whole answers settle their claims for some outcomes alone, and so bias a mean.
-    own = judged.tables.of(PARTS).filter(pl.col("reason").ne_missing(FOLLOWS))
-    scores = score(replace(judged.tables, rows={**judged.tables.rows, PARTS: own}), metrics)
+    # Labels of whole answers settle others and their claims for some outcomes alone, and so bias
+    # a mean.
+    own = {PARTS: judged.tables.of(PARTS).filter(pl.col("reason").ne_missing(FOLLOWS))}
+    for ask in (ask.name for ask in Grounding.asks):
+        answers = judged.tables.of(ask)
+        labels = [people_labels(row) for row in answers.to_dicts()]
+        own[ask] = pl.DataFrame(labels, schema=answers.schema)
+    scores = score(replace(judged.tables, rows={**judged.tables.rows, **own}), metrics)
     ids = judged.tables.examples.select(
         row=pl.int_range(pl.len(), dtype=pl.UInt32), example_id="id"
     )

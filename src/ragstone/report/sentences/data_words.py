@@ -194,6 +194,7 @@ EVIDENCE_SENTENCES: Mapping[str, Sentence] = {
     "nothing_retrieved": plain("nothing was retrieved"),
     "empty_text": plain("an empty text resembles nothing"),
     "follows_from": lambda facts: f"follows from {facts['ask']}",
+    "labels_left_open": plain("what the person left open follows from the other judgements"),
     "follows_from_whole": plain("follows from a person's label of the whole answer"),
 }
 

@@ -11,7 +11,15 @@ from ragstone.core.errors import UnknownName
 from ragstone.judgements import ASKS, KINDS, MISSING, VALUE, Claim, Column, Kind, Tables, kind_of
 from ragstone.judges import LEDGER, Block, Judge, fingerprint
 from ragstone.judges.judge import HUMAN
-from ragstone.judges.rules import PARTS, WHOLE, RulesJudge, decided_parts
+from ragstone.judges.rules import (
+    PARTS,
+    WHOLE,
+    RulesJudge,
+    beside_labels,
+    decided_parts,
+    labels_over,
+    people_labels,
+)
 from ragstone.metrics import Metric, score
 from ragstone.metrics.composite import component_metrics
 from ragstone.run.estimates.estimates import LEVEL, estimate_metric, provenance
@@ -124,7 +132,7 @@ def ruled(ask: str, row: Row, said: Row, person: str, reason: str) -> dict[str, 
     """
     kind = kind_of(ask)
     new = {**row, **said}
-    new |= _beside_grade(kind, new, said)
+    new |= beside_labels(row, said) if kind.derived else _beside_grade(kind, new, said)
     changed = {name for name in kind.columns if name in said or new.get(name) != row.get(name)}
     decided = changed.intersection(kind.having("verdict", "grade", "number"))
     for name, column in kind.columns.items():
@@ -293,7 +301,7 @@ def _with_parts_of_wholes(tables: Tables, there: Mapping[int, Sequence[Correctio
     """The claims as people's labels of the whole answers, with their corrections, leave them."""
     mine = pl.col("row").is_in(list(there))
     of_people = tables.of(WHOLE).filter(mine, judge=HUMAN)
-    labels = {row["row"]: (row, HUMAN) for row in of_people.to_dicts()}
+    labels = {row["row"]: (people_labels(row), HUMAN) for row in of_people.to_dicts()}
     for row, corrections in there.items():
         for one in corrections:
             if one.ask == WHOLE:
@@ -342,16 +350,18 @@ def _derived(tables: Tables, ask: str, rows: Sequence[int]) -> Tables:
     """Derive again what a rule had derived; what people labelled, or a model said, stays."""
     rules = RulesJudge()
     there = tables.of(ask)
-    by_others = set(there.filter(pl.col("judge") != rules.name)["row"])
+    by_others = set(there.filter(~pl.col("judge").is_in([rules.name, HUMAN]))["row"])
     mine = [row for row in rows if row not in by_others]
     # It derives from the tables alone.
     filled = rules.fill(ask, Block((), tables.examples, tables), mine)
     derived = filled.ledger.filter(pl.col("status") == "ok").select("row", "subject")
     new = derived.join(filled.rows, on="subject").select(there.columns)
+    labelled = there.filter(pl.col("row").is_in(mine), judge=HUMAN)
+    new = labels_over(labelled, new)
     kept = there.filter(pl.col("row").is_in(mine).not_())
     outcome = tables.outcome(ask).with_row_index("row")
     codes = {"ok": VALUE, "undefined": 1, "failed": MISSING}
-    now = filled.ledger.select(
+    now = filled.ledger.join(labelled, on="row", how="anti").select(
         "row",
         now=pl.col("status").replace_strict(codes, return_dtype=pl.UInt8),
         why=pl.when(pl.col("status") != "ok").then("reason"),

@@ -221,11 +221,12 @@ def _put(
 ) -> tuple[list[Filled], list[int]]:
     """Ask the judges in turn, each about open examples; returns also those left open by all."""
     # Opening a run needs no judge, whose tables take a tenth of a second to load.
-    from ragstone.judges.rules import PARTS, decide_parts
+    from ragstone.judges.rules import PARTS, decide_parts, fill_labels
 
     open_rows = holds[ask].arg_true().to_list()
     filled: list[Filled] = []
     for_people: list[int] = []
+    in_part: set[int] = set()
     for judge in judges:
         if ask == PARTS and judge.name == HUMAN:
             for_people = open_rows
@@ -237,9 +238,14 @@ def _put(
         done = {row for row, status in outcomes if status in ("ok", "undefined")}
         if _is_shared(ask):
             done -= _partly_covered(ask, answers, block)
+        if kind_of(ask).derived and judge.name == HUMAN:
+            in_part = _labelled_in_part(ask, answers)
+            done -= in_part
         open_rows = [row for row in open_rows if row not in done]
     if for_people:
         filled = _instead(filled, decide_parts(block, filled, for_people))
+    if in_part:
+        filled = _instead(filled, fill_labels(ask, filled, sorted(in_part)))
     return filled, open_rows
 
 
@@ -291,6 +297,13 @@ def _partly_covered(ask: str, answers: Filled, block: Block) -> set[int]:
         for row, subject in zip(answers.ledger["row"], answers.ledger["subject"], strict=True)
         if given[subject] < len(block.examples[row].contexts or ())
     }
+
+
+def _labelled_in_part(ask: str, answers: Filled) -> set[int]:
+    """The examples in which people left a label open."""
+    labels = [column.name for column in kind_of(ask).filled_by(ASKS[ask]) if column.label]
+    gaps = answers.rows.filter(pl.any_horizontal(pl.col(labels).is_null()))
+    return set(answers.ledger.join(gaps, on="subject", how="semi")["row"])
 
 
 def _by_the_same_author(tables: Tables, ask: str, rows: pl.DataFrame) -> pl.DataFrame:
