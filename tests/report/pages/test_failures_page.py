@@ -81,10 +81,10 @@ def test_a_stage_has_a_row_and_a_step_that_starts_where_the_last_ended() -> None
 
 def test_the_first_words_say_how_many_and_why() -> None:
     assert said(failed(ONE)).startswith(
-        "4 of 8 answers look bad to the local judge, which no label has checked here, most often "
-        "because less than half of the reference is in the contexts (3). By the same judgements, "
-        "1 of the 8 says only part of the reference and 2 have at least one unsupported claim. 4 "
-        "of 4 answers that do not look bad survived a fault of retrieval."
+        "4 of 8 answers look bad to the local judge, which no label has checked here. What goes "
+        "wrong first is most often that less than half of the reference is in the contexts (3). By "
+        "the same judgements, 1 of the 8 says only part of the reference and 2 have at least one "
+        "unsupported claim. 4 of 4 answers that do not look bad survived a fault of retrieval."
     )
 
 

@@ -162,9 +162,11 @@ def test_systems_that_nothing_compares_are_told_why() -> None:
     [
         (Faults(24, 0, 0, None, "", 0), "None of 24 answers looks bad."),
         (Faults(24, 1, 0, 0, "wrong", 1),
-         "1 of 24 answers looks bad, because nothing the reference says is in the answer (1)."),
-        (Faults(24, 9, 12, None, "unsupported", 4), "9 of 24 answers look bad, most often because "
-         "the claims are probably not supported (4). 12 of the 24 say only part of the reference."),
+         "1 of 24 answers looks bad. What goes wrong first is that nothing the reference says is "
+         "in the answer (1)."),
+        (Faults(24, 9, 12, None, "unsupported", 4), "9 of 24 answers look bad. What goes wrong "
+         "first is most often that the claims are probably not supported (4). 12 of the 24 say "
+         "only part of the reference."),
         (Faults(24, 0, 1, 1, "", 0), "None of 24 answers looks bad. 1 of the 24 says only "
          "part of the reference and 1 has at least one unsupported claim."),
     ],
@@ -196,12 +198,12 @@ def checked(*, people: bool = False, labels: int = 0, mean: bool = False) -> Che
          "8 of the 24 have at least one unsupported claim."),
         (checked(labels=80, mean=True), 8, "None of 24 answers looks bad to the local judge, "
          "checked against people on unsupported_claim.",
-         "8 of the 24 have at least one unsupported claim; corrected by 80 labels, 29 % (10 to "
-         "60 %) of the 17 judged for it."),
+         "8 of the 24 have at least one unsupported claim; 80 labels by people put that share "
+         "among 17 of them at 29 % (10 to 60 %)."),
         (checked(labels=30, mean=True), 0, "None of 24 answers looks bad to the local judge, not "
          "checked against people: 30 labels; about 60 are needed.",
-         "0 of the 24 have at least one unsupported claim; corrected by 30 labels, 29 % (10 to "
-         "60 %) of the 17 judged for it."),
+         "0 of the 24 have at least one unsupported claim; 30 labels by people put that share "
+         "among 17 of them at 29 % (10 to 60 %)."),
     ],
 )  # fmt: skip
 def test_who_judged_is_named_with_what_labels_checked_and_corrected(
@@ -260,6 +262,7 @@ def test_questions_that_only_one_answered_are_counted() -> None:
             (THREE, {"b": 1, "c": 2}, {}), (TWO, {"a": 1}, {"b": 1}),
             (THREE, {"a": 1, "b": 2, "c": 4}, {"b": 1, "a": 2}),
             (seven, dict.fromkeys("abcdefg", 6), dict.fromkeys("abcdef", 1)),
+            (seven, {"a": 2, "b": 1}, {}),
         )
     ]  # fmt: skip
     assert told[0].endswith(f" 3 of 8 questions were answered by a alone{so}")
@@ -270,6 +273,9 @@ def test_questions_that_only_one_answered_are_counted() -> None:
         " 2 of 8 questions were answered by a alone and 1 answered by b alone; 4 were not answered "
         f"by c, 2 not answered by b and 1 not answered by a{so}"
     ) in told[4]
-    assert all(f"answered by {name} alone" in told[5] for name in "abcdef")
-    assert told[5].endswith(f"6 not answered by d and 3 more{so}")
+    assert told[5].endswith(
+        " 1 of 8 questions was answered by a alone and 5 by another system alone; each system left "
+        f"at most 6 unanswered{so}"
+    )
+    assert told[6].endswith(f" Each system left at most 2 of 8 questions unanswered{so}")
     assert "answered" not in summary_sentences(TWO)[1]

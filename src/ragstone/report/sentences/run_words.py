@@ -55,7 +55,7 @@ BECAUSE: Mapping[str, str] = {
     "bad_reference": "the contexts support every claim and contradict the reference",
     "wrong": "nothing the reference says is in the answer",
 }
-"""Why an answer looks bad, by stage."""
+"""What is wrong with an answer, by the stage that fails first."""
 
 
 def look_bad(group: "GroupFailures") -> str:
@@ -83,8 +83,9 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
     to = f" to {judges}" if judges else ""
     if found.bad:
         said = f"{found.bad:,} of {of} {'looks' if found.bad == 1 else 'look'} bad{to}"
-        most = ", " if found.at_stage == found.bad else ", most often "
-        said += f"{most}because {BECAUSE[found.stage]} ({found.at_stage:,})"
+        most = "" if found.at_stage == found.bad else "most often "
+        fault = f"{BECAUSE[found.stage]} ({found.at_stage:,})"
+        said += f". What goes wrong first is {most}that {fault}"
     else:
         said = f"None of {of} looks bad{to}"
     more = []
@@ -96,7 +97,7 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
         has = "has" if found.unsupported == 1 else "have"
         of = "" if more else f" of the {found.judged:,}"
         said_of = f"{found.unsupported:,}{of} {has} at least one unsupported claim"
-        more.append(f"{said_of}; {_corrected_share(mean)}" if mean else said_of)
+        more.append(f"{said_of}; {_corrected_share(mean, found.judged)}" if mean else said_of)
     if not more:
         return f"{said}."
     by = "By the same judgements, " if judges else ""
@@ -106,13 +107,17 @@ def faults_sentence(found: "Faults", checked: "CheckedRun", *, others: bool = Fa
 UNSUPPORTED_CLAIM = "unsupported_claim"
 
 
-def _corrected_share(mean: "CorrectedMean") -> str:
+def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
     """What share of the answers a yes or no is true of, by the judge and labels together."""
     inside = f"{mean.low * 100:.0f} to {percent(mean.high, 0)}"
     labels = number_format.counted(mean.n_labels, "label")
-    share = f"{percent(mean.value, 0)} ({inside}) of the {mean.n_judged:,} judged for it"
-    return f"corrected by {labels}, {share}"
+    puts = "puts" if mean.n_labels == 1 else "put"
+    among = f" among {mean.n_judged:,} of them" if mean.n_judged < judged else ""
+    return f"{labels} by people {puts} that share{among} at {percent(mean.value, 0)} ({inside})"
 
+
+MOST_COUNTED = 3
+"""The most systems of which each has its own count of questions."""
 
 LANGUAGES = 3
 """Those named of the languages of a run."""
@@ -169,10 +174,14 @@ def _better(summary: "Summary") -> list[str]:
 
 def _unanswered(summary: "Summary") -> Iterator[str]:
     """How many questions each system alone answered, and each of several did not."""
-    if not summary.unanswered:
-        return
+    if summary.unanswered:
+        many = len(summary.systems) > MOST_COUNTED
+        clauses = "; ".join((_of_many if many else _of_each)(summary))
+        yield f"{clauses}, so the means are over different questions."
+
+
+def _of_each(summary: "Summary") -> Iterator[str]:
     of = f" of {number_format.counted(summary.questions, 'question')}"
-    clauses = []
     for counts, how, joined in (
         (summary.alone, "answered by {} alone", _joined),
         (summary.unanswered if len(summary.systems) > 2 else {}, "not answered by {}", _named),
@@ -182,9 +191,22 @@ def _unanswered(summary: "Summary") -> Iterator[str]:
         if parts:
             (first, what), *others = parts
             said = f"{first:,}{of} {'was' if first == 1 else 'were'} {what}"
-            clauses.append(joined([said, *(f"{n:,} {what}" for n, what in others)]))
+            yield joined([said, *(f"{n:,} {what}" for n, what in others)])
             of = ""
-    yield f"{'; '.join(clauses)}, so the means are over different questions."
+
+
+def _of_many(summary: "Summary") -> Iterator[str]:
+    """Who alone answered most, and how many questions a system left open; a table has the rest."""
+    of = f" of {number_format.counted(summary.questions, 'question')}"
+    left = max(summary.unanswered.values())
+    if not summary.alone:
+        yield f"Each system left at most {left:,}{of} unanswered"
+        return
+    (name, most), *others = sorted(summary.alone.items(), key=lambda item: -item[1])
+    said = f"{most:,}{of} {'was' if most == 1 else 'were'} answered by {_named([name])} alone"
+    more = sum(n for _, n in others)
+    yield f"{said} and {more:,} by another system alone" if more else said
+    yield f"each system left at most {left:,} unanswered"
 
 
 def _untested(summary: "Summary") -> Iterator[str]:
