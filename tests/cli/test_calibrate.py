@@ -130,6 +130,12 @@ def test_corrected_numbers_are_seen_where_numbers_are_seen(
     assert rows.filter(metric="precision")["corrected"].null_count() == len(found)
     ragstone("report", piers, "--out", tmp_path / "report.html")
     assert seen in (tmp_path / "report.html").read_text("utf-8")
+    options: list[tuple[str, ...]] = [(), ("-m", "unsupported_claim")]
+    for named in options:
+        assert seen in " ".join(ragstone("show", piers, *named).out.split())
+        estimates = ragstone("show", piers, *named, "--json").json["estimates"]
+        assert mean["value"] in [one.get("corrected", {}).get("value") for one in estimates]
+    assert seen not in " ".join(ragstone("show", piers, "-m", "precision").out.split())
     copytree(piers, tmp_path / "again")
     compared = ragstone("compare", piers, tmp_path / "again")
     assert "the local judge, checked against people on unsupported_claim" in compared.out

@@ -7,14 +7,14 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragstone.data import Example
 from ragstone.data.record_labels import Unit
 from ragstone.judgements import KINDS, Kind
 from ragstone.report.console import command
 from ragstone.report.judgement_words import judged, legend, says
-from ragstone.report.number_format import ARROWS, Groups, by_metric, counted, number
+from ragstone.report.number_format import ARROWS, Groups, by_metric, counted, number, short_name
 from ragstone.report.page import (
     Block,
     Cell,
@@ -48,6 +48,7 @@ from ragstone.report.run_contents import (
     dossiers,
 )
 from ragstone.report.run_notes import StoredRun
+from ragstone.report.sentences.analysis_words import corrected
 from ragstone.report.worst_examples import (
     RULE,
     RankedExample,
@@ -61,7 +62,10 @@ from ragstone.run import Estimate, Run
 from ragstone.run.corrections.correction import Correction, CorrectionResult, Judgement
 from ragstone.run.folder.remote_folder import named
 
-from .full_run_page import header
+from .full_run_page import estimates_record, header
+
+if TYPE_CHECKING:
+    from ragstone.analysis.calibration.checked_run import CheckedRun
 
 MOST_EXAMPLES, LONGEST = 5, 300
 
@@ -394,7 +398,7 @@ def _of_run(run: StoredRun, some: Mapping[str, int]) -> Page:
     known = {"ranked_by": {"rule": RULE, "metrics": list(found.metrics)},
              "worst": [asdict(one) for one in found.examples]}  # fmt: skip
     listed = Section((Outline(items),), (strong("Worst examples"),))
-    return _page(run, [listed, small_print(ranking)], known)
+    return _page(run, [listed, small_print(ranking)], known, None)
 
 
 def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) -> Page:
@@ -420,11 +424,23 @@ def _by_metric(run: StoredRun, metrics: Sequence[str], some: Mapping[str, int]) 
         ]
         for name, rows in found.items()
     }
-    return _page(run, sections, {"worst_by_metric": listed})
+    return _page(run, sections, {"worst_by_metric": listed}, metrics)
 
 
-def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any]) -> Page:
-    shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE")), *sections]
+def _page(
+    run: StoredRun,
+    sections: Sequence[Section],
+    known: Mapping[str, Any],
+    metrics: Sequence[str] | None,
+) -> Page:
+    # Half a second to import, which no other page of this file needs.
+    from ragstone.analysis.calibration.checked_run import checked_against_people
+
+    checked = checked_against_people(run.path, run.form)
+    means = tuple(_corrected(run.estimate_list, checked, metrics))
+    shown = [section(header(run, Groups(run.estimate_list), "EXAMPLE"))]
+    shown += [section(Paragraphs(means))] if means else []
+    shown += sections
     if run.path is not None:
         more = (
             f"One of them in full: {command('show', named(run.path), 'EXAMPLE')}",
@@ -438,10 +454,24 @@ def _page(run: StoredRun, sections: Sequence[Section], known: Mapping[str, Any])
             "signature": run.signature,
             "data": run.form.data.to_dict(),
             "judges": [judge.to_dict() for judge in run.form.judges],
-            "estimates": [one.to_dict() for one in run.estimate_list],
+            "estimates": estimates_record(run, checked),
             **known,
         },
     )  # fmt: skip
+
+
+def _corrected(
+    estimates: Sequence[Estimate], checked: "CheckedRun", metrics: Sequence[str] | None
+) -> Iterator[str]:
+    """The means that labels corrected beside the judge's, a line a metric."""
+    for metric, ones in by_metric(estimates).items():
+        shown = [
+            f"{', '.join(one.group.values()) or 'all'} {number(one.value)}, {corrected(mean)}"
+            for one in ones
+            if one.value is not None and (mean := checked.corrected(metric, one.group))
+        ]
+        if shown and (metrics is None or metric in metrics):
+            yield f"{short_name(metric)}: {'; '.join(shown)}"
 
 
 def _ranked_item(place: int, one: RankedExample) -> OutlineItem:

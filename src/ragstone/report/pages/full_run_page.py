@@ -347,6 +347,15 @@ def _flagged(groups: Groups) -> dict[str, int]:
     return dict(sorted(most.items()))
 
 
+def estimates_record(run: Reported, checked: "CheckedRun | None") -> list[dict[str, Any]]:
+    """The estimates, each with the mean that labels corrected where there is one."""
+    means = (checked and checked.corrected(one.metric, one.group) for one in run.estimate_list)
+    return [
+        one.to_dict() | ({} if mean is None else {"corrected": asdict(mean)})
+        for one, mean in zip(run.estimate_list, means, strict=True)
+    ]
+
+
 def run_record(
     run: Reported, notes: Sequence[str], summary: "Summary | None" = None
 ) -> dict[str, Any]:
@@ -361,15 +370,7 @@ def run_record(
         "run": named(run.path),
         "signature": run.signature,
         "summary": summary_sentences(summary) if summary else [],
-        "estimates": [
-            one.to_dict()
-            | (
-                {}
-                if (mean := checked and checked.corrected(one.metric, one.group)) is None
-                else {"corrected": asdict(mean)}
-            )
-            for one in run.estimate_list
-        ],
+        "estimates": estimates_record(run, checked),
         "checked": checked and checked.to_dict(),
         "conversations": summary.conversations.to_dict()
         if summary and summary.conversations
