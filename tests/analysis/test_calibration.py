@@ -462,7 +462,7 @@ def test_a_passport_of_another_judge_or_data_or_version_checks_no_judge(
         ({"kappa": {"value": 0.125, "low": 0, "high": 0.25}},
          "κ 0.12 (0.00 to 0.25) on 80 labels does not show more than chance"),
         ({"flags": ["few_clusters"]},
-         "80 labels from fewer than 20 clusters; more clusters are needed"),
+         "80 labels from fewer than 20 questions; more questions are needed"),
         ({"flags": ["unlabelled_stratum"]}, ""),
     ],
 )  # fmt: skip

@@ -201,7 +201,7 @@ def test_the_gate_says_whose_numbers_it_decides_on(
     [
         ((0, 29), "4 labels; about 60 are needed"),
         (range(0, 30, 4), "16 labels; about 60 are needed"),
-        (range(0, 30, 2), "30 labels from fewer than 20 clusters; more clusters are needed"),
+        (range(0, 30, 2), "30 labels from fewer than 20 questions; more questions are needed"),
     ],
 )
 def test_too_few_labels_leave_it_by_the_judges_numbers(

@@ -174,6 +174,12 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
                 in_second="s"), "judged by x in r, by y in s"),
         (reason("measured_otherwise", what="plan", first="x", in_first="r", second="y",
                 in_second="s"), "plan x in r, y in s"),
+        (reason("few_clusters_checked", n=31, questions=12),
+         "31 labels from fewer than 20 questions; the run has 12"),
+        (reason("few_clusters_checked", n=31, questions=300),
+         "31 labels from fewer than 20 questions; more questions are needed"),
+        (reason("few_clusters_checked", n=31),
+         "31 labels from fewer than 20 clusters; more clusters are needed"),
         (reason("all_judged_too_few", n=2000, half_width="0.05", assurance=0.9),
          "all 2,000 judged rows give ±0.05 in 90 % of draws"),
         (reason("gain_holds_zero", start="ragas_score"), "so the weights of ragas_score stay"),
@@ -230,7 +236,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
         (reason("few_clusters", least=3, most=3, enough=10, cluster="doc"), "3 values of doc"),
         (reason("few_clusters", least=3, most=3, enough=10, cluster="session"), "3 sessions are"),
         (reason("few_clusters", least=1, most=1, enough=10, cluster="question_id"), "1 question "),
-        (reason("judge_more", labels=1200, judged=1000), "1,200 labels, of 1,000 judged"),
+        (reason("judge_more", labels=1200, judged=1000), "takes 1,200 labelled examples, and only 1,000 are judged"),
     ],
 )  # fmt: skip
 def test_facts_stand_in_the_words(text: str, part: str) -> None:

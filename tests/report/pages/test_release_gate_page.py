@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun
+from ragstone.analysis.calibration.checked_run import CheckedMetric, CheckedRun, CorrectedMean
 from ragstone.analysis.release_gate.release_gate import Decided, GateResult
 from ragstone.report.page import (
     Banner,
@@ -145,6 +145,57 @@ def test_why_no_number_decides_it_is_said_where_there_is_a_value(page: Callable[
     assert rows(page(one))[0].below == (
         "no number of examples can be said to decide it: the value lies on the bar", "few",
     )  # fmt: skip
+
+
+def test_why_no_number_decides_several_is_said_in_one_line(
+    page: Callable[..., Page], text: Print
+) -> None:
+    ones = [
+        decided(group={"system": name}, decision="cannot_tell", value=0.0, counted="pairs",
+                reason="inside", n_needed_reason="no_pair_differs")
+        for name in ("old", "new")
+    ]  # fmt: skip
+    shown = page(*ones)
+    assert {row.below for row in rows(shown)} == {("the bar lies inside the interval",)}
+    assert (
+        "No number of pairs can be said to decide 2 rows, for no pair differs, so there is nothing "
+        "to test: hit (old), hit (new)"
+    ) in text(shown, 200)
+
+
+def test_a_value_that_labels_correct_stands_below_the_judges(
+    page: Callable[..., Page], text: Print
+) -> None:
+    mean = CorrectedMean(0.42, 0.3, 0.55, 80, 100)
+    checked = CheckedRun(
+        {"hit": CheckedMetric(("local",), 80, 0.5, None, (({"system": "one"}, mean),))}, systems=2
+    )
+    ones = decided(decision="fail"), decided(decision="fail", group={"system": "two"})
+    shown = page(*ones, checked=checked)
+    assert [row.below for row in rows(shown)] == [
+        ("0.420 (0.300 – 0.550) corrected by people",),
+        (),
+    ]
+    assert "--labels FILE decides on the corrected values" in text(shown, 200)
+    record: Any = shown.record()
+    assert record["requirements"][0]["corrected"]["value"] == 0.42
+    by_labels = page(*ones, checked=checked, corrected=("hit",))
+    assert all(row.below == () for row in rows(by_labels))
+    assert "--labels" not in text(by_labels, 200)
+
+
+def test_more_labels_than_answers_judged_are_not_asked_for(page: Callable[..., Page]) -> None:
+    why = "judge_more?labels=251&judged=11"
+    ones = [
+        decided(group={"system": name}, decision="cannot_tell", counted="labels",
+                reason="inside", n_needed_reason=why)
+        for name in ("old", "new")
+    ]  # fmt: skip
+    assert advice(result(*ones)).endswith("To decide it, more examples have to be judged.")
+    assert [row.below for row in rows(page(*ones))] == [
+        ("the bar lies inside the interval",
+         "to decide it takes 251 labelled examples, and only 11 are judged: judge more")
+    ] * 2  # fmt: skip
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 160])

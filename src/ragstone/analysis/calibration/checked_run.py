@@ -13,6 +13,7 @@ from ragstone.core.messages import Reason, reason
 from ragstone.judgements import ASKS
 from ragstone.judges.judge import HUMAN, RULES
 from ragstone.metrics import asks_of
+from ragstone.run.estimates.sums import QUESTION
 from ragstone.run.folder.folder import judges_with_rows
 from ragstone.run.folder.schemas import Manifest
 from ragstone.stats.correction.corrected import FEW_CLUSTERS, FEW_LABELS
@@ -198,7 +199,7 @@ def checked_by(
             people.append(metric)
         if others := tuple(name for name in names if name != HUMAN):
             own = [one for one in estimates if one["metric"] == metric]
-            metrics[metric] = replace(_checked(others, own, lacks), asks=asks)
+            metrics[metric] = replace(_checked(others, own, lacks, form), asks=asks)
     return CheckedRun(metrics, labels, form.data.systems, tuple(people))
 
 
@@ -228,7 +229,10 @@ def _with_rows(judges: Sequence[str], ask: str, folder: Path) -> Iterable[str]:
 
 
 def _checked(
-    judges: tuple[str, ...], estimates: Sequence[Mapping[str, Any]], lacks: str
+    judges: tuple[str, ...],
+    estimates: Sequence[Mapping[str, Any]],
+    lacks: str,
+    form: Manifest,
 ) -> CheckedMetric:
     whole = next((one for one in estimates if not one["group"]), None)
     if whole is None or not whole["corrected"]["n_labels"]:
@@ -241,13 +245,13 @@ def _checked(
         for one in estimates
         if (of := one["corrected"])["value"] is not None and of["low"] is not None
     )
-    labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"])
+    labels, few = whole["corrected"]["n_labels"], _too_few(whole["corrected"], form)
     kappa = whole.get("kappa", {})
     why = few or (_no_agreement(labels, kappa) if kappa else "passport_older")
     return CheckedMetric(judges, labels, kappa.get("value"), why, () if few else tuple(means))
 
 
-def _too_few(corrected: Mapping[str, Any]) -> str | None:
+def _too_few(corrected: Mapping[str, Any], form: Manifest) -> str | None:
     """Why a metric's mean is not corrected, or not by enough labels."""
     labels = corrected["n_labels"]
     if FEW_LABELS in corrected["flags"]:
@@ -255,7 +259,8 @@ def _too_few(corrected: Mapping[str, Any]) -> str | None:
     if corrected["low"] is None:
         return reason("labels_do_not_correct", n=labels, why=corrected["reason"])
     if FEW_CLUSTERS in corrected["flags"]:
-        return reason("few_clusters_checked", n=labels)
+        questions = form.data.questions if form.cluster == QUESTION else None
+        return reason("few_clusters_checked", n=labels, questions=questions)
     return None
 
 

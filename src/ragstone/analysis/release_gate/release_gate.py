@@ -42,6 +42,7 @@ DECIDED: Mapping[State, Decision] = {"holds": "pass", "broken": "fail", "open": 
 ON_THE_BAR = "on_the_bar"
 NO_RANDOM_SAMPLE = "no_random_sample"
 TURNS = "missing_could_turn_it"
+JUDGE_MORE = "judge_more"
 WORST_KEPT = 10
 """Examples kept a requirement that does not pass."""
 
@@ -386,7 +387,7 @@ def _needed(check: Check, family: int, level: float) -> tuple[int | None, str | 
     if quantity.counted == "labels":
         labels, judged = max(rows, quantity.n + 1), quantity.n_scored or 0
         if labels > judged:
-            return None, reason("judge_more", labels=labels, judged=judged)
+            return None, reason(JUDGE_MORE, labels=labels, judged=judged)
         return labels, None
     there = quantity.n + quantity.n_undefined
     return max(ceil(rows * there / quantity.n), there + 1), None

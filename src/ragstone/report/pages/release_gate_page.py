@@ -1,14 +1,15 @@
 """Release gate page: the verdict, a line for each requirement and system, failing examples."""
 
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from math import ceil, log, log1p
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from ragstone.analysis.release_gate.release_gate import (
     GRAVEST_FIRST,
+    JUDGE_MORE,
     NO_RANDOM_SAMPLE,
     TURNS,
     Decided,
@@ -45,9 +46,12 @@ from ragstone.report.page import (
 )
 from ragstone.report.reason_words import words
 from ragstone.report.run_notes import Reported
-from ragstone.report.sentences.analysis_words import judges_named, numbers_of
+from ragstone.report.sentences.analysis_words import corrected, judges_named, numbers_of
 from ragstone.report.worst_examples import Failing, example_item
 from ragstone.run.folder.remote_folder import named
+
+if TYPE_CHECKING:
+    from ragstone.analysis.calibration.checked_run import CorrectedMean
 
 VERDICTS: dict[Decision, tuple[str, str, Tone]] = {
     "pass": ("PASS", "holds", "good"),
@@ -90,8 +94,17 @@ def gate_page(run: Reported, result: GateResult, examples: Failing) -> Page:
         said=f"{word}: {lines[0]}",
         sections=(
             section(Banner(word, tone, tuple(filter(None, lines)))),
-            section(Facts((about, Note("numbers", _whose(result)), *_to_label(run, result)))),
-            section(_table(result, examples), Paragraphs(_same(result))),
+            section(
+                Facts(
+                    (
+                        about,
+                        Note("numbers", _whose(result)),
+                        *_by_labels(result),
+                        *_to_label(run, result),
+                    )
+                )
+            ),
+            section(_table(result, examples), Paragraphs((*_undecidable(result), *_same(result)))),
             small_print(_small_print(result)),
         ),
         notes=result.notes,
@@ -117,6 +130,19 @@ def _whose(result: GateResult) -> str:
         by = f"corrected by {counted(sum(labels.values()), 'label')} of people"
         parts.append(f"{judges}, {short_name(metric)} {by}")
     return "; ".join(parts)
+
+
+def _corrected(result: GateResult, one: Decided) -> "CorrectedMean | None":
+    """The mean that labels correct, of a requirement that is decided on the judge's."""
+    if one.metric in result.corrected or one.counted != "examples":
+        return None
+    return result.checked.corrected(one.metric, one.group)
+
+
+def _by_labels(result: GateResult) -> Iterator[Note]:
+    """How to decide on the corrected values that stand beside the judge's."""
+    if any(_corrected(result, one) for one in result.requirements):
+        yield Note("corrected", f"{argument('people', 'FILE')} decides on the corrected values")
 
 
 def _to_label(run: Reported, result: GateResult) -> Iterator[Note]:
@@ -182,6 +208,8 @@ def _most_needed(result: GateResult) -> str:
     """How many examples would decide every open requirement."""
     open_ones = [one for one in result.requirements if one.decision == "cannot_tell"]
     needed = [(one.n_needed, one.counted) for one in open_ones if one.n_needed is not None]
+    if any(_asks_for_more(one.n_needed_reason) for one in open_ones):
+        return "To decide it, more examples have to be judged."
     if not needed:
         return "No number of examples can be said to decide it."
     most, of = max(needed)
@@ -212,12 +240,45 @@ def _table(result: GateResult, examples: Failing) -> Table:
     ]
     heads = {column.head for column in columns}
     rows: dict[bool, list[Row]] = {False: [], True: []}
+    alike = _without_number(result)
     for place, one in enumerate(ones):
         worst = (example_item(one, reasons=one.reasons) for one in examples.get(place, ()))
-        row = Row(tuple(_cells(one, heads)), tuple(_below(one)), words(one.reason), tuple(worst))
+        mean = corrected(_corrected(result, one))
+        alone = len(alike.get((one.counted, one.n_needed_reason), ())) < 2
+        below = (*filter(None, [mean]), *_below(one, alone=alone))
+        row = Row(tuple(_cells(one, heads)), below, words(one.reason), tuple(worst))
         rows[one.same].append(row)
     groups = (Group(tuple(rows[False])),) if rows[False] else ()
     return Table(tuple(columns), groups, "Worst examples", tuple(rows[True]))
+
+
+Undecidable = Mapping[tuple[str, str | None], Sequence[Decided]]
+"""The open requirements by what is counted and why no number of that decides them."""
+
+
+def _without_number(result: GateResult) -> Undecidable:
+    found: defaultdict[tuple[str, str | None], list[Decided]] = defaultdict(list)
+    for one in result.requirements:
+        why = one.n_needed_reason
+        if one.decision == "cannot_tell" and one.value is not None and not _asks_for_more(why):
+            found[one.counted, one.n_needed_reason].append(one)
+    return found
+
+
+def _asks_for_more(why: str | None) -> bool:
+    """Whether more labels would decide it than examples are judged."""
+    return why is not None and Reason.read(why).code == JUDGE_MORE
+
+
+def _undecidable(result: GateResult) -> Iterator[str]:
+    """What no number decides, in a line for each reason that several requirements have."""
+    for (of, why), ones in _without_number(result).items():
+        if why and len(ones) > 1:
+            names = [f"{short_name(one.metric)} ({one.group['system']})" for one in ones]
+            yield (
+                f"No number of {of} can be said to decide {counted(len(ones), 'row')}, for "
+                f"{words(why)}: {', '.join(names)}"
+            )
 
 
 def _same(result: GateResult) -> tuple[str, ...]:
@@ -261,15 +322,16 @@ def _about_the_bar(one: Decided) -> Scale:
     return Scale(one.bar - reach, one.bar + reach, (Mark(one.bar, "bar"),))
 
 
-def _below(one: Decided) -> Iterator[str]:
+def _below(one: Decided, *, alone: bool) -> Iterator[str]:
     """Remarks on a requirement that the numbers alone do not tell."""
     if one.decision == "pass":
         return
     explained = one.n_needed is not None or bool(one.notes)
     if one.decision == "missing" or (one.decision == "cannot_tell" and not explained):
         yield words(one.reason)
-    if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason is not None:
-        yield f"no number of {one.counted} can be said to decide it: {words(one.n_needed_reason)}"
+    if one.decision == "cannot_tell" and one.value is not None and one.n_needed_reason and alone:
+        no = f"no number of {one.counted} can be said to decide it: "
+        yield f"{'' if _asks_for_more(one.n_needed_reason) else no}{words(one.n_needed_reason)}"
     yield from map(words, one.notes)
 
 
@@ -322,6 +384,9 @@ def _tails(result: GateResult) -> Iterator[Note]:
 def _record(result: GateResult, examples: Failing) -> dict[str, Any]:
     """The record of the result, with the worst examples and their reasons."""
     record = result.to_dict()
+    for one, decided in zip(record["requirements"], result.requirements, strict=True):
+        if mean := _corrected(result, decided):
+            one["corrected"] = asdict(mean)
     for place, one in enumerate(record["requirements"]):
         one["worst"] = [
             {**asdict(example), "reasons": list(example.reasons)}

@@ -70,6 +70,14 @@ def _all_judged_too_few(facts: Facts) -> str:
     return f"all {count(facts)} judged rows give ±{facts['half_width']}{often}: judge more"
 
 
+def _few_clusters_checked(facts: Facts) -> str:
+    """More are asked for only where the run has as many."""
+    what = "questions" if "questions" in facts else "clusters"
+    few = "questions" in facts and int(facts["questions"]) < 20
+    more = f"the run has {count(facts, 'questions')}" if few else f"more {what} are needed"
+    return f"{counted(facts, 'label')} from fewer than 20 {what}; {more}"
+
+
 def _otherwise(facts: Facts) -> str:
     what, by = facts["what"], ""
     if what.endswith(" by"):
@@ -125,7 +133,8 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     ),
     "fewer_than_two": lambda facts: f"fewer than two {facts['noun']}s have a value of both",
     "judge_more": lambda facts: (
-        f"{int(facts['labels']):,} labels, of {int(facts['judged']):,} judged examples: judge more"
+        f"to decide it takes {int(facts['labels']):,} labelled examples, and only "
+        f"{int(facts['judged']):,} are judged: judge more"
     ),
     "beyond": lambda facts: f"shown to lie {facts['side']} the bar",
     "beyond_alone": lambda facts: f"{facts['side']} the bar taken alone, {ALONE}",
@@ -178,9 +187,7 @@ ANALYSIS_SENTENCES: Mapping[str, Sentence] = {
     "few_labels_checked": lambda facts: (
         f"{counted(facts, 'label')}; about {count(facts, 'enough')} are needed"
     ),
-    "few_clusters_checked": lambda facts: (
-        f"{counted(facts, 'label')} from fewer than 20 clusters; more clusters are needed"
-    ),
+    "few_clusters_checked": _few_clusters_checked,
     "labels_do_not_correct": lambda facts: (
         f"{counted(facts, 'label')}, from which no mean can be corrected: "
         f"{facts['why'].replace('_', ' ')}"
