@@ -236,7 +236,8 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
         (reason("few_clusters", least=3, most=3, enough=10, cluster="doc"), "3 values of doc"),
         (reason("few_clusters", least=3, most=3, enough=10, cluster="session"), "3 sessions are"),
         (reason("few_clusters", least=1, most=1, enough=10, cluster="question_id"), "1 question "),
-        (reason("judge_more", labels=1200, judged=1000), "takes 1,200 labelled examples, and only 1,000 are judged"),
+        (reason("judge_more", labels=1200, judged=1000),
+         "takes 1,200 labelled examples, and only 1,000 are judged"),
     ],
 )  # fmt: skip
 def test_facts_stand_in_the_words(text: str, part: str) -> None:
