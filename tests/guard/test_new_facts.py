@@ -156,6 +156,8 @@ def test_a_number_is_new_that_stands_nowhere_by_its_value(answer: str, numbers: 
         ("It opened on 12 March 2019.", "It opened on 2019-03-12.", 0),
         ("It opened on 12 March 2019.", "It opened on 14.03.2019.", 1),
         ("It opened on 12.03.2019.", "It opened on 12 March 2018.", 2),
+        ("Abrió el 3 de mayo de 2014.", "Abrió el 3 de junio de 2014.", 1),
+        ("Abrió en mayo de 2014.", "Abrió el mayo de 2014.", 0),
     ],
 )
 def test_a_number_is_known_however_its_value_is_written(

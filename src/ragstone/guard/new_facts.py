@@ -13,6 +13,7 @@ from itertools import islice, pairwise, takewhile
 from math import floor, log10
 
 from ragstone.judges.local.claims_and_evidence import Passages, without_citations
+from ragstone.judges.local.dates import dates
 from ragstone.judges.local.figure_words import named
 from ragstone.judges.local.figures import figures, is_number, rounded
 from ragstone.judges.local.languages import language_of
@@ -232,7 +233,8 @@ def _spaces(matched: re.Match[str]) -> str:
 
 
 def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
-    """The numbers of a claim that no source has, in these digits or by value.
+    """The numbers of a claim that no source has, in these digits or by value, else its dates whose
+    day a source has in another month.
 
     Passed over are words below eleven, 1, and the ``00`` that says how exact a time is.
     """
@@ -242,6 +244,12 @@ def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
         for start, end in new:
             if not any(figure.start < end and start < figure.end for figure in known):
                 yield start, end
+        return
+    for date in dates(claim):
+        if any(source.passages.has_date_in_another_month(date) for source in sources) and not any(
+            source.passages.has_date(date) for source in sources
+        ):
+            yield date.start, date.end
 
 
 def new_numbers_of_headings(text: str, sources: Sequence[KnownText]) -> Iterator[Place]:

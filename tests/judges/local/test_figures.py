@@ -166,10 +166,37 @@ def is_right(context: str, claim: str, same: bool) -> bool:
         ("The bridge opened on 03/04/2019.", "The bridge opened on 5 March 2019."),
         ("Die Brücke wurde am 12.03.2019 eröffnet.", "Die Brücke wurde am 12. Mai 2019 eröffnet."),
         ("大桥于2019年3月12日通车。", "大桥于2019年5月12日通车。"),
+        (
+            "El spa lo abrió Inés el 3 de mayo de 2014.",
+            "El spa lo abrió Inés el 3 de junio de 2014.",
+        ),
+        ("El spa abrió el 3 de mayo con poca gente.", "El spa abrió el 3 de junio con poca gente."),
+        ("Il museo aprì nel maggio 2014.", "Il museo aprì nel giugno 2014."),
+        ("Le musée a ouvert le 1er mai à Lyon.", "Le musée a ouvert le 1er août à Lyon."),
+        ("Das Bad wurde am 3. Mai eröffnet.", "Das Bad wurde am 3. März eröffnet."),
+        ("O museu abriu em 3 de maio de 2014.", "O museu abriu em 3 de junho de 2014."),
+        ("Het museum opende op 3 mei 2014.", "Het museum opende op 3 juni 2014."),
+        ("Музей открыли в мае 2014 года.", "Музей открыли в июне 2014 года."),
+        ("Muzeum otwarto 3 maja 2014 roku.", "Muzeum otwarto 3 czerwca 2014 roku."),
+        ("It opened on May 3. It closed on June 5.", "It opened on May 5."),
     ],
 )
 def test_another_date_is_not_supported_in_whatever_order(context: str, claim: str) -> None:
     assert support(claim, Passages([context])).probability < SUPPORTED
+
+
+@pytest.mark.parametrize(
+    ("context", "claim"),
+    [
+        ("Es dauert vom 3. bis 5. Mai 2014. Am 3. Juni endet es.", "Es begann am 3. Mai 2014."),
+        ("From May to June 2014 it rained.", "In May 2014 it rained."),
+        ("The museum opened on 3 June. All 3 may enter.", "All 3 may enter."),
+        ("It opened on May 3-5, 2014, and on June 3.", "It opened on May 3."),
+        ("El 3 de mayo de 2014 abrió el spa.", "El spa abrió en mayo de 2014."),
+    ],
+)
+def test_a_date_may_be_written_less_exactly(context: str, claim: str) -> None:
+    assert support(claim, Passages([context])).verdict == "supported"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from operator import and_
 
 from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
-from .figure_words import FullDate, full_dates
+from .dates import CalendarDate, dates
 from .figures import FIGURES_VERSION, Figure, Style, by_value, figures, style_of, those_like
 from .held_words import Held, numbers_of
 from .response_type import says_unable, told_from
@@ -201,7 +201,7 @@ class Passages:
         self._bits: dict[str, int] = {}
         self._style: Style | None = None
         self._figures: dict[str, list[Figure]] | None = None
-        self._dates: list[FullDate] | None = None
+        self._dates: list[CalendarDate] | None = None
         for position, text in enumerate(texts):
             for _ in self.reading(position, text):
                 pass
@@ -239,28 +239,46 @@ class Passages:
             self._style = style_of(" ".join(islice(self.quotes, READ_FOR_STYLE)))
         return figures(self.quotes[sentence], self._style)
 
-    def written_like(self, figure: Figure | FullDate) -> str | None:
+    def written_like(self, figure: Figure | CalendarDate) -> str | None:
         """How the sentences write a figure or a date first; None if none has it."""
-        if isinstance(figure, FullDate):
-            if self._dates is None:
-                self._dates = list(chain.from_iterable(map(full_dates, self.quotes)))
-            return next((date.text for date in self._dates if figure.agrees(date)), None)
+        if isinstance(figure, CalendarDate):
+            return next((date.text for date in self._all_dates() if figure.is_same(date)), None)
         if self._figures is None:
             own = map(self.figures_of, range(len(self.quotes)))
             self._figures = by_value(chain.from_iterable(own))
         return next((like.text for like in those_like(figure, self._figures)), None)
 
-    def known(self, text: str) -> Iterator[Figure | FullDate]:
-        """The figures and full dates of a text that the sentences have by value.
+    def has_date(self, date: CalendarDate) -> bool:
+        """Whether the sentences have a date, more or less exactly."""
+        return any(map(date.agrees, self._all_dates())) or (
+            not date.has_day and self.together(date.text) != 0
+        )
+
+    def has_date_in_another_month(self, date: CalendarDate) -> bool:
+        """Whether the sentences have it with the month alone otherwise."""
+        return any(map(date.has_another_month, self._all_dates())) and not self.has_date(date)
+
+    def _all_dates(self) -> list[CalendarDate]:
+        if self._dates is None:
+            self._dates = list(chain.from_iterable(map(dates, self.quotes)))
+        return self._dates
+
+    def together(self, text: str) -> int:
+        """The sentences with all content words of a text, as bits; none if it has no such word."""
+        held = [self.sentences_with(stem) for stem in terms(text)]
+        return reduce(and_, held) if held else 0
+
+    def known(self, text: str) -> Iterator[Figure | CalendarDate]:
+        """The figures and dates of a text that the sentences have by value.
 
         The figures of a date that they do not have are not known by those of other dates.
         """
         unknown = []
-        for date in full_dates(text):
-            if self.written_like(date) is None:
-                unknown.append(date)
-            else:
+        for date in dates(text):
+            if self.written_like(date) is not None:
                 yield date
+            elif not self.has_date(date):
+                unknown.append(date)
         for figure in figures(text):
             if not _is_of(unknown, figure) and self.written_like(figure) is not None:
                 yield figure
@@ -374,30 +392,28 @@ def as_contexts_write(text: str, passages: Passages) -> tuple[str, tuple[str, ..
 
     Numerals of a list and digits in a name, such as `B12`, are none of the latter.
     """
-    for date in sorted(full_dates(text), key=lambda date: date.start, reverse=True):
+    for date in sorted(dates(text), key=lambda date: date.start, reverse=True):
         if like := passages.written_like(date):
             text = f"{text[: date.start]}{like}{text[date.end :]}"
-    dates = [date for date in full_dates(text) if passages.written_like(date) is None]
+    new_dates = [date for date in dates(text) if not passages.has_date(date)]
     written = text
-    unknown: list[str] = []
+    unknown = [date.text for date in new_dates if passages.has_date_in_another_month(date)]
     for figure in reversed(figures(text)):
-        held = [passages.sentences_with(stem) for stem in terms(figure.text)]
-        together = reduce(and_, held) if held else 0
         if any(
             figure.agrees(known)
-            for sentence in numbers_of(together, LOOKED_THROUGH)
+            for sentence in numbers_of(passages.together(figure.text), LOOKED_THROUGH)
             for known in passages.figures_of(sentence)
         ):
             continue
-        if not _is_of(dates, figure) and (like := passages.written_like(figure)):
+        if not _is_of(new_dates, figure) and (like := passages.written_like(figure)):
             written = f"{written[: figure.start]}{like}{written[figure.end :]}"
         elif figure.is_exact and not _no_amount(text, figure):
             unknown.append(figure.text)
     return written, tuple(reversed(unknown))
 
 
-def _is_of(dates: Iterable[FullDate], figure: Figure) -> bool:
-    return any(date.start <= figure.start < date.end for date in dates)
+def _is_of(written: Iterable[CalendarDate], figure: Figure) -> bool:
+    return any(date.start <= figure.start < date.end for date in written)
 
 
 def _no_amount(text: str, figure: Figure) -> bool:

@@ -6,11 +6,9 @@ up without accents and endings; where words are not parted by spaces, by what th
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import cache
-from itertools import chain
 
-from .text_terms import FIRST_PAIRED, MARKS, fold, remembered, without_accents
+from .text_terms import FIRST_PAIRED, MARKS, remembered, without_accents
 
 WITH_POINTS = frozenset({"en"})
 SMALL_WORDS = {
@@ -405,77 +403,3 @@ def _minute(half: str, hour: int) -> float:
     if half == "n":
         half = "p" if 6 <= hour < 12 else "a"
     return 60.0 * (hour % 12 + 12 * (half == "p") if half and hour <= 12 else hour % 24)
-
-
-@dataclass(frozen=True, slots=True)
-class FullDate:
-    """A date with year, month and day, ``text == original[start:end]``, in all its readings."""
-
-    text: str
-    start: int
-    end: int
-    readings: frozenset[tuple[int, int, int]]
-
-    def agrees(self, other: "FullDate") -> bool:
-        """Whether both have a reading in common."""
-        return not self.readings.isdisjoint(other.readings)
-
-
-def full_dates(text: str) -> list[FullDate]:
-    """The dates of a text with year, month and day."""
-    if not _YEAR.search(text):
-        return []
-    plain = plainly(text)
-    dates = []
-    for written in chain.from_iterable(form.finditer(plain) for form in _FORMS):
-        parts = written.groupdict()
-        year, day = int(parts["year"]), int(parts["day"])
-        month = _MONTHS.get(fold(parts["name"]), 0) if "name" in parts else int(parts["month"])
-        readings = {(year, month, day)}
-        if parts.get("mark") in ("/", "-"):
-            readings.add((year, day, month))
-        known = frozenset(date for date in readings if 1 <= date[1] <= 12 and 1 <= date[2] <= 31)
-        if known:
-            start, end = written.span()
-            dates.append(FullDate(text[start:end], start, end, known))
-    return dates
-
-
-_DAY, _MONTH, _NAMED = (
-    r"(?P<day>\d{1,2})",
-    r"(?P<month>\d{1,2})",
-    rf"(?P<name>(?:{_LETTER}){{2,12}})",
-)
-_ANY_YEAR = r"(?P<year>[12]\d{3})"
-_YEAR = re.compile(r"(?<!\d)\d{4}(?!\d)")
-_FORMS = [
-    re.compile(form)
-    for form in (
-        rf"(?<![\d./-]){_ANY_YEAR}(?P<middle>[./-]){_MONTH}(?P=middle){_DAY}(?![\d./-]*\d)",
-        rf"(?<!\d){_ANY_YEAR}{_SPACE}?[年년]{_SPACE}?{_MONTH}{_SPACE}?[月월]{_SPACE}?{_DAY}[日号號일]?(?!\d)",
-        rf"(?<![\d./-]){_DAY}(?P<mark>[./-]){_MONTH}(?P=mark){_ANY_YEAR}(?![\d./-]*\d)",
-        rf"(?<![\d.,]){_DAY}(?:st|nd|rd|th|er|[.ºª])? (?:of |de )?{_NAMED}\.?,? (?:of |del? )?"
-        rf"{_ANY_YEAR}(?!\d)",
-        rf"\b{_NAMED}\.? {_DAY}(?:st|nd|rd|th)?,? {_ANY_YEAR}(?!\d)",
-    )
-]
-_MONTHS = {
-    fold(name): number
-    for names in (
-        "january february march april may june july august september october november december",
-        "jan feb mar apr mai jun jul aug sep oct nov dec",
-        "januar februar märz april mai juni juli august september oktober november dezember",
-        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
-        "dicembre",
-        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
-        "januari februari maart april mei juni juli augustus september oktober november december",
-        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
-        "listopada grudnia",
-        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
-        "जनवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
-        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
-    )
-    for number, name in enumerate(names.split(), 1)
-}

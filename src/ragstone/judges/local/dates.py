@@ -1,0 +1,135 @@
+"""Dates: the days and months of a text, in whatever order or language their parts are written."""
+
+import re
+from dataclasses import dataclass
+from itertools import chain
+
+from .figure_words import NARROW, plainly
+from .text_terms import MARKS, fold
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarDate:
+    """A date with a month and a day or a year, ``text == original[start:end]``.
+
+    ``readings`` are the years, months and days that it may mean, 0 for a part that is not written.
+    """
+
+    text: str
+    start: int
+    end: int
+    readings: frozenset[tuple[int, int, int]]
+
+    @property
+    def has_day(self) -> bool:
+        """Whether the day is written."""
+        return all(day for _, _, day in self.readings)
+
+    def is_same(self, other: "CalendarDate") -> bool:
+        """Whether both have a reading in common."""
+        return not self.readings.isdisjoint(other.readings)
+
+    def agrees(self, other: "CalendarDate") -> bool:
+        """Whether the parts that both have are the same in some reading."""
+        return any(
+            all(mine == its or not (mine and its) for mine, its in zip(own, theirs, strict=True))
+            for own in self.readings
+            for theirs in other.readings
+        )
+
+    def has_another_month(self, other: "CalendarDate") -> bool:
+        """Whether the other has its day, or its year if no day is written, in another month."""
+        at = 2 if self.has_day else 0
+        return any(
+            own[at] == theirs[at] and own[1] != theirs[1]
+            for own in self.readings
+            for theirs in other.readings
+        )
+
+
+def dates(text: str) -> list[CalendarDate]:
+    """The dates of a text, each once."""
+    if not any(map(str.isdecimal, text)):
+        return []
+    plain = plainly(text)
+    known: list[CalendarDate] = []
+    for written in chain.from_iterable(form.finditer(plain) for form in _FORMS):
+        start, end = written.span()
+        if any(start < date.end and date.start < end for date in known):
+            continue
+        readings = frozenset(
+            (year, month, day)
+            for year, month, day in _readings(written.groupdict())
+            if 1 <= month <= 12 and day <= 31
+        )
+        if readings:
+            known.append(CalendarDate(text[start:end], start, end, readings))
+    return known
+
+
+def _readings(parts: dict[str, str | None]) -> set[tuple[int, int, int]]:
+    year, day = int(parts.get("year") or 0), int(parts.get("day") or 0)
+    if name := parts.get("name"):
+        month = 0 if name in _VERBS and not year else _MONTHS.get(fold(name), 0)
+    else:
+        month = int(parts["month"] or 0)
+    days = {day, int(parts.get("first") or parts.get("last") or day)}
+    readings = {(year, month, day) for day in days}
+    return readings | {(year, day, month)} if parts.get("mark") in ("/", "-") else readings
+
+
+_SPACE = rf"[ {NARROW}\n]"
+_DAY, _MONTH = r"(?P<day>[0-3]?\d)", r"(?P<month>\d{1,2})"
+_NAMED = rf"(?P<name>(?:[^\W\d_][{MARKS}]*+){{2,12}})"
+_YEAR = r"(?P<year>[12]\d{3})"
+_OF = r"(?:of |del? |d')?"
+_TO = r"(?: ?[-–] ?| (?:to|and|bis|und|al?|au|et|e|y|i|и|en|do|по) )"
+_NTH = r"(?:st|nd|rd|th|er|[.ºª])?"
+_FORMS = [
+    re.compile(form)
+    for form in (
+        rf"(?<![\d./-]){_YEAR}(?P<middle>[./-]){_MONTH}(?P=middle){_DAY}(?![\d./-]*\d)",
+        rf"(?<!\d){_YEAR}{_SPACE}?[年년]{_SPACE}?{_MONTH}{_SPACE}?[月월]{_SPACE}?{_DAY}[日号號일]?(?!\d)",
+        rf"(?<![\d./-]){_DAY}(?P<mark>[./-]){_MONTH}(?P=mark){_YEAR}(?![\d./-]*\d)",
+        rf"(?<![\d.,])(?:(?P<first>[0-3]?\d){_NTH}{_TO})?{_DAY}{_NTH} {_OF}{_NAMED}"
+        rf"(?:\.?,? {_OF}{_YEAR}(?!\d))?",
+        rf"\b{_NAMED}\.? {_DAY}{_NTH}(?:{_TO}(?P<last>[0-3]?\d){_NTH})?(?:,? {_YEAR})?(?![\d:])",
+        rf"\b{_NAMED}\.? {_OF}{_YEAR}(?!\d)",
+    )
+]
+_VERBS = frozenset({"may", "march", "mar"})
+"""Words that are a month only with a capital or a year."""
+
+_MONTHS = {
+    fold(name): number
+    for names in (
+        "january february march april may june july august september october november december",
+        "jan feb mar apr mai jun jul aug sep oct nov dec",
+        "januar februar märz april mai juni juli august september oktober november dezember",
+        "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+        "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+        "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre "
+        "dicembre",
+        "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+        "gener febrer març abril maig juny juliol agost setembre octubre novembre desembre",
+        "januari februari maart april mei juni juli augustus september oktober november december",
+        "januari februari mars april maj juni juli augusti september oktober november december",
+        "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie "
+        "decembrie",
+        "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października "
+        "listopada grudnia",
+        "styczniu lutym marcu kwietniu maju czerwcu lipcu sierpniu wrześniu październiku "
+        "listopadzie grudniu",
+        "ledna února března dubna května června července srpna září října listopadu prosince",
+        "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+        "январе феврале марте апреле мае июне июле августе сентябре октябре ноябре декабре",
+        "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+        "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου "
+        "οκτωβρίου νοεμβρίου δεκεμβρίου",
+        "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+        "januari februari maret april mei juni juli agustus september oktober november desember",
+        "जनवरी फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर अक्टूबर नवंबर दिसंबर",
+        "يناير فبراير مارس أبريل مايو يونيو يوليو أغسطس سبتمبر أكتوبر نوفمبر ديسمبر",
+    )
+    for number, name in enumerate(names.split(), 1)
+}
