@@ -25,8 +25,15 @@ class CalendarDate:
         """Whether the day is written."""
         return all(day for _, _, day in self.readings)
 
+    @property
+    def is_range(self) -> bool:
+        """Whether it has two days of a month."""
+        return len(self.readings) > len({month for _, month, _ in self.readings})
+
     def is_same(self, other: "CalendarDate") -> bool:
-        """Whether both have a reading in common."""
+        """Whether both have a reading in common; of a range, both days."""
+        if self.is_range or other.is_range:
+            return self.readings == other.readings
         return not self.readings.isdisjoint(other.readings)
 
     def agrees(self, other: "CalendarDate") -> bool:
@@ -38,9 +45,9 @@ class CalendarDate:
         )
 
     def has_another_month(self, other: "CalendarDate") -> bool:
-        """Whether the other has its day, or its year if no day is written, in another month."""
+        """Whether the other has its day, or its year if neither has a day, in another month."""
         at = 2 if self.has_day else 0
-        return any(
+        return self.has_day == other.has_day and any(
             own[at] == theirs[at] and own[1] != theirs[1]
             for own in self.readings
             for theirs in other.readings
