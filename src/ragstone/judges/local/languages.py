@@ -8,7 +8,7 @@ import re
 import tomllib
 import unicodedata
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
@@ -28,6 +28,7 @@ class Language:
     name: str
     script: str = LATIN
     words: str = ""
+    letters: str = ""
     cannot: str = NOTHING
     matter: str = NOTHING
     source: str = NOTHING
@@ -78,23 +79,34 @@ class Language:
 def language_of(text: str) -> str | None:
     """The name of the language of a text, such as ``Thai``; None if too little tells.
 
+    ``another language`` if it is none that is known, or may be several.
+
     Small words that names have too tell nothing of names alone, such as `Charles de Gaulle`.
     """
     text = text[:LOOKED_AT]
     languages = languages_of(text)
     lower = [word for word in _WORDS.findall(text) if word.islower()]
-    if not languages:
-        return UNNAMED if len(lower) >= ENOUGH else None
-    if languages[0].script != LATIN:
-        return languages[0].name
     telling = [word for word in lower if word not in IN_NAMES]
-    telling = telling if len(telling) < SENTENCE else lower
-    known = set(chain.from_iterable(_small_words().get(word, ()) for word in telling))
-    return next((language.name for language in languages if language.name in known), None)
+    if languages and languages[0].script == LATIN:
+        known = set(_signs(telling if len(telling) < SENTENCE else lower))
+        languages = tuple(language for language in languages if language.name in known)
+    names = [language.name for language in languages]
+    if len(names) == 1 or names == DANISH:
+        return names[0]
+    if len(lower) >= ENOUGH or (len(telling) >= SENTENCE and not all(map(str.isascii, lower))):
+        return UNNAMED
+    return names[0] if languages and languages[0].script != LATIN else None
+
+
+def _signs(words: Sequence[str]) -> Iterator[str]:
+    """For each small word and each letter that tells languages, their names."""
+    yield from chain.from_iterable(filter(None, map(_small_words().get, words)))
+    letters = {letter for word in words if not word.isascii() and word.islower() for letter in word}
+    yield from chain.from_iterable(filter(None, map(_telling_letters().get, letters)))
 
 
 def languages_of(text: str) -> tuple[Language, ...]:
-    """By script, else by small words: all that have as many of them.
+    """By script, else by small words and telling letters: all that have as many of them.
 
     If too few are known, none of those in Latin letters, and all of those of another script.
     Words with a capital do not count, for names keep those of other languages.
@@ -104,7 +116,7 @@ def languages_of(text: str) -> tuple[Language, ...]:
     if len(languages) == 1:
         return languages
     words = _WORDS.findall(text)
-    counts = Counter(chain.from_iterable(filter(None, map(_small_words().get, words))))
+    counts = Counter(_signs(words))
     most = max(counts[one.name] for one in languages)
     if most < max(1, SMALL * len(words)):
         return () if script == LATIN else languages
@@ -124,6 +136,9 @@ def abstentions_known(name: str) -> str:
 
 
 UNNAMED = "another language"
+DANISH = ["Danish", "Norwegian"]
+"""Those that have the same small words."""
+
 LOOKED_AT, ENOUGH, SENTENCE = 400, 8, 3
 """Characters of a text by which its language is told, words of an unknown one, and those from
 which on it is more than a name."""
@@ -182,10 +197,20 @@ def all_languages() -> Mapping[str, tuple[Language, ...]]:
 
 
 @cache
-def _small_words() -> Mapping[str, tuple[str, ...]]:
+def _small_words() -> Mapping[str, Sequence[str]]:
     """The languages that have each small word."""
-    names: dict[str, tuple[str, ...]] = {}
+    return _names_by_sign(lambda language: language.words.split())
+
+
+@cache
+def _telling_letters() -> Mapping[str, Sequence[str]]:
+    """The languages that have each letter which few have."""
+    return _names_by_sign(lambda language: language.letters)
+
+
+def _names_by_sign(signs: Callable[[Language], Iterable[str]]) -> Mapping[str, Sequence[str]]:
+    names: dict[str, list[str]] = {}
     for language in chain.from_iterable(all_languages().values()):
-        for word in language.words.split():
-            names[word] = (*names.get(word, ()), language.name)
+        for sign in signs(language):
+            names.setdefault(sign, []).append(language.name)
     return names
