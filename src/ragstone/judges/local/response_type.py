@@ -116,6 +116,8 @@ SUBSTANCE, HEDGED = 3, 2
 """Words that tell something, and behind a hedge."""
 
 LONGEST_QUESTION = 700
+SHORT = 60
+"""Characters of a text that may hold no small word of its language."""
 
 _WORD = re.compile(r"[^\W_ʼ]")
 ARABIC_VOWELS = "\u064b\u064c\u064d\u064e\u064f\u0650\u0651\u0652\u0640"
@@ -157,6 +159,13 @@ _AFTER_FACT = (
     r"(?= (?:about|on|regarding|for|of|in|to|that|as|whether|from|available|provided|is|was|has"
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"
 )
+_TO_OTHERS = (
+    r"(?: [^.?!]{0,60})? (?:was|were|is|are|has been|had been) (?:\w+ )?(?:given|shown|sent|released"
+    r"|passed|shared|leaked|lost|displayed|printed|handed|offered|revealed|stored|exchanged)"
+    r" (?:to|on|at|by|with|between|during)(?! (?:me|us|it|this|that|how|what|who|when|where|why|the"
+    rf" (?:question|topic|subject|matter))\b)(?! (?:\w+ ){{0,3}}{_SOURCE}\b)"
+)
+"""What others were not told is a fact."""
 _ABOUT = r"(?: \w+){0,2} (?:about|on|regarding|concerning|of (?:this|that|it)|related|relevant)\b"
 _NOTHING = r"\b(?:nothing(?! to)|no(?:t (?:a|one))? (?:word|thing)|(?:not|isn't|wasn't) anything)"
 _THESE = r"(?:the|this|these|those|any|my|your|our)(?: \w+){0,2}"
@@ -188,7 +197,7 @@ _INABILITY = re.compile(
         r"^(?:that|this|it)(?: is|'s)(?: not|n't) (?:mentioned|stated|specified|given|covered"
         r"|addressed|discussed|answered|indicated|explained)(?=[.,;!]|\Z)",
         r"(?:\b(?:no|not enough|not sufficient|insufficient|not any)|n't (?:any|enough))"
-        rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}",
+        rf"(?: [\w-]+){{0,2}} {_FACT}\b{_AFTER_FACT}(?!{_TO_OTHERS})",
         rf"(?:\bnot|n't){_ADVERB} (?:mentioned|specified|stated|provided|given|included|disclosed"
         r"|indicated|discussed|addressed|covered|described|found|available|present|listed)"
         r"(?: anywhere)? (?:in|by|within|from|here|on)"
@@ -268,7 +277,8 @@ def _first_inability(text: str) -> re.Match[str] | None:
     english = _SIGN.search(text) and (_INABILITY.search(text) or _HEDGE.search(text))
     if english:
         return english
-    matches = (language.unable(text) for language in languages_of(text))
+    languages = languages_of(text) or (all_languages()[LATIN] if len(text) < SHORT else ())
+    matches = (language.unable(text) for language in languages)
     return next(filter(None, matches), None)
 
 
