@@ -162,6 +162,11 @@ def is_right(context: str, claim: str, same: bool) -> bool:
     ("context", "claim"),
     [
         ("The bridge opened on 12 March 2019.", "The bridge opened on 14.03.2019."),
+        ("Take 5 mg of the syrup.", "Take 5 mcg of the syrup."),
+        ("The pump runs at 3 bar.", "The pump runs at 3 mbar."),
+        ("橋の長さは30メートルです。", "橋の長さは30センチです。"),
+        ("다리의 길이는 30 미터이다.", "다리의 길이는 30 센티미터이다."),
+        ("今天气温是5度。", "今天气温是零下5度。"),
         ("The bridge opened on 25/12/2019.", "The bridge opened on December 24, 2019."),
         ("The bridge opened on 03/04/2019.", "The bridge opened on 5 March 2019."),
         ("Die Brücke wurde am 12.03.2019 eröffnet.", "Die Brücke wurde am 12. Mai 2019 eröffnet."),
@@ -181,7 +186,9 @@ def is_right(context: str, claim: str, same: bool) -> bool:
         ("It opened on May 3. It closed on June 5.", "It opened on May 5."),
     ],
 )
-def test_another_date_is_not_supported_in_whatever_order(context: str, claim: str) -> None:
+def test_another_date_or_unit_is_not_supported_however_it_is_written(
+    context: str, claim: str
+) -> None:
     assert support(claim, Passages([context])).probability < SUPPORTED
 
 

@@ -164,7 +164,7 @@ scale 1e6 M million millione millón millones milioni milione milhão milhões m
 scale 1e6 miljoner miljon milion milionów mn mln mio миллион млн مليون ملايين میلیون 百万 백만
 scale 1e6 ล้าน
 scale 1e7 crore करोड़
-scale 1e9 bn billion milliard milliarde miliardo miliardi mrd mld mds миллиард млрд مليار
+scale 1e9 bn md billion milliard milliarde miliardo miliardi mrd mld mds миллиард млрд مليار
 scale 1e9 میلیارد 十亿
 scale 1e12 tn trillion billionen billones 兆 조
 scale 1e4 万 萬 만 หมื่น
@@ -173,9 +173,9 @@ share .01 % percent pct prozent procent porcentaje percento percentuale проц
 share .01 फीसदी パーセント 퍼센트 درصد
 share .001 ‰ promille permille promille
 length 1 m metre meter metro metri mètre метр м मीटर متر مترا أمتار メートル 米 미터 เมตร
-length 1e3 км كم 公里 千米
-length .01 см سم 厘米
-length .001 мм 毫米
+length 1e3 км كم 公里 千米 킬로미터 กิโลเมตร
+length .01 см سم 厘米 センチ 센티미터 센티 เซนติเมตร
+length .001 мм 毫米 ミリ 밀리미터 มิลลิเมตร
 length 1609.344 mile mi meile mille миля 英里 マイル
 length .3048 ft foot feet
 length .0254 inch zoll
@@ -184,7 +184,9 @@ mass 1 g gram gramme gramm gramo grammo grama грамм г ग्राम گر
 mass 1e3 kilo
 mass 1e6 t tonne ton tonelada tonnellata тонна тонн टन طن تن トン 吨 톤
 mass 453.59237 lb lbs
-mass 1e3 кг كغ کیلوگرم 公斤 千克
+mass 1e3 кг كغ کیلوگرم 公斤 千克 킬로그램 กิโลกรัม
+mass .001 мг 毫克 밀리그램 มิลลิกรัม
+mass 1e-6 mcg мкг 微克
 mass 28.349523125 oz ounce unze
 time 1 s sec second sekunde seconde segundo secondo секунд सेकंड ثانية ثانیه 秒 초
 time 60 min minute minuto minut минут мин मिनट دقيقة دقائق دقیقه 分 分钟 분
@@ -213,6 +215,8 @@ energy 4.184 cal calorie kalorie
 frequency 1 Hz hertz
 voltage 1 V volt
 pressure 1 Pa pascal
+pressure 1e5 bar бар
+pressure 100 mbar
 dollar 1 dollar dólar dollaro dollari доллар डॉलर دولار دلار ドル 美元 달러
 euro 1 euro евро यूरो يورو یورو ユーロ 欧元 유로
 pound 1 pound pfund livre libra

@@ -535,7 +535,7 @@ _STARTS_IN_CHINESE = re.compile(f"{HAN_TIME}|{HAN_NUMBER}|{_start('')}")
 
 
 _BEFORE = re.compile(
-    rf"(?:(?P<word>\b(?i:minus|negative|moins|menos|meno|минус)|マイナス){_SPACE}?)?"
+    rf"(?:(?P<word>\b(?i:minus|negative|moins|menos|meno|минус)|マイナス|零下|氷点下|영하){_SPACE}?)?"
     r"(?P<minus>(?<![^\s(])[-–](?!\s))?"
     r"(?P<money>[A-Z]{0,3}[$€£¥₹₽₩₺₪]|\b[A-Z]{3}|\bRs\.?|\bFr\.|\bkr\.?)?"
     rf"{_SPACE}?(?P<bracket>\()?\Z"

@@ -160,8 +160,8 @@ _AFTER_FACT = (
     r"|can|given|concerning|here)\b|[.,;!]|\Z)"
 )
 _TO_OTHERS = (
-    r"(?: [^.?!]{0,60})? (?:was|were|is|are|has been|had been) (?:\w+ )?(?:given|shown|sent|released"
-    r"|passed|shared|leaked|lost|displayed|printed|handed|offered|revealed|stored|exchanged)"
+    r"(?: [^.?!]{0,60})? (?:was|were|is|are|has been|had been) (?:\w+ )?(?:given|shown|sent"
+    r"|released|passed|shared|leaked|lost|displayed|printed|handed|offered|revealed|stored|exchanged)"
     r" (?:to|on|at|by|with|between|during)(?! (?:me|us|it|this|that|how|what|who|when|where|why|the"
     rf" (?:question|topic|subject|matter))\b)(?! (?:\w+ ){{0,3}}{_SOURCE}\b)"
 )
