@@ -53,6 +53,8 @@ def new(answer: str, check: str) -> list[str]:
         ("- It was paid by Sofia: it is long.", ["Sofia"]),
         ("It was paid: by Sofia and Emma.", ["Sofia", "Emma"]),
         ("It is `Foo Bar` there.", []),
+        ("| Price | $45 |", []),
+        ("It is called «Sofia» there.", ["Sofia"]),
         ("Paid For Years By Emma And Sofia", []),
         ("Paid For Years By Emma And Sofia.", ["Years", "Emma", "Sofia"]),
         ("It opens on Monday in May with Dr. Trust.", []),

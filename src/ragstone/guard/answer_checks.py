@@ -13,6 +13,7 @@ from ragstone.judges.local.claim_support import SupportVerdict
 from ragstone.judges.local.claims_and_evidence import LocatedClaim
 from ragstone.judges.local.text_terms import terms
 
+from .addresses import Place
 from .assessment import (
     CONTRADICTED_SENTENCE,
     DANGLING_CITATION,
@@ -33,7 +34,7 @@ from .assessment import (
     JudgedClaim,
 )
 from .guard_input import LONGEST_SENTENCE, MOST_BRACKETS, Answered, asks_for_a_list, is_share
-from .new_facts import LONGEST, Place, new_names, new_numbers, new_numbers_of_headings
+from .new_facts import LONGEST, new_names, new_numbers, new_numbers_of_headings
 
 _ORDERED = (
     r"(?i:step|schritt|étape|paso|passo|stap|fase|phase) \d{1,2}\b"
