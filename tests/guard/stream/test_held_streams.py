@@ -47,9 +47,9 @@ ANSWERS = {
     "a row": "| adults | 4 pounds |\n|---|---|⟦\n| Zanzibar. No | 9 camels |⟧\n| adults | 4 |",
     "the last row": "A ticket:\n\n| adults | 4 pounds |\n|:--|--:|⟦\n| Zanzibar | 9 camels⟧",
     "headings of a table": (
-        "| visitors | fare |\n|---|---|\n| adults | 4 pounds |⟦\n| Zanzibar | camels |⟧\n"
+        "| visitors | fare |\n|---|---|\n| adults | 4 pounds |⟦\n| of Zanzibar | camels |⟧\n"
     ),
-    "no headings": "⟦| Zanzibar | camels |⟧\n| adults | 4 pounds |\n",
+    "no headings": "⟦| of Zanzibar | camels |⟧\n| adults | 4 pounds |\n",
     "code": (
         "It opens the bridge:"
         "⟦\n```sh\npip install bridge\n\ncamel --at Zanzibar. 9\n```⟧\nDr. Smith paid."
