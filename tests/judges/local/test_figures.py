@@ -186,9 +186,7 @@ def is_right(context: str, claim: str, same: bool) -> bool:
         ("It opened on May 3. It closed on June 5.", "It opened on May 5."),
     ],
 )
-def test_another_date_or_unit_is_not_supported(
-    context: str, claim: str
-) -> None:
+def test_another_date_or_unit_is_not_supported(context: str, claim: str) -> None:
     assert support(claim, Passages([context])).probability < SUPPORTED
 
 
