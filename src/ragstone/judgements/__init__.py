@@ -36,7 +36,7 @@ from .views import (
 from .response import RESPONSE_TYPES, Response
 from .claims import Claim, Statement
 from .relevance import Relevance
-from .citations import Citation
+from .counts import Citation
 from .counts import Lexical
 from .counts import Ngrams
 from .entities import Entities, EntitiesByModel, Entity
@@ -48,7 +48,7 @@ from .grounding import Grounding
 from .quality import Quality
 from .probes import Probe, Probes
 from .rating import Critique, Rating, Ratings, Votes
-from .preference import Preference, Preferences
+from .rating import Preference, Preferences
 from .counts import AnswerSentence
 from .similarity import BERTSCORES, COSINES, MEASURES, Similarity
 # isort: on

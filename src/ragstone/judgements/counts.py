@@ -66,3 +66,27 @@ class AnswerSentence(Kind):
 
     index = Column(pl.UInt32, "position in the answer, from 0", role="unit", phrase="")
     text = Column(pl.String, "the sentence", role="words")
+
+
+class Citation(Kind):
+    """One row per citation marker of the answer.
+
+    A marker such as ``[2]`` names the context of that rank, ``[doc-7]`` the one of that id. A
+    marker that no context answers to is fabricated.
+    """
+
+    name = "citations"
+    asks = (Ask(requires=("answer",), by=("counting",), beside=("contexts",), says="cites"),)
+    made = True
+    repeats = True
+
+    sentence = Column(
+        pl.UInt32, "the answer's sentence it stands in, from 0", role="unit", phrase=""
+    )
+    marker = Column(pl.String, "as written", role="unit", phrase="{}")
+    context = Column(
+        pl.String,
+        "id of the context it names; null where there is none",
+        phrase={None: "no retrieved context"},
+        tones={None: "bad"},
+    )
