@@ -251,7 +251,7 @@ def new_numbers(claim: str, sources: Sequence[KnownText]) -> Iterator[Place]:
 
 
 def new_numbers_of_headings(text: str, sources: Sequence[KnownText]) -> Iterator[Place]:
-    """The same of the headings of a text, but for the numerals that open them."""
+    """The new numbers in the headings of a text, without the numerals that open them."""
     for head in _HEADING.finditer(_CODE.sub(_spaces, text)):
         for start, end in new_numbers(head["words"][:LONGEST_HEADING], sources):
             yield head.start("words") + start, head.start("words") + end

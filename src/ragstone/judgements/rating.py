@@ -1,5 +1,5 @@
-"""Rating, critique and preference: an answer scored on a stated criterion, asked for an aspect, or
-set against another answer to the same question.
+"""Rating, critique and preference: an answer scored on a stated criterion, checked for an aspect,
+or set against another answer to the same question.
 """
 
 from collections.abc import Collection

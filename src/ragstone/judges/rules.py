@@ -348,7 +348,7 @@ def with_open_labels(labels: Labels, derived: Labels | None = None) -> dict[str,
 
 
 def labels_over(labelled: pl.DataFrame, derived: pl.DataFrame) -> pl.DataFrame:
-    """The derived rows, in place of which people's labels stand where there are any."""
+    """The derived rows, replaced by people's labels where there are any."""
     by_rule = {row["row"]: row for row in derived.to_dicts()}
     people = [people_labels(row) for row in labelled.to_dicts()]
     whole = [with_open_labels(row, by_rule.get(row["row"])) for row in people]

@@ -65,7 +65,7 @@ class CheckedMetric:
 
     @property
     def few(self) -> bool:
-        """Whether people labelled it, and too little to correct it."""
+        """Whether people labelled it, but the labels do not correct its mean well enough."""
         return self.lacks is not None and Reason.read(self.lacks).code in NOT_ENOUGH
 
     def to_dict(self) -> dict[str, Any]:
@@ -120,9 +120,9 @@ class CheckedRun:
         return replace(self, metrics=chosen, people=people)
 
     def resting_on(self, metrics: Collection[str]) -> "CheckedRun":
-        """The same for some of the metrics, and for what is made of nothing but their judgements.
+        """The same for some of the metrics, and for all that are made of their judgements alone.
 
-        Labels of the one check the others' judges as well.
+        Labels of either check the same judges.
         """
         asks = frozenset[str]().union(*(one.asks for one in self.on(metrics).metrics.values()))
         also = (name for name, one in self.metrics.items() if one.asks and one.asks <= asks)

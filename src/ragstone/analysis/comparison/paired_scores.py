@@ -177,7 +177,7 @@ def compare_pairs(
 def same_pairs(
     about: About, pairs: Pairs, scale: ValueRange, asked: ComparisonSettings
 ) -> Comparison:
-    """The comparison of pairs with identical inputs and values, because nothing was sampled."""
+    """The comparison of pairs with identical inputs and values: nothing is left to test."""
     nothing: dict[str, Any] = dict.fromkeys(
         ("low", "high", "method", "equivalence_low", "equivalence_high", "p", "test", "win_rate",
          "effect_size")

@@ -149,7 +149,7 @@ class GateResult(Displayable):
     Attributes:
         run: The run that was checked.
         checked: What people's labels show about the judges of the metrics it is decided on.
-        corrected: Those of which enough labels correct the numbers of every system.
+        corrected: The metrics that enough labels correct, for every system.
         without_corrections: The decision on the numbers as the judges left them; None where people
             corrected nothing, or where nothing of it was read.
     """

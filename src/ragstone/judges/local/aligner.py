@@ -179,7 +179,7 @@ class Aligner:
     def align(self, asked: Sequence[AlignmentInput]) -> list[list[Alignment | None]]:
         """For each example the alignment of each proposition; None if nothing can be matched.
 
-        Nothing can in other scripts than Latin, of which the encoder knows single letters at most.
+        Texts in scripts other than Latin are never matched: the encoder cannot read them.
 
         Raises:
             ModelFailure: The encoder failed.

@@ -255,7 +255,7 @@ class Passages:
         )
 
     def has_date_in_another_month(self, date: CalendarDate) -> bool:
-        """Whether the sentences have it with the month alone otherwise."""
+        """Whether the sentences have the same date but for its month."""
         return any(map(date.has_another_month, self._all_dates())) and not self.has_date(date)
 
     def _all_dates(self) -> list[CalendarDate]:
@@ -271,7 +271,7 @@ class Passages:
     def known(self, text: str) -> Iterator[Figure | CalendarDate]:
         """The figures and dates of a text that the sentences have by value.
 
-        The figures of a date that they do not have are not known by those of other dates.
+        If they lack a date, its day and year do not count as known because other dates have them.
         """
         unknown = []
         for date in dates(text):

@@ -45,28 +45,28 @@ class Language:
 
     @cached_property
     def inability(self) -> re.Pattern[str]:
-        """Says it alone."""
+        """The words that say by themselves that something is not known."""
         return self._pattern(f"{self.cannot}|{self.matter}…(?:{self.silent})")
 
     @cached_property
     def origin(self) -> re.Pattern[str]:
-        """Names a source."""
+        """The words that name a source."""
         return self._pattern(self.source)
 
     @cached_property
     def silence(self) -> re.Pattern[str]:
-        """Says it of a source."""
+        """The words that say that a source is silent."""
         return self._pattern(self.silent)
 
     @cached_property
     def turn(self) -> re.Pattern[str]:
-        """Turns from that to what is told."""
+        """The words that turn from there to what is known."""
         end = r"(?!\w)" if self.words else ""
         return self._pattern(rf"(?i:(?:(?:{self.but}){end}[\s,，、،]*)+)")
 
     @cached_property
     def opening(self) -> re.Pattern[str]:
-        """Opens a sentence that tells nothing."""
+        """The words that open a sentence without content."""
         return self._pattern(self.polite)
 
     def _pattern(self, either: str) -> re.Pattern[str]:
