@@ -427,7 +427,7 @@ def test_judgements_of_the_same_inputs_that_differ_are_decided_by_their_numbers(
     one = only(compare(run_of(tmp_path / "run", two(a, b), answers=texts, contexts=texts)))
     assert one.verdict == verdict
     assert (one.low is None) is (verdict == "same" or one.n_pairs < 2)
-    otherwise = f"{differing} of {one.n_pairs} were judged otherwise, so the numbers decide"
+    otherwise = f"{differing} of {one.n_pairs} pairs have different scores, so these are compared"
     assert (otherwise in said(one)) is bool(differing)
 
 

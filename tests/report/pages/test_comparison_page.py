@@ -210,7 +210,7 @@ def test_the_same_inputs_judged_otherwise_are_still_told() -> None:
     noise = compared(verdict="cannot_tell", wins=1, ties=38, losses=1,
                      reasons=("same_inputs?differing=2&pairs=40",))  # fmt: skip
     page = comparison_page(found(noise))
-    assert "2 of 40 were judged otherwise" in small_print(page)
+    assert "2 of 40 pairs have different scores" in small_print(page)
     assert "Not tested" not in small_print(page)
 
 

@@ -198,12 +198,12 @@ def checked(*, people: bool = False, labels: int = 0, mean: bool = False) -> Che
          "8 of the 24 have at least one unsupported claim."),
         (checked(labels=80, mean=True), 8, "None of 24 answers looks bad to the local judge, "
          "checked against people on unsupported_claim.",
-         "8 of the 24 have at least one unsupported claim; 80 labels by people put that share "
-         "among 17 of them at 29 % (10 to 60 %)."),
+         "8 of the 24 have at least one unsupported claim; 80 labels by people put their share "
+         "among the 17 judged for it at 29 % (10 to 60 %)."),
         (checked(labels=30, mean=True), 0, "None of 24 answers looks bad to the local judge, not "
          "checked against people: 30 labels; about 60 are needed.",
-         "0 of the 24 have at least one unsupported claim; 30 labels by people put that share "
-         "among 17 of them at 29 % (10 to 60 %)."),
+         "0 of the 24 have at least one unsupported claim; 30 labels by people put their share "
+         "among the 17 judged for it at 29 % (10 to 60 %)."),
     ],
 )  # fmt: skip
 def test_who_judged_is_named_with_what_labels_checked_and_corrected(
@@ -274,8 +274,8 @@ def test_questions_that_only_one_answered_are_counted() -> None:
         f"by c, 2 not answered by b and 1 not answered by a{so}"
     ) in told[4]
     assert told[5].endswith(
-        " 1 of 8 questions was answered by a alone and 5 by another system alone; each system left "
-        f"at most 6 unanswered{so}"
+        " 1 of 8 questions was answered by a alone and 5 by one of the others alone; each system "
+        f"left at most 6 unanswered{so}"
     )
     assert told[6].endswith(f" Each system left at most 2 of 8 questions unanswered{so}")
     assert "answered" not in summary_sentences(TWO)[1]

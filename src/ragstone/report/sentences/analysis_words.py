@@ -20,8 +20,8 @@ def _same_inputs(facts: Facts) -> str:
     if not differing:
         return "the same inputs on every pair, judged alike: there is nothing to test"
     return (
-        f"the same inputs on every pair, of which {differing:,} of {pairs:,} were judged "
-        "otherwise, so the numbers decide"
+        f"the same inputs on every pair, but {differing:,} of {pairs:,} pairs have different "
+        "scores, so these are compared"
     )
 
 

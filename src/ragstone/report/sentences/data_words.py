@@ -194,7 +194,9 @@ EVIDENCE_SENTENCES: Mapping[str, Sentence] = {
     "nothing_retrieved": plain("nothing was retrieved"),
     "empty_text": plain("an empty text resembles nothing"),
     "follows_from": lambda facts: f"follows from {facts['ask']}",
-    "labels_left_open": plain("what the person left open follows from the other judgements"),
+    "labels_left_open": plain(
+        "what the person left open follows from their other labels or from a rule"
+    ),
     "follows_from_whole": plain("follows from a person's label of the whole answer"),
 }
 

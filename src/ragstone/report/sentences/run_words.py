@@ -48,7 +48,7 @@ BECAUSE: Mapping[str, str] = {
     "nothing_retrieved": "nothing was retrieved",
     "not_retrieved": "less than half of the reference is in the contexts",
     "retrieved_too_low": "the first context is not relevant",
-    "no_answer": "it gives no answer, though the reference does",
+    "no_answer": "the answer says it does not know, though the reference does",
     "not_used": "no supported claim rests on a relevant context",
     "contradicted": "a claim contradicts a context",
     "unsupported": "the claims are probably not supported",
@@ -112,8 +112,8 @@ def _corrected_share(mean: "CorrectedMean", judged: int) -> str:
     inside = f"{mean.low * 100:.0f} to {percent(mean.high, 0)}"
     labels = number_format.counted(mean.n_labels, "label")
     puts = "puts" if mean.n_labels == 1 else "put"
-    among = f" among {mean.n_judged:,} of them" if mean.n_judged < judged else ""
-    return f"{labels} by people {puts} that share{among} at {percent(mean.value, 0)} ({inside})"
+    among = f" among the {mean.n_judged:,} judged for it" if mean.n_judged < judged else ""
+    return f"{labels} by people {puts} their share{among} at {percent(mean.value, 0)} ({inside})"
 
 
 MOST_COUNTED = 3
@@ -205,7 +205,7 @@ def _of_many(summary: "Summary") -> Iterator[str]:
     (name, most), *others = sorted(summary.alone.items(), key=lambda item: -item[1])
     said = f"{most:,}{of} {'was' if most == 1 else 'were'} answered by {_named([name])} alone"
     more = sum(n for _, n in others)
-    yield f"{said} and {more:,} by another system alone" if more else said
+    yield f"{said} and {more:,} by one of the others alone" if more else said
     yield f"each system left at most {left:,} unanswered"
 
 
