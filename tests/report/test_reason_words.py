@@ -209,7 +209,7 @@ def test_a_code_of_a_decision_has_words_without_facts(code: str) -> None:
         (reason("no_cell_filled", columns="a\nb"), "no cell of a or b is filled."),
         (reason("same_inputs", pairs=0, differing=0), "no pair has both values"),
         (reason("same_inputs", pairs=9, differing=0), "nothing to test"),
-        (reason("same_inputs", pairs=2000, differing=1000), "1,000 of 2,000 pairs have different scores"),
+        (reason("same_inputs", pairs=2000, differing=1000), "1,000 of 2,000 pairs have"),
         (reason("no_pair_has_both", undefined=3, missing=1200), "(3 undefined, 1,200 missing)"),
         (reason("missing_could_turn_it", missing=1, possible=9, how="low:open"),
          "1 of 9 scores are missing and could turn it: at the low end"),
