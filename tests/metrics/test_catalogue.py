@@ -9,12 +9,32 @@ from ragstone.metrics import (
     QUICK_SUITE,
     SUITES,
     Composite,
+    Range,
     alias_note,
     metric_types,
     parse_metric,
 )
 from ragstone.report.reason_words import explain
 from ragstone.testing import score_frame
+
+SETTINGS = {
+    'semantic_similarity(scale="clamped")': Range(0, 1),
+    'semantic_similarity(scale="shifted")': Range(0, 1),
+    'embedding_answer_relevance(scale="clamped")': Range(0, 1),
+    'answer_relevance(scale="shifted", n=5)': Range(0, 1),
+    "answer_relevance(n=5)": Range(-1, 1),
+    "answer_correctness(threshold=0.5)": Range(0, 1, rate=True),
+    "answer_outcome(classes=3)": Range(0, 1, rate=True),
+    "stepped_faithfulness(steps=(0.3, 0.5))": Range(0, 0.5),
+    "stepped_faithfulness(no_claims=1.0, steps=(0.3, 0.5))": Range(0, 1),
+}
+"""The ranges of metrics whose settings change it."""
+
+
+@pytest.mark.parametrize("form", SETTINGS)
+def test_a_setting_that_changes_the_scale_changes_the_range(form: str) -> None:
+    assert parse_metric(form).range == SETTINGS[form]
+
 
 RANGES = {"share": (0, 1, False), "rate": (0, 1, True), "cosine": (-1, 1, False)}
 """Low end, high end, and whether there is nothing between."""

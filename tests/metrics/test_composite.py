@@ -3,8 +3,17 @@
 import pytest
 
 from ragstone.judgements import Ratings, References
-from ragstone.metrics import Missing, Range, Score, Undefined, parse_metric
-from ragstone.metrics.composite import component_metrics
+from ragstone.metrics import (
+    SUITES,
+    Composite,
+    Missing,
+    Range,
+    Score,
+    Undefined,
+    parse_metric,
+    suite_named,
+)
+from ragstone.metrics.composite import RagasHarmonic, component_metrics
 from ragstone.testing import Rows, rows, score_frame, score_one
 
 A, B = 'rating(criterion=\\"a\\")', 'rating(criterion=\\"b\\")'
@@ -75,6 +84,28 @@ def test_the_range_of_a_composite_follows_from_its_components() -> None:
     mixed = parse_metric('composite(weights="faithfulness:1 semantic_similarity:3")')
     assert mixed.range == Range(-0.75, 1, "+")
     assert parse_metric('composite(weights="faithfulness hallucination")').range.better == "0"
+
+    below = parse_metric('composite(weights="semantic_similarity faithfulness", kind="harmonic")')
+    assert below.range == parse_metric("ragas_harmonic").range == Range(0, 1, "+")
+
+
+@pytest.mark.parametrize("suite", SUITES)
+def test_a_suite_hands_its_settings_to_the_parts_of_its_composites(suite: str) -> None:
+    for setting in SUITES[suite].settings:
+        value: object = tuple(0.25 for _ in setting.sets) if setting.each else 7
+        made = SUITES[suite].with_settings({setting.name: value}).metrics()
+        plain = {str(metric) for metric in SUITES[suite].metrics()} - set(map(str, made))
+        for metric in made:
+            if isinstance(metric, Composite):
+                assert not plain & set(map(str, metric.components().values()))
+
+
+def test_a_harmonic_score_is_made_of_as_many_questions_as_its_suite_asks() -> None:
+    harmonic = suite_named("ragas(n=5)").metrics()[-1]
+    assert isinstance(harmonic, RagasHarmonic)
+    assert harmonic.terms == (
+        ("faithfulness", 1), ("answer_relevance(n=5)", 1), ("context_precision", 1),
+    )  # fmt: skip
 
 
 def test_without_any_part_there_is_no_composite() -> None:

@@ -1,6 +1,8 @@
 """Correctness against one reference, several, and none."""
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import polars as pl
@@ -10,6 +12,7 @@ from ragstone.core.errors import InputError
 from ragstone.data import Example
 from ragstone.judgements import Answers, ClaimsAgainstReferences, References, Statements
 from ragstone.metrics import Missing, Score, Undefined, parse_metric, score
+from ragstone.metrics.correctness import LETTERS, factual_accuracy, letter
 from ragstone.testing import Given, Rows, rows, score_frame, score_one
 
 Scored = Callable[..., dict[str, list[Score]]]
@@ -72,6 +75,10 @@ def test_a_threshold_turns_correctness_into_yes_or_no() -> None:
     half = claims(["matches", "extra"]), statements(["full", "missing"])
     assert scored("answer_correctness(factual=1, threshold=0.5)", *half) == 1
     assert scored("answer_correctness(factual=1, threshold=0.51)", *half) == 0
+    # F1 of 1 and 1/2 is 2/3, of which .9 is .6, in floats a little less.
+    third = claims(["matches"]), statements(["full", "missing"])
+    similar = rows(References, reference=[0], similarity=[0.0])
+    assert scored("answer_correctness(factual=0.9, threshold=0.6)", *third, similar) == 1
 
 
 @pytest.mark.parametrize(
@@ -92,6 +99,29 @@ def test_extra_facts_cost_nothing_and_wrong_ones_a_lot(
     line = score_frame(parse_metric("factual_accuracy"), [given]).row(0, named=True)
     assert line["value"] == pytest.approx(expected)
     assert line["label"] == letter
+
+
+def exact_letter(value: Fraction) -> str:
+    return next((name for name, least in zip("ABCD", (8, 6, 4, 2), strict=True)
+                 if value >= Fraction(least, 10)), "E")  # fmt: skip
+
+
+def test_a_value_that_is_exactly_a_bound_has_its_letter() -> None:
+    frame, expected = [], []
+    for matching, wrong, extra in product(range(4), range(4), range(4)):
+        for full, partial, missing in product(range(4), range(3), range(4)):
+            n, statements_in_all = matching + wrong + extra, full + partial + missing
+            if not n or not statements_in_all:
+                continue
+            correctness = Fraction(matching, matching + wrong) if matching + wrong else Fraction(0)
+            completeness = Fraction(2 * full + partial, 2 * statements_in_all)
+            consistency = 1 - Fraction(wrong, n)
+            exact = correctness / 2 + completeness * 3 / 10 + consistency / 5
+            expected.append(exact_letter(exact))
+            frame.append((float(correctness), float(completeness), float(consistency)))
+    columns = pl.DataFrame(frame, schema=["x", "y", "z"], orient="row")
+    value = factual_accuracy(pl.col("x"), pl.col("y"), pl.col("z"))
+    assert columns.select(letter(value, LETTERS)).to_series().to_list() == expected
 
 
 def test_other_letters_are_a_parameter() -> None:

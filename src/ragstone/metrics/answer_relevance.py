@@ -10,12 +10,12 @@ from ragstone.judgements import Answers, Probes, Topic, View
 from ragstone.judgements.probes import MOST_PROBES, PROBES
 
 from .answer_rates import AnswerRate
-from .embedding import Scale, scaled
-from .metric import Metric, Range, Undefined, share
+from .embedding import ScaledCosine, scaled
+from .metric import Range, Undefined, share
 
 
 @dataclass(frozen=True)
-class AnswerRelevance(Metric):
+class AnswerRelevance(ScaledCosine):
     """How similar the question is to questions generated from the answer.
 
         answer_relevance = mean cosine(question, generated question) · (0 if noncommittal)
@@ -30,14 +30,13 @@ class AnswerRelevance(Metric):
     name: ClassVar[str] = "answer_relevance"
     family: ClassVar[str] = "answer"
     over: ClassVar[type[View]] = Probes
-    range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = 0.0
     undefined: ClassVar[str] = "too_few_questions"
 
-    scale: Scale = "cosine"
     n: int = PROBES
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 <= self.n <= MOST_PROBES:
             raise InputError(f"{self.name}: n must be 1 to {MOST_PROBES}, not {self.n!r}.")
 

@@ -1,9 +1,9 @@
 """Composite: a single number from several metrics, with its weights in its name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import polars as pl
 
@@ -68,6 +68,15 @@ class Composite(Metric):
             raise InputError(f"{self.name}: a composite cannot be a component.")
         return found
 
+    def with_components(self, forms: Mapping[str, str]) -> Self:
+        """The same composite where components have other settings.
+
+        Args:
+            forms: Their text forms with the new settings, by those without them.
+        """
+        weights = " ".join(f"{forms.get(name, name)}:{weight}" for name, weight in self.terms)
+        return replace(self, weights=weights) if forms.keys() & dict(self.terms).keys() else self
+
     @property
     def topics(self) -> frozenset[Topic]:
         """The topics that its components need judged."""
@@ -83,6 +92,8 @@ class Composite(Metric):
         if self.kind == "harmonic" or self.missing == "renormalise":
             low = min(one.low for one, _ in ranges)
             high = max(one.high for one, _ in ranges)
+        if self.kind == "harmonic":
+            low = max(low, 0)
         better = {one.better for one, _ in ranges}
         return Range(low, high, better.pop() if len(better) == 1 else "0")
 

@@ -22,10 +22,11 @@ from ragstone.judgements import (
 )
 
 from .answer_rates import Abstained, abstained, check_abstained
-from .metric import Metric, Part, Undefined, share
+from .metric import Metric, Part, Range, Undefined, reaches, share
 from .rubrics import score_of
 
 OUTCOMES = {"correct": 1.0, "partial": 0.5, "wrong": 0.0, "dont_know": 0.0}
+YES_OR_NO = Range(0, 1, rate=True)
 LETTERS = (0.8, 0.6, 0.4, 0.2)
 """The lowest values of A, B, C and D; lower values are E."""
 
@@ -81,6 +82,8 @@ class AnswerCorrectness(AgainstReferences):
             raise InputError(f"answer_correctness: factual must be 0 to 1, not {self.factual!r}.")
         if self.beta <= 0:
             raise InputError(f"answer_correctness: beta must be above 0, not {self.beta!r}.")
+        if self.threshold is not None:
+            object.__setattr__(self, "range", YES_OR_NO)
 
     def parts(self) -> dict[str, Part]:
         """Matching claims, covered statements, and the number of all claims and statements."""
@@ -109,7 +112,7 @@ class AnswerCorrectness(AgainstReferences):
         if self.factual < 1:
             value = value + (1 - self.factual) * pl.col("similarity").clip(0, 1)
         if self.threshold is not None:
-            value = (value >= self.threshold).cast(pl.Float64)
+            value = reaches(value, self.threshold).cast(pl.Float64)
         return pl.when(pl.col("claims") + pl.col("statements") > 0).then(value)
 
 
@@ -209,6 +212,8 @@ class AnswerOutcome(AgainstReferences):
         if self.classes not in (3, 4):
             raise InputError(f"{self.name}: classes must be 3 or 4, not {self.classes!r}.")
         check_abstained(self.name, self.by)
+        if self.classes == 3:
+            object.__setattr__(self, "range", YES_OR_NO)
 
     def parts(self) -> dict[str, Part]:
         """The kind of reply, and how much of the reference it covers or contradicts."""
@@ -253,7 +258,7 @@ def letter(value: pl.Expr, least: Sequence[float]) -> pl.Expr:
     """A, B, C or D from the least value of each, else E; null stays null."""
     worse: pl.Expr = pl.lit("E")
     for bound, name in zip(reversed(least), "DCBA", strict=True):
-        worse = pl.when(value >= bound).then(pl.lit(name)).otherwise(worse)
+        worse = pl.when(reaches(value, bound)).then(pl.lit(name)).otherwise(worse)
     return pl.when(value.is_not_null()).then(worse)
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from ragstone.judgements import Answers, AnswerSentences, Contexts, View
 
-from .metric import Metric, Range, Undefined
+from .metric import Metric, Range, Undefined, reaches
 
 Scale = Literal["cosine", "clamped", "shifted"]
 
@@ -29,6 +29,19 @@ def scaled(cosine: pl.Expr, scale: Scale) -> pl.Expr:
             return (cosine + 1) / 2
         case "cosine":
             return cosine
+
+
+@dataclass(frozen=True)
+class ScaledCosine(Metric):
+    """The base of the metrics whose cosine can be shown on another scale, from 0 to 1."""
+
+    range: ClassVar[Range] = Range(-1, 1)
+
+    scale: Scale = "cosine"
+
+    def __post_init__(self) -> None:
+        if self.scale != "cosine":
+            object.__setattr__(self, "range", Range(0, 1))
 
 
 THRESHOLDS_OF = "all-MiniLM-L6-v2"
@@ -70,7 +83,7 @@ class EmbeddingContextSufficiency(Metric):
 
     def rule(self) -> pl.Expr:
         """Over the contexts."""
-        return (_of_question(windows=self.windows) >= self.threshold).mean()
+        return reaches(_of_question(windows=self.windows), self.threshold).mean()
 
 
 @dataclass(frozen=True)
@@ -93,7 +106,7 @@ class ReferenceSimilarityMax(Metric):
 
 
 @dataclass(frozen=True)
-class EmbeddingAnswerRelevance(Metric):
+class EmbeddingAnswerRelevance(ScaledCosine):
     """Cosine of the question and the answer; 0 for an empty answer.
 
     Measures whether both are on the same topic, not whether the question is answered: repeating
@@ -104,10 +117,7 @@ class EmbeddingAnswerRelevance(Metric):
     name: ClassVar[str] = "embedding_answer_relevance"
     family: ClassVar[str] = "answer"
     over: ClassVar[type[View]] = Answers
-    range: ClassVar[Range] = Range(-1, 1)
     empty: ClassVar[float | Undefined] = Undefined("no_answer")
-
-    scale: Scale = "cosine"
 
     def rule(self) -> pl.Expr:
         """The value for the single answer."""
@@ -138,7 +148,7 @@ class EmbeddingHallucination(Metric):
         """The share of the sentences."""
         sentences = AnswerSentences
         best = sentences.similarity_windows if self.windows else sentences.similarity
-        return (best < self.threshold).mean()
+        return reaches(best, self.threshold).not_().mean()
 
 
 def _of_question(*, windows: bool) -> pl.Expr:

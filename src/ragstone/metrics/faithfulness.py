@@ -1,6 +1,6 @@
 """Faithfulness: how far the answer is based on the contexts, and wrong claims taken from them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import polars as pl
@@ -8,7 +8,7 @@ import polars as pl
 from ragstone.core.errors import InputError
 from ragstone.judgements import Claims, ClaimsAgainstReferences, Sentences, View
 
-from .metric import Metric, Range, Undefined
+from .metric import Metric, Range, Undefined, reaches
 
 
 @dataclass(frozen=True)
@@ -97,11 +97,13 @@ class SteppedFaithfulness(Faithfulness):
             raise InputError(
                 f"{self.name}: steps rise, above 0 and to at most 1, not {self.steps!r}."
             )
+        ends = (self.steps[-1], float(self.no_claims or 0))
+        object.__setattr__(self, "range", replace(self.range, high=max(ends)))
 
     def rule(self) -> pl.Expr:
         """The highest of the steps that the share is not below."""
         share = super().rule()
-        reached = [pl.when(share >= step).then(step) for step in self.steps]
+        reached = [pl.when(reaches(share, step)).then(step) for step in self.steps]
         return pl.max_horizontal(pl.when(share.is_not_null()).then(0.0), *reached)
 
 

@@ -218,6 +218,15 @@ def wanted_topics(metrics: Iterable[Metric]) -> tuple[Topic, ...]:
     return tuple(sorted(frozenset[Topic]().union(*(metric.topics for metric in metrics))))
 
 
+SLACK = 1e-9
+"""By how much rounding may move a value: .3 · (2/3) is a little less than .2."""
+
+
+def reaches(value: pl.Expr, least: float) -> pl.Expr:
+    """Whether a value is at least ``least``, whatever rounding did to it."""
+    return value >= least - SLACK
+
+
 def share(part: pl.Expr, whole: pl.Expr) -> pl.Expr:
     """``part / whole``; null, and so undefined, if the whole is zero."""
     return pl.when(whole > 0).then(part / whole)

@@ -20,7 +20,7 @@ from ragstone.judgements import (
 )
 
 from .composite import Composite, compose
-from .metric import Metric, Part, Range, Undefined
+from .metric import SLACK, Metric, Part, Range, Undefined
 from .metric_names import read_metric
 
 AS_WRITTEN = pl.QueryOptFlags.none()
@@ -180,9 +180,6 @@ def _first_line(error: Exception) -> str:
 SCORES = pl.Schema(
     {"value": pl.Float64, "label": pl.String, "status": pl.UInt8, "reason": pl.String}
 )
-
-SLACK = 1e-9
-"""How far a value may be outside of its range because of rounding."""
 
 NO_WORD = pl.Series([None], dtype=pl.String)
 GIVEN = pl.Series("status", [VALUE], dtype=pl.UInt8)

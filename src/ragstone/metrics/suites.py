@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 from ragstone.core.errors import InputError, UnknownName
 
+from .composite import Composite
 from .metric import Metric
 from .metric_names import parse_metric, split_form, with_parameters
 
@@ -116,6 +117,9 @@ class Suite:
                     f"The suite {self.name} has no parameter {name}. It takes: {takes}."
                 )
             renamed |= settings[name].applied(value)
+        for metric in map(parse_metric, self.names):
+            if isinstance(metric, Composite):
+                renamed[str(metric)] = str(metric.with_components(renamed))
         return replace(
             self,
             names=tuple(renamed.get(name, name) for name in self.names),

@@ -10,7 +10,7 @@ import polars as pl
 
 from ragstone.judgements import References, View
 
-from .embedding import Scale, scaled
+from .embedding import ScaledCosine, scaled
 from .metric import Metric, Range, Undefined
 
 
@@ -125,7 +125,7 @@ class Chrf(Overlap):
 
 
 @dataclass(frozen=True)
-class SemanticSimilarity(Overlap):
+class SemanticSimilarity(Overlap, ScaledCosine):
     """Cosine of the embeddings of answer and reference; 0 for an empty answer.
 
     ``scale`` gives the forms used in other reports: ``clamped`` is max(0, cosine); ``shifted`` is
@@ -133,10 +133,7 @@ class SemanticSimilarity(Overlap):
     """
 
     name: ClassVar[str] = "semantic_similarity"
-    range: ClassVar[Range] = Range(-1, 1)
     column: ClassVar[str] = "similarity"
-
-    scale: Scale = "cosine"
 
     def rule(self) -> pl.Expr:
         """The value for one reference."""
