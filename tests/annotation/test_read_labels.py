@@ -645,7 +645,15 @@ def test_the_id_of_a_record_is_text_or_a_whole_number(id: object) -> None:
     with pytest.raises(DataError) as caught:
         labels_of([{"id": id, "labels": {"tone": 3}}])
     (fault,) = caught.value.faults
-    assert (fault.field, fault.expected) == ("id", "text or a whole number")
+    assert fault.field == "id"
+
+
+@pytest.mark.parametrize("id", [7, 7.0, "7"])
+def test_whole_numbers_are_the_ids_of_label_files_too(tmp_path: Path, id: object) -> None:
+    rows = [{"id": id, "labels.tone": 3}]
+    pl.DataFrame(rows).write_parquet(tmp_path / "labels.parquet")
+    for table in (read_label_table(tmp_path / "labels.parquet"), labels_of(rows)):
+        assert table.used["example_id"].to_list() == ["7"]
 
 
 def test_labels_of_data_stand_in_a_cell_or_in_columns_of_their_own(tmp_path: Path) -> None:

@@ -9,10 +9,12 @@ from fractions import Fraction
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from ragstone.core.errors import DataError
@@ -414,6 +416,70 @@ def test_a_value_that_json_does_not_know_becomes_one_that_it_does(
     (example,) = read([{"answer": "a", "x": value}])
     assert example.facet("x") == (None if plain is None else str(plain))
     assert example.slices.get("x") == plain
+
+
+ONE, FEW = UUID("3f2b6a1e-8c4d-4e5f-9a7b-0c1d2e3f4a5b"), UUID(int=5)
+OF_UUIDS = [
+    {"id": id, "answer": "a", "contexts": ["c"], "context_ids": [id], "qrels": [id]}
+    for id in (ONE, FEW)
+]
+
+
+def arrow_of_uuids() -> pa.Table:
+    ids = pa.array([ONE.bytes, FEW.bytes], pa.uuid())
+    lists = pa.ListArray.from_arrays(pa.array([0, 1, 2]), ids)
+    answers, contexts = pa.array(["a", "a"]), pa.array([["c"], ["c"]])
+    return pa.table(
+        {"id": ids, "answer": answers, "contexts": contexts, "context_ids": lists, "qrels": lists}
+    )
+
+
+@pytest.mark.parametrize("door", ["records", "pandas", "polars", "arrow", "parquet", "objects"])
+def test_uuids_are_ids_at_every_door(door: str, tmp_path: Path) -> None:
+    pq.write_table(arrow_of_uuids(), tmp_path / "a.parquet")
+    pandas = pd.DataFrame(OF_UUIDS)
+    table = {
+        "records": OF_UUIDS,
+        "pandas": pandas,
+        "polars": pl.DataFrame(OF_UUIDS, schema=dict.fromkeys(OF_UUIDS[0], pl.Object)),
+        "arrow": arrow_of_uuids(),
+        "parquet": tmp_path / "a.parquet",
+        "objects": pandas.assign(contexts=[[{"id": id, "text": "c"}] for id in (ONE, FEW)],
+                                 qrels=[{id: 1} for id in (ONE, FEW)])[["id", "contexts", "qrels"]],
+    }[door]  # fmt: skip
+    for example, id in zip(read(table), (ONE, FEW), strict=True):
+        assert (example.id, example.contexts) == (str(id), (Context(str(id), "c", 1),))
+        assert example.reference_contexts == {str(id): 1}
+
+
+def test_a_column_of_pandas_may_have_ids_of_several_types_and_gaps() -> None:
+    table = pd.DataFrame(
+        {"id": [1, "b", 3.0], "answer": ["x", None, "z"], "reference": ["r", "s", float("nan")],
+         "day": [pd.NaT, pd.Timestamp("2026-11-20"), pd.NaT], "context_ids": [[1.0], [2], ["c"]]}
+    )  # fmt: skip
+    first, second, third = read(table)
+    assert [first.id, second.id, third.id] == ["1", "b", "3"]
+    assert [one.contexts[0].id for one in (first, second, third) if one.contexts] == ["1", "2", "c"]
+    assert (second.answer, third.reference, dict(first.slices)) == (None, (), {})
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json"])
+def test_an_id_graded_twice_in_an_object_of_json_is_a_fault(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a.{ending}"
+    text = '{"contexts": ["c"], "qrels": {"A": %s, "A": 0}}'
+    path.write_text("[%s]" % (text % 2) if ending == "json" else text % 2)
+    with pytest.raises(DataError, match="one grade for each id"):
+        list(read(path))
+    path.write_text("[%s]" % (text % 0) if ending == "json" else text % 0)
+    assert [one.reference_contexts for one in read(path)] == [{"A": 0}]
+
+
+def test_not_a_number_is_a_missing_cell_in_every_format(tmp_path: Path) -> None:
+    record = {"id": 1.0, "answer": float("nan"), "reference": "r"}
+    (tmp_path / "a.jsonl").write_text(json.dumps(record))
+    for door in ([record], pd.DataFrame([record]), tmp_path / "a.jsonl"):
+        (example,) = read(door)
+        assert (example.id, example.answer, example.reference) == ("1", None, ("r",))
 
 
 def test_examples_of_another_reading_are_read_again() -> None:

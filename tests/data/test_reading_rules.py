@@ -94,7 +94,17 @@ def test_ranks_are_one_to_n_each_once(ranks: list[Any], got: str) -> None:
     ("record", "field", "got"),
     [
         ({"answer": True}, "answer", "true (a truth value)"),
-        ({"answer": float("nan")}, "answer", "NaN"),
+        ({"answer": float("inf")}, "answer", "Infinity"),
+        (
+            {"contexts": ["a"], "qrels": [{"id": "A", "grade": 2}, {"id": "A", "grade": 0}]},
+            "reference_contexts[1]",
+            "the text 'A' graded 2 and 0",
+        ),
+        (
+            {"contexts": ["a"], "qrels": {1: 1, "1": -1}},
+            "reference_contexts[1]",
+            "the text '1' graded 1 and -1",
+        ),
         ({"answer": "a", "question": {}}, "question", "an object with no fields"),
         ({"contexts": 5}, "contexts", "5 (a number)"),
         ({"contexts": [5]}, "contexts[0]", "5 (a number)"),

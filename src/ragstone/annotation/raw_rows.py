@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import isfinite
 from typing import Any, NamedTuple
 
+from ragstone.data.example import id_text
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.json_text import Problem, shown
 from ragstone.judgements import KINDS
@@ -299,17 +300,15 @@ def _unit(parts: Mapping[str, Any], problems: list[Problem]) -> str | None:
 def _text(cell: object, field: str, problems: list[Problem]) -> str | None:
     if cell is None or isinstance(cell, str):
         return cell
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return str(cell)
+    if (text := id_text(cell)) is not None:
+        return text
     problems.append(Problem(field, "text or a whole number", shown(cell)))
     return None
 
 
 def system_named(cell: object) -> str | None:
     """The system whose answer a row is about; None if the row names none."""
-    if isinstance(cell, str) and cell:
-        return cell
-    return str(cell) if isinstance(cell, int) and not isinstance(cell, bool) else None
+    return id_text(cell)
 
 
 def _probability(cell: object, problems: list[Problem]) -> float | None:

@@ -25,7 +25,7 @@ import polars as pl
 from ragstone.core.errors import DataError, Fault
 from ragstone.core.remote_files import is_url, shown_url
 from ragstone.data import Example, read
-from ragstone.data.example import parse_cell, put_cell
+from ragstone.data.example import parse_cell, put_cell, read_id
 from ragstone.data.fields import NAMES, squash
 from ragstone.data.formats.json_documents import JsonDocument, JsonLines
 from ragstone.data.formats.table_files import CsvTable, Parquet
@@ -139,9 +139,7 @@ def _id(
     given = next((by_name[word] for name in names if (word := squash(name)) in by_name), None)
     if given is None:
         return str(line)
-    if isinstance(given, bool) or not isinstance(given, (str, int)) or given == "":
-        problems.append(Problem("id", "text or a whole number", shown(given)))
-    return str(given)
+    return read_id(given, "id", problems) or ""
 
 
 def system_in(record: Mapping[str, Any], labels: Labels) -> str | None:

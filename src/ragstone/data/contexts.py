@@ -7,7 +7,7 @@ from typing import Any
 
 from .example import TEXT_KEYS, Context, not_text, read_id
 from .fields import ABSENT, squash
-from .json_text import Problem, shown
+from .json_text import Problem, RepeatedNames, shown
 
 ID_KEYS = ("id", "context_id", "chunk_id", "node_id", "_id")
 DOCUMENT_KEYS = ("doc_id", "document_id", "source")
@@ -176,7 +176,7 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
     if isinstance(value, (str, int)) and not isinstance(value, bool):
         pairs = [(value, 1)]
     elif isinstance(value, dict):
-        pairs = list(value.items())
+        pairs = [*value.items(), *(value.others if isinstance(value, RepeatedNames) else ())]
     elif isinstance(value, list):
         pairs = [
             (one.get("id"), one.get("grade", 1)) if isinstance(one, dict) else (one, 1)
@@ -185,7 +185,7 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
     else:
         problems.append(Problem(field, "a list of ids or ids with their grades", shown(value)))
         return None
-    grades = {}
+    grades: dict[str, int] = {}
     for index, (given, grade) in enumerate(pairs):
         id = read_id(given, f"{field}[{index}]", problems)
         if given is None:
@@ -194,9 +194,10 @@ def read_grades(value: object, problems: list[Problem]) -> dict[str, int] | None
             grade = int(grade)
         if type(grade) is not int or abs(grade) > 1_000_000:
             problems.append(Problem(f"{field}[{index}]", "a whole number as grade", shown(grade)))
-        elif id is not None and grade >= 0:
-            grades[id] = grade
-    return grades
+        elif id is not None and grades.setdefault(id, grade) != grade:
+            got = f"{shown(id)} graded {grades[id]} and {grade}"
+            problems.append(Problem(f"{field}[{index}]", "one grade for each id", got))
+    return {id: grade for id, grade in grades.items() if grade >= 0}
 
 
 def _context_ids(value: object, problems: list[Problem]) -> list[str | None] | None:

@@ -70,7 +70,8 @@ class Example:
     @property
     def session(self) -> str | None:
         """The id of the conversation that it is a turn of; None if it is not known."""
-        return _as_text(self.slices.get(SESSION))
+        session = self.slices.get(SESSION)
+        return id_text(session) or _as_text(session)
 
     @property
     def characters(self) -> int:
@@ -165,14 +166,26 @@ EXACT = 2.0**53
 """From here on a float stands for several whole numbers."""
 
 
-def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
-    """An id as text, even if given as an integer; None if there is none."""
-    if value is None:
-        return None
-    if type(value) is str and value:
-        return value
+def id_text(value: object) -> str | None:
+    """An id as text; None for what is no id.
+
+    Whole numbers are ids, also those that a table made floats of because another row has none.
+
+    >>> id_text("d7"), id_text(7), id_text(7.0), id_text(7.5), id_text("")
+    ('d7', '7', '7', None, None)
+    """
+    if type(value) is float and value.is_integer() and abs(value) < EXACT:
+        value = int(value)
     if type(value) is int and value.bit_length() <= 128:
         return str(value)
+    return value if type(value) is str and value else None
+
+
+def read_id(value: object, field: str, problems: list[Problem]) -> str | None:
+    """An id as text; None if there is none."""
+    text = id_text(value)
+    if value is None or text is not None:
+        return text
     expected = "text or a whole number" if value != "" else "a name or nothing"
     problems.append(Problem(field, expected, "an empty text" if value == "" else shown(value)))
     return None

@@ -9,8 +9,8 @@ checks.
 import json
 import math
 import sys
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 SHOWN_CHARACTERS = 60
 
@@ -68,7 +68,25 @@ def ascii_safe(text: str) -> str:
 
 MAX_DEPTH = 200
 
-DECODER = json.JSONDecoder()
+
+class RepeatedNames(dict[str, Any]):
+    """An object in which a name occurs more than once, of which the last counts.
+
+    ``others`` are the values before it, with their names.
+    """
+
+    others: Sequence[tuple[str, Any]] = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        made = RepeatedNames(made)
+        made.others = [(name, value) for name, value in pairs if value is not made[name]]
+    return made
+
+
+DECODER = json.JSONDecoder(object_pairs_hook=_object)
 
 
 class BadJsonError(ValueError):

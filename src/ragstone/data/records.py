@@ -18,6 +18,7 @@ from .example import (
     Example,
     Turn,
     are_texts,
+    id_text,
     not_text,
     parse_cell,
     put_cell,
@@ -102,6 +103,8 @@ class RecordReader:
         if (nested := nested_layout(record)) is not None:
             self.layout = self.layout or nested.name
             record = nested.flat(record)
+        if any(type(value) is float and value != value for value in record.values()):
+            record = {name: value for name, value in record.items() if value == value}
         plan = self.plan_of(record)
         get = record.get
         self._count_unread(plan, record)
@@ -326,8 +329,6 @@ def _nothing_in(record: Mapping[str, Any]) -> Problem:
 def _system_beside(*places: Mapping[str, Any]) -> str:
     for place in places:
         value = place.get("system", place.get("method"))
-        if type(value) is str and value:
-            return value
-        if type(value) is int:
-            return str(value)
+        if (name := id_text(value)) is not None:
+            return name
     return DEFAULT_SYSTEM

@@ -8,6 +8,7 @@ interface and handed to Polars.
 import atexit
 import math
 import os
+import re
 import shutil
 import stat
 import sys
@@ -24,6 +25,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any, Protocol
+from uuid import UUID
 
 import polars as pl
 
@@ -219,13 +221,18 @@ class DataFrameSource:
                 yield number, row
 
 
-def table_of(source: object) -> DataFrameSource | None:
+def table_of(source: object) -> Source | None:
     """The table that the object is, if it is one."""
     if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
         return DataFrameSource(source, "the Polars table")
     if hasattr(source, "__arrow_c_stream__"):
         package = type(source).__module__.partition(".")[0]
-        return DataFrameSource(pl.DataFrame(_with_index(source)), f"the {package} table")
+        name, table = f"the {package} table", _with_index(source)
+        try:
+            return DataFrameSource(pl.DataFrame(table), name)
+        except (NotImplementedError, TypeError, ValueError):
+            # Arrow has no lists of UUIDs, and no columns of several types.
+            return Records(table.to_dict("records"), name)
     return None
 
 
@@ -254,8 +261,12 @@ def plain(value: object) -> Any:
     """The value as JSON could hold it: numbers of other libraries, dates, arrays, sets and all."""
     if value is None or type(value) in (str, int, float, bool):
         return value
+    if type(value).__name__ in MISSING:
+        return None
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {
+            str(key) if isinstance(key, UUID) else key: plain(part) for key, part in value.items()
+        }
     if isinstance(value, (list, tuple, Set)):
         return [plain(part) for part in value]
     if isinstance(value, pl.Series):
@@ -269,7 +280,7 @@ def plain(value: object) -> Any:
     if isinstance(value, Decimal):
         return float(value) if value.is_finite() else math.nan
     if isinstance(value, bytes):
-        return value.decode("utf-8", "backslashreplace")
+        return _decoded(value)
     if isinstance(value, str):
         return str(value)
     to_list = getattr(value, "tolist", None)
@@ -278,6 +289,18 @@ def plain(value: object) -> Any:
     if isinstance(value, (bool, int, float)):
         return int(value) if isinstance(value, int) else float(value)
     return str(value)
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+MISSING = ("NAType", "NaTType")
+"""How pandas calls the types of its missing values."""
+
+
+def _decoded(value: bytes) -> str:
+    """Text, or the UUID that sixteen other bytes are, as Arrow and Parquet keep one."""
+    text = value.decode("utf-8", "backslashreplace")
+    is_uuid = len(value) == 16 and (text.encode() != value or _CONTROL.search(text))
+    return str(UUID(bytes=value)) if is_uuid else text
 
 
 class ReadOnce:

@@ -11,6 +11,7 @@ from itertools import islice
 from math import isfinite
 from numbers import Real
 from typing import Any, TypeGuard
+from uuid import UUID
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
@@ -357,7 +358,7 @@ def _plain_context(one: object) -> Any:
         return str(one)
     if not isinstance(one, Mapping):
         return one
-    plain = dict(one)
+    plain = {name: str(it) if isinstance(it, UUID) else it for name, it in one.items()}
     if "score" in plain:
         score = plain["score"]
         known = isinstance(score, Real) and not isinstance(score, bool) and is_finite(score)

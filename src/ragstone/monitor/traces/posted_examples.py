@@ -13,7 +13,7 @@ from typing import Any
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
 from ragstone.data import Example, as_record
-from ragstone.data.example import SESSION
+from ragstone.data.example import SESSION, id_text
 from ragstone.data.json_text import BadJsonError, Problem, decode, shown, syntax_problem
 from ragstone.data.records import RecordReader
 
@@ -262,9 +262,8 @@ def _known(facts: Mapping[str, Any], problems: list[Problem]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in facts.items():
         if name in _TEXTS:
-            if isinstance(value, (str, int)) and not isinstance(value, bool):
-                text = str(value).strip()[:_LONGEST_NAME]
-                if text:
+            if value == "" or id_text(value) is not None:
+                if text := (id_text(value) or "").strip()[:_LONGEST_NAME]:
                     found[name] = _protocol_id(text) if name in ("trace", "span") else text
             else:
                 problems.append(Problem(name, "a text", shown(value)))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ragstone.core.errors import DataError, Fault, InputError
+from ragstone.data.example import id_text
 from ragstone.data.fields import squash
 
 from .trace_texts import opened, text_in
@@ -140,11 +141,8 @@ def _id(by_name: Mapping[str, Any], names: Iterable[str]) -> str | None:
 
 
 def _as_id(value: Any) -> str | None:
-    if isinstance(value, str) and value.strip():
-        return value[:1000]
-    if type(value) is int:
-        return str(value)
-    return None
+    text = id_text(value)
+    return text[:1000] if text and text.strip() else None
 
 
 def _number(value: Any) -> float | None:
@@ -246,9 +244,10 @@ def _passage(line: bytes) -> tuple[str, str] | None:
         return None
     if not isinstance(given, dict):
         return None
-    id = next((given[name] for name in ID_FIELDS if given.get(name) not in (None, "")), None)
+    ids = (id_text(given.get(name)) for name in ID_FIELDS)
+    id = next((id for id in ids if id is not None), None)
     text = next((given[name] for name in TEXT_FIELDS if isinstance(given.get(name), str)), None)
-    if text is None or not isinstance(id, (str, int)) or isinstance(id, bool):
+    if text is None or id is None:
         return None
     title = given.get("title")
-    return str(id), f"{title}\n{text}" if isinstance(title, str) and title else text
+    return id, f"{title}\n{text}" if isinstance(title, str) and title else text
