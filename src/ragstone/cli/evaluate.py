@@ -105,6 +105,7 @@ def evaluate(
         bool, typer.Option("--skip-bad", help="Skip invalid rows and write them to "
                            "rejected.jsonl in the run folder.")
     ] = False,
+    keep_thoughts: options.KeepThoughts = False,
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Evaluate only the first N rows.")
     ] = None,
@@ -178,6 +179,7 @@ def evaluate(
         columns=columns,
         qrels=qrels,
         skip_bad=skip_bad,
+        keep_thoughts=keep_thoughts,
         limit=limit,
         citations=citations or MARKERS,
         embedder=embedder,

@@ -59,6 +59,7 @@ def named_guard(
     judge: str | None = None,
     deadline: float = 1.0,
     offline: bool = False,
+    keep_thoughts: bool = False,
     **others: Any,
 ) -> "Guard":
     """The guard that the options describe."""
@@ -67,7 +68,7 @@ def named_guard(
     given = {"least_support": least_support, "least_retrieval_score": least_retrieval_score}
     named: Any = {name: value for name, value in given.items() if value is not None}
     return Guard(
-        Checks(citations=citations, **named),
+        Checks(citations=citations, keep_thoughts=keep_thoughts, **named),
         abstain_ok=abstain_ok,
         judge=judge,
         deadline=deadline,
@@ -103,6 +104,7 @@ def assess_file(
     skip_bad: Annotated[
         bool, typer.Option("--skip-bad", help="Skip rows that cannot be read.")
     ] = False,
+    keep_thoughts: options.KeepThoughts = False,
     limit: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="Assess only the first N rows.")
     ] = None,
@@ -141,9 +143,11 @@ def assess_file(
         judge=judge,
         deadline=deadline,
         offline=offline,
+        keep_thoughts=keep_thoughts,
         gate=None if gate is None else Gate.read(gate),
     )
-    examples = read(data, columns=column_names(map or ()), skip_bad=skip_bad, limit=limit)
+    columns = column_names(map or ())
+    examples = read(data, columns=columns, skip_bad=skip_bad, limit=limit, keep_thoughts=True)
     rows: list[dict[str, Any]] = []
     found = AssessedData()
     writing = nullcontext(_not_written) if out is None else result_lines(out)

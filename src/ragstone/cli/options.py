@@ -394,6 +394,11 @@ Bertscore = Annotated[
     ),
 ]
 
+KeepThoughts = Annotated[
+    bool,
+    typer.Option("--keep-thoughts", help="Judge what a reasoning model wrote in <think> tags with "
+                 "its answer."),
+]  # fmt: skip
 Offline = Annotated[
     bool,
     typer.Option("--offline", help="Download no model, and send no text to another machine."),

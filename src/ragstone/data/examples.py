@@ -38,6 +38,7 @@ from .read_facts import (
 from .records import RecordReader
 from .sources import ReadOnce, Records, Row, Source, sound
 from .text_files import Meter
+from .thoughts import without_thoughts
 from .write import fingerprint_files, fingerprint_records, plain_record, record_text
 
 ROWS_TO_FIND_A_COLUMN = 1000
@@ -88,6 +89,7 @@ class Examples:
         skip_bad: Leave bad records out and go on, instead of raising at the end.
         limit: The largest number of examples to read.
         layout: The layout of the records, if the user named it.
+        keep_thoughts: Leave answers the thoughts in their think tags.
 
     Attributes:
         facts: What was found out about the records.
@@ -102,8 +104,10 @@ class Examples:
         skip_bad: bool = False,
         limit: int | None = None,
         layout: str | None = None,
+        keep_thoughts: bool = False,
     ) -> None:
         self._source = source
+        self._keep_thoughts = keep_thoughts
         self._columns = dict(columns)
         self._skip_bad = skip_bad
         self._limit = limit
@@ -162,7 +166,10 @@ class Examples:
         """What other processes need to read pieces; they leave bad records out."""
         nothing = Lines(self.source, b"", START, START)
         layout = self._laid_out() if isinstance(self._source, JsonLines) else None
-        other = Examples(nothing, columns=self._columns, skip_bad=True, layout=layout)
+        other = Examples(
+            nothing, columns=self._columns, skip_bad=True, layout=layout,
+            keep_thoughts=self._keep_thoughts,
+        )  # fmt: skip
         other._repeat = self._repeat
         return other
 
@@ -284,6 +291,9 @@ class Examples:
                     problem = Problem("id", "an id of its own", f"{given!r}{of}, {where}")
                     self._reject(facts, one._replace(file=None), (problem,))
                     continue
+                if not self._keep_thoughts:
+                    example, was = without_thoughts(example), example
+                    facts.thoughts += example.answer != was.answer
                 if example.labels:
                     facts.check_labels(example)
                 facts.good += 1

@@ -40,6 +40,7 @@ def read(
     limit: int | None = None,
     format: str | None = None,
     qrels: str | PathLike[str] | None = None,
+    keep_thoughts: bool = False,
 ) -> Examples:
     """Open a dataset. Nothing is read until you iterate over the examples.
 
@@ -55,6 +56,8 @@ def read(
         limit: Maximum number of examples to read.
         format: A name listed by ``formats``, if the format cannot be recognised.
         qrels: Relevance judgements, if the source is a TREC run.
+        keep_thoughts: Leave answers what a reasoning model wrote in think tags, such as
+            ``<think>…</think>``; else it stands in ``meta["thoughts"]``.
 
     Raises:
         DataError: There is no such file, or the folder is not a dataset.
@@ -77,6 +80,7 @@ def read(
         skip_bad=skip_bad,
         limit=limit,
         layout=format if format in LAYOUT_NAMES else None,
+        keep_thoughts=keep_thoughts,
     )
 
 

@@ -290,6 +290,7 @@ class ReadFacts:
         unread_ids: Of a piece, ids of records that cannot be read, which occurred there first.
         about_columns: Problems of columns, which are told once.
         rival: A field that two columns claim, with one of them.
+        thoughts: How many answers had thoughts in think tags, which were taken off.
         spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.
     """
 
@@ -304,6 +305,7 @@ class ReadFacts:
     unread_ids: list[str] = field(default_factory=list)
     about_columns: set[Problem] = field(default_factory=set)
     rival: dict[str, str] = field(default_factory=dict)
+    thoughts: int = 0
     spelled: Counter[str] = field(default_factory=Counter)
     unread: Counter[tuple[str, str]] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -349,6 +351,7 @@ class ReadFacts:
         self.good += other.good
         self.about_columns |= other.about_columns
         self.rival = self.rival or other.rival
+        self.thoughts += other.thoughts
         self.spelled += other.spelled
         self.unread += other.unread
         self.numbers += other.numbers
@@ -387,6 +390,8 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
     if numbers:
         columns = "\n".join(f"{ascii_safe(name)}={n}" for name, n in numbers.items())
         yield reason("numbers_as_texts", columns=columns)
+    if facts.thoughts:
+        yield reason("thoughts_taken_off", n=facts.thoughts)
     for (column, name), n in facts.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=name, n=n)
 

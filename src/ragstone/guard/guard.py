@@ -191,7 +191,7 @@ class Guard:
 
     def conclude(self, one: Answered, found: Grounded, run_id: str | None) -> Assessment:
         """The assessment of an answer whose claims are judged."""
-        return assessed(_checked(one, found), found, run_id, self.gate)
+        return assessed(_checked(one, found), found, run_id, self.gate, thoughts=one.thoughts)
 
     def _assessed(
         self, question: object, answer: object, contexts: object, scores: object, run_id: str | None
@@ -205,11 +205,15 @@ def assessed(
     found: Grounded,
     run_id: str | None,
     gate: DecidesByConfidence | None = None,
+    *,
+    thoughts: bool = False,
 ) -> Assessment:
     """The assessment that follows from the checks and the judged claims."""
     states = {check.status for check in checks}
     n, against = len(found.claims), [one.verdict for one in found.claims].count("contradicted")
     notes = [] if found.late is None else [found.late]
+    if thoughts:
+        notes.append(reason("thoughts_taken_off"))
     if against:
         notes.append(reason("contradicted_sentences", n=against, of_n=n))
     ok = False if "failed" in states else None if "not_judged" in states else True
@@ -396,7 +400,7 @@ def assess_data(data: object, guard: Guard | None = None) -> Iterator[AssessedEx
         DataError: A record cannot be read.
     """
     guard = guard or Guard()
-    for example in read(data):
+    for example in read(data, keep_thoughts=True):
         found = guard.assess(
             example.question,
             example.answer,

@@ -18,6 +18,7 @@ from ragstone.core.messages import reason
 from ragstone.data import Context
 from ragstone.data.contexts import ContextReader
 from ragstone.data.json_text import Problem
+from ragstone.data.thoughts import answer_and_thoughts
 from ragstone.judges import MARKERS
 from ragstone.judges.local.claim_support import SUPPORTED, Alignment, SupportVerdict, support
 from ragstone.judges.local.claims_and_evidence import NO_CLAIMS, LocatedClaim, Passages, each_claim
@@ -62,8 +63,7 @@ _LISTS = {
     for language, table in _TABLES.items()
 }
 _LIST_FORMS = {
-    language: tuple(re.compile(one) for one in table["list_form"])
-    for language, table in _TABLES.items()
+    language: tuple(map(re.compile, table["list_form"])) for language, table in _TABLES.items()
 }
 
 
@@ -133,6 +133,7 @@ class Checks:
         numbers: Whether numbers that neither contexts nor question have are named.
         names: The same for names.
         links: The same for addresses, and for HTML that runs by itself.
+        keep_thoughts: Whether thoughts in think tags are part of the answer.
 
     Raises:
         InputError: Lists every value that cannot be used.
@@ -148,6 +149,7 @@ class Checks:
     numbers: bool = True
     names: bool = True
     links: bool = True
+    keep_thoughts: bool = False
 
     def __post_init__(self) -> None:
         for name in ("failure_phrases", "languages"):
@@ -383,7 +385,8 @@ class Answered:
 
     Attributes:
         question: As the user asked it; empty if there is none.
-        answer: As it is going to be given; empty if there is none.
+        answer: As it is going to be given, with spaces for its thoughts; empty if there is none.
+        thoughts: Whether it had thoughts in think tags.
         grounds: The contexts.
         scores: The retrieval scores as they were given; None if there are none.
         checks: What is checked.
@@ -395,6 +398,7 @@ class Answered:
 
     question: str
     answer: str
+    thoughts: bool
     grounds: ReadContexts
     scores: Sequence[object] | None
     checks: Checks
@@ -418,10 +422,13 @@ class Answered:
         """From what a request brings, whatever that is."""
         grounds = read_contexts(contexts, deadline)
         given = _listed(scores)
-        text, so_far = as_text(answer), AnswerSoFar()
+        text, thoughts, so_far = as_text(answer), list[str](), AnswerSoFar()
+        if not checks.keep_thoughts:
+            text, thoughts = answer_and_thoughts(text, blank=True)
         return cls(
             as_text(question),
             text,
+            bool(thoughts),
             grounds,
             scores_of(grounds.contexts) if given is None else given,
             checks,

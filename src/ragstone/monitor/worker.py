@@ -28,7 +28,7 @@ from .duties.erasure import Retention
 from .duties.fold_traces import Folding
 from .duties.human_scores import People
 from .duties.judge_answers import Anchoring, Judging
-from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack
+from .duties.periodic_steps import GuardChecking, Retried, Summing, WritingBack, usual_guard
 from .settings import DEFAULTS, MonitorSettings, read_settings
 from .store.rows import HEARTBEAT, keep, log
 from .store.store import LAYOUT, MonitorStore, open_store
@@ -172,7 +172,8 @@ class MonitorWorker:
         self._is_sole = is_sole
         corpus = None if settings.corpus is None else Corpus(settings.corpus)
         self._folding = Folding(store, corpus, settings.judging.settle, now)
-        assessing = GuardChecking(store, now=now)
+        guard = usual_guard(keep_thoughts=settings.judging.keep_thoughts)
+        assessing = GuardChecking(store, guard, now)
         sampling = Sampling(store, settings.sampling, settings.judging, now)
         self._duties = [
             Retried(name, do, store, now)

@@ -98,6 +98,7 @@ def evaluate(data: Any, **arguments: Any) -> Run:
         columns: Maps Ragstone's field names to the data's column names.
         qrels: Relevance judgements for a TREC run.
         skip_bad: Skip invalid records and write them to the run folder.
+        keep_thoughts: Judge what a reasoning model wrote in think tags with its answer.
         limit: Maximum number of examples to read.
         citations: Regular expression that finds citations in an answer; its first
             group is the id or rank of a context.

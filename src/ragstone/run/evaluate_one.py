@@ -64,6 +64,7 @@ def evaluate_one(
     embedder: str | Encoder | None = None,
     cross_encoder: str | CrossEncoder | None = None,
     offline: bool = False,
+    keep_thoughts: bool = False,
     **fields: Any,
 ) -> ScoresOfOne:
     """Score a single answer, without a run folder; the numbers are those of ``evaluate``.
@@ -91,6 +92,7 @@ def evaluate_one(
         embedder: As of ``evaluate``.
         cross_encoder: As of ``evaluate``.
         offline: Download no model.
+        keep_thoughts: As of ``evaluate``.
         fields: Other fields of an example: ``evidence``, ``history``, ``labels``, …
 
     Returns:
@@ -116,7 +118,7 @@ def evaluate_one(
             cross_encoder=cast(Any, cross_encoder),
             offline=offline,
         )
-    (example,) = read([record])
+    (example,) = read([record], keep_thoughts=keep_thoughts)
     if unread := unread_labels(example.labels):
         # Here nobody has the notes of a run, nor the labels of several people.
         raise DataError([Fault("the example", None, *problem) for problem in unread])

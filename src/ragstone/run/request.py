@@ -250,6 +250,7 @@ class Request:
     columns: Mapping[str, str] | None = None
     qrels: str | Path | None = None
     skip_bad: bool = False
+    keep_thoughts: bool = False
     limit: int | None = None
     citations: str = MARKERS
     embedder: str | Encoder | None = None

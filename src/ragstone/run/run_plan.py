@@ -79,6 +79,7 @@ def prepare(request: Request, *, to_ask: bool = True) -> Prepared:
         request.data,
         columns=request.columns or {},
         skip_bad=request.skip_bad,
+        keep_thoughts=request.keep_thoughts,
         limit=request.limit,
         qrels=request.qrels,
     )
@@ -207,6 +208,7 @@ def _settings(
             "columns": dict(request.columns or {}),
             "limit": None if request.limit is None else int(request.limit),
             "skip_bad": request.skip_bad,
+            **({"keep_thoughts": True} if request.keep_thoughts else {}),
         }
     )
 

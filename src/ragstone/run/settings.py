@@ -205,6 +205,8 @@ class RunSettings(BaseModel):
     columns: Any = None
     limit: Any = None
     skip_bad: Any = None
+    keep_thoughts: Any = None
+    """Absent where thoughts are taken off answers, as they usually are."""
 
     def to_dict(self) -> dict[str, Any]:
         """As stored in ``run.json``."""

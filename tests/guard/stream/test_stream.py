@@ -677,10 +677,50 @@ def test_a_judge_that_is_late_is_told_with_the_unit() -> None:
     assert found.assessment.late is True
 
 
+THOUGHT = "\n<think>\nPerhaps Zanzibar paid 9 camels.\n</think>\n\n"
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 1000])
+@pytest.mark.parametrize("policy", ["hold_all", "hold_sentence", "flag_after"])
+def test_thoughts_do_not_leave_and_are_noted(size: int, policy: str) -> None:
+    text = THOUGHT + GOOD
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    found = stream(pieces, policy=policy)
+    assert "".join(map(str, found)).strip() == GOOD
+    assert found.assessment is not None
+    assert found.assessment.ok
+    assert found.assessment.notes == ("thoughts_taken_off",)
+    whole = GUARD.assess("What?", text, TEXTS)
+    assert (whole.ok, whole.notes) == (True, ("thoughts_taken_off",))
+
+
+def test_thoughts_can_be_judged_with_the_answer() -> None:
+    keeping = Guard(Checks(citations=False, keep_thoughts=True))
+    found = stream([THOUGHT + GOOD], guard=keeping, policy="flag_after")
+    assert "".join(map(str, found)) == THOUGHT + GOOD
+    assert found.assessment is not None
+    assert (found.assessment.ok, found.assessment.notes) == (False, ())
+
+
+def test_a_stream_that_ends_in_its_thoughts_has_no_answer() -> None:
+    found = stream(["<think>Perhaps Zanz", "ibar paid."])
+    assert list(found) == []
+    assert found.assessment is not None
+    assert found.assessment.ok is False
+
+
+def test_spans_count_from_the_beginning_of_what_was_given() -> None:
+    text = THOUGHT + BAD
+    found = GUARD.assess("What?", text, TEXTS)
+    spans = [span for issue in found.issues for span in issue.spans]
+    assert spans
+    assert all(text[span.start : span.end] == span.text for span in spans)
+
+
 def test_the_scores_of_contexts_are_looked_at_once_for_the_whole() -> None:
     judge = UnitJudge(GUARD, "What?", [{"text": TEXTS[0], "score": 0.1}])
     judge.read()
-    found = judge.conclude(GOOD, None)
+    found = judge.conclude(GOOD)
     assert [issue.code for issue in found.issues] == ["low_retrieval_score"]
 
 

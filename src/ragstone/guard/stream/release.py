@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 
 from ragstone.core.errors import InputError
 from ragstone.core.messages import reason
+from ragstone.data.thoughts import ThoughtFilter
 from ragstone.guard.assessment import Assessment, CheckStatus
 
 from .unit_judge import Grouping, StreamUnit, Text, UnitGroup, UnitJudge, Units, UnitVerdict
@@ -167,7 +168,7 @@ class Release:
 
     Attributes:
         units: What was judged, in the order of the answer.
-        assessment: Of the answer; None before the end.
+        assessment: Of the answer without thoughts in think tags; None before the end.
         cut: Why not all of the answer was read, as a code with facts; None if all was.
     """
 
@@ -183,6 +184,7 @@ class Release:
         self._judge = judge
         self._policy = policy
         self._on_unit = on_unit
+        self._thoughts = None if judge.guard.checks.keep_thoughts else ThoughtFilter()
         self._cutter = Units()
         self._grouping = Grouping()
         self._written: list[str] = []
@@ -224,7 +226,7 @@ class Release:
             return
         self.cut = self.cut or reason("stream_left")
         if not self._stopped:
-            self._written.append(self._cutter.rest())
+            self._written.append(self._rest())
             start = self.units[-1].end if self.units else 0
             rest = "".join(self._written)[start:]
             if rest:
@@ -241,10 +243,18 @@ class Release:
                 if isinstance(part, NotJudged):
                     yield part
                     continue
-                if text := self._cutter.text(part):
+                if text := self._answer(self._cutter.text(part)):
                     yield from self._text(text)
                 if self._stopped:
                     return
+
+    def _answer(self, text: str) -> str:
+        """What of a text is no thought."""
+        return text if self._thoughts is None else self._thoughts.feed(text)
+
+    def _rest(self) -> str:
+        rest = self._answer(self._cutter.rest())
+        return rest if self._thoughts is None else rest + self._thoughts.close()
 
     def _text(self, text: str) -> Steps:
         self._written.append(text)
@@ -274,7 +284,7 @@ class Release:
             yield self._out(rest)
 
     def _last_groups(self) -> list[UnitGroup]:
-        rest = self._cutter.rest()
+        rest = self._rest()
         self._written.append(rest)
         groups = list(self._grouped(self._cutter.end(rest)))
         last = self._grouping.close()
@@ -363,4 +373,7 @@ class Release:
         return text
 
     def _conclude(self) -> Assessment:
-        return self._judge.conclude("".join(self._written), self.cut)
+        notes = [] if self.cut is None else [self.cut]
+        if self._thoughts is not None and self._thoughts.thoughts:
+            notes.append(reason("thoughts_taken_off"))
+        return self._judge.conclude("".join(self._written), *notes)

@@ -368,12 +368,12 @@ class UnitJudge:
         self._grounded.append((group.start, Grounded(fault=why, unseen=why)))
         return UnitVerdict(group.text, group.start, group.kind, "not_judged", reason=why)
 
-    def conclude(self, answer: str, cut: str | None) -> Assessment:
+    def conclude(self, answer: str, *notes: str) -> Assessment:
         """The assessment of the answer, by the claims of its units. Nothing is raised.
 
         Args:
             answer: As the model wrote it, as far as it was read.
-            cut: Why that is not all of it; None if it is.
+            notes: What else is to be known of it.
         """
         begun = time.monotonic()
         try:
@@ -384,8 +384,7 @@ class UnitJudge:
             name = type(error).__name__
             LOGGER.error("guard failed run_id=%r: %s", self.run_id, name)
             found = unjudged(reason("guard_failed", error=name), self.run_id)
-        if cut is not None:
-            found = replace(found, notes=(*found.notes, cut))
+        found = replace(found, notes=(*found.notes, *notes))
         self.seconds += time.monotonic() - begun
         tell(found, self.seconds, self.guard.listener)
         return found

@@ -408,7 +408,13 @@ def judged_run(
     judges = judge if judge is not None else settings.judges
     return evaluated(
         Request(
-            data, metrics=settings.metrics, judge=judges, out=out, limits=limits, skip_bad=True
+            data,
+            metrics=settings.metrics,
+            judge=judges,
+            out=out,
+            limits=limits,
+            skip_bad=True,
+            keep_thoughts=settings.keep_thoughts,
         ),
         cancellation,
     )

@@ -172,9 +172,9 @@ UNHURRIED = 30.0
 STATUS = {"passed": "value", "failed": "value", "not_applicable": "undefined"}
 
 
-def usual_guard() -> Guard:
+def usual_guard(*, keep_thoughts: bool = False) -> Guard:
     """The guard that looks at production: not every system is asked to cite."""
-    return Guard(Checks(citations=False), deadline=UNHURRIED)
+    return Guard(Checks(citations=False, keep_thoughts=keep_thoughts), deadline=UNHURRIED)
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,7 @@ class JudgingSettings:
         usd_an_hour: The most that judging may cost within an hour, in US dollars; None: no limit.
         prices: A TOML file with what models cost; None: as the ``prices`` extra has it.
         settle: Seconds of silence after which a trace with its root is taken for complete.
+        keep_thoughts: Whether thoughts in think tags are judged with the answer.
     """
 
     metrics: tuple[str, ...] = METRICS
@@ -48,6 +49,7 @@ class JudgingSettings:
     usd_an_hour: float | None = None
     settle: float = 10.0
     prices: Path | None = None
+    keep_thoughts: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ def read_judging(table: SettingsTable, folder: Path) -> JudgingSettings:
         table.number("usd_an_hour", None, above=True),
         table.seconds("settle", usual.settle),
         folder / prices if prices else None,
+        table.flag("keep_thoughts", default=False),
     )
     table.end()
     return found

@@ -17,6 +17,14 @@ def _numbers_as_texts(facts: Facts) -> str:
     return f"Numbers were read as texts: {_each(facts, 'columns')}."
 
 
+def _thoughts_taken_off(facts: Facts) -> str:
+    answers = counted(facts, "answer") if "n" in facts else "The answer"
+    return (
+        f"{answers} had thoughts in think tags, which are not judged; "
+        f"{argument('keep_thoughts', True)} judges them too."
+    )
+
+
 def _each(facts: Facts, name: str) -> str:
     """Fields or columns, each with the number of its records."""
     found = [one.rpartition("=") for one in several(facts, name)]
@@ -99,6 +107,7 @@ def _labels_not_used(facts: Facts) -> str:
 DATA_SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": _lists_spelled,
     "numbers_as_texts": _numbers_as_texts,
+    "thoughts_taken_off": _thoughts_taken_off,
     "read_as_windows": _read_as_windows,
     "no_field": _no_field,
     "ids_repeat": _ids_repeat,

@@ -161,8 +161,10 @@ class PieceForm(BaseModel):
     """How often these break each rule."""
     spelled: dict[str, Count] = {}
     numbers: dict[str, Count] = {}
+    thoughts: Count = 0
+    """As in ``ReadFacts``."""
     unread: Several[tuple[str, str, Count]] = []
-    """As in ``RecordReader``, and likewise the two before."""
+    """As in ``RecordReader``, and likewise ``spelled`` and ``numbers``."""
     own_ids: bool = True
     """Whether any record names a system beside an id of its own."""
     other_ids: Several[str] = []

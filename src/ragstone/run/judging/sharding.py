@@ -311,6 +311,7 @@ class PiecewiseData:
             rules=rules,
             spelled=facts.spelled,
             numbers=facts.numbers,
+            thoughts=facts.thoughts,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
             own_ids=facts.own_ids > 0,
             other_ids=facts.other_ids if facts.own_ids else [],
@@ -344,6 +345,7 @@ def facts_of(form: ShardForm) -> ReadFacts:
         good=form.examples,
         spelled=Counter(piece.spelled),
         numbers=Counter(piece.numbers),
+        thoughts=piece.thoughts,
         unread=Counter({(column, of): n for column, of, n in piece.unread}),
     )
 
