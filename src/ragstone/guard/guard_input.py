@@ -37,7 +37,7 @@ LONGEST_QUESTION = 4_000
 
 _PLAIN = str.maketrans("’‘ʼ＇´“”\u00a0", "'''''\"\" ")
 _ENDS = " \t.!?…。！？,;:'\")]"
-_MARKED = re.compile(r"(?:\[[^\[\]\n]{1,60}\]|【[^【】\n]{1,60}】)")
+_MARKED = re.compile(r"[\[［][^\[\]［］\n]{1,60}[\]］]|【[^【】\n]{1,60}】|<sup>\d{1,3}</sup>")
 _DIGITS = r"[2-9]|[1-9]\d"
 _NO_COUNT = (
     r"(?!\d|[-/%:.,]\S| ?(?:%|k\b|(?:minutes?|seconds?|hours?|days?|weeks?|months?|years?|percent"

@@ -1,22 +1,41 @@
 """Citation markers: the sources that an answer cites in brackets, by id or by rank."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from ragstone.data import Context
 
-MARKERS = r"\[\^?([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】"
-"""What stands in square or lenticular brackets."""
-
-_NUMBERS = re.compile(r"[1-9]\d{0,2}(?:\s*[-–,;]\s*[1-9]\d{0,2})*")
-_ID_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z_])[\w.:#/-]+")
-_INTRODUCED = re.compile(
-    r"(?:[Ss]ource|[Dd]oc|[Dd]ocument|[Rr]ef|[Rr]eference|[Pp]assage|[Cc]ontext|[Cc]hunk|[Qq]uelle"
-    r"|[Ff]uente)s?(?: ?[:#] ?| )([^\s:#][^†]{0,59})|([1-9]\d{0,2})†[^†]{0,58}"
+NO_POWER = r"(?<!\d)(?<!\b[A-Za-z])" + "".join(
+    rf"(?<!\b{unit})" for unit in ("[kcdmnµ]m", "ft", "in", "yd", "mi")
 )
+"""What stands before a raised number that is no power: not `10`, `x` or `km`."""
+
+MARKERS = (
+    r"\[([^\[\]\n]{1,60})\]|【([^【】\n]{1,60})】|［([^［］\n]{1,60})］"
+    rf"|[(（]([^()（）\n]{{1,60}})[)）]|{NO_POWER}<sup>([^<>\n]{{1,60}})</sup>"
+)
+"""What stands in square, lenticular or round brackets, or is raised."""
+
+INTRODUCERS = (
+    r"(?:[Cc]itations?|[Cc]ite|[Ss]ources?|[Dd]ocs?|[Dd]ocuments?|[Rr]efs?|[Rr]eferences?"
+    r"|[Pp]assages?|[Cc]ontexts?|[Cc]hunks?|[Qq]uellen?|[Bb]elege?|[Ff]uentes?|[Cc]itas?"
+    r"|[Ff]onti|[Ff]onte|[Ии]сточники?|来源|來源|引用|出处|文献|出典|資料|출처|문서)"
+    r"(?:\s?[:：#]\s?|\s|(?<=[^\x00-\x7f])(?=\d))"
+)
+"""Words before the name of a source, with what parts them from it."""
+
+_NUMBERS = re.compile(r"[1-9]\d{0,2}(?:\s*[-–]\s*[1-9]\d{0,2})?", re.ASCII)
+_ID_LIKE = re.compile(r"(?=.*\d)(?=.*[A-Za-z_])[\w.:#/-]+")
+_INTRODUCED = re.compile(rf"{INTRODUCERS}([^\s:#][^†]{{0,59}})")
+_DAGGER = re.compile(r"(?:\d{1,3}:(\d{1,3})|([1-9]\d{0,2}))†([^†]{0,58})")
+"""OpenAI's marks: of a message and a place in its results, from 0; or a number; and a name."""
+_SEVERAL = re.compile(r"[,;、]")
 _ACRONYM = re.compile(r"[A-Z]{2,}-\d+")
+_WORD_OR_NUMBER = re.compile(r"[\W\d_]*|[^\W\d_]*")
+_DEFINED = re.compile(r"^[ \t]{0,3}(\[\^[^\[\]\n]{1,60}\]):(.{0,300})", re.MULTILINE)
 MOST = 50
 """A span of more ranks than this is no citation."""
 
@@ -36,9 +55,11 @@ def markers(answer: str, contexts: Sequence[Context], pattern: str = MARKERS) ->
     A number names the context with that id, else the one of that rank; ``[1, 3]``
     and ``[1-3]`` name several. Another word names the context with that id; one
     of letters and digits, as ``[doc-7]``, is a marker even if no context has that
-    id. A word before it, as in ``[Source 2]`` or ``[doc: a1]``, and a name after a dagger, as in
-    ``【2†guide.pdf】``, do not matter. No markers: ``[citation needed]``, a year as
-    ``[2023]``, an interval as ``[0, 1]``, ``[3.5]``, a name as ``[COVID-19]``.
+    id. A word before it, as in ``[citation:2]`` or ``[doc: a1]``, and a name after a dagger, as in
+    ``【2†guide.pdf】``, do not matter; ``【4:0†…】`` names the first. No markers:
+    ``[citation needed]``, a year as ``[2023]``, an interval as ``[0, 1]``, ``[3.5]``, a name as
+    ``[COVID-19]``. In round brackets, raised, and where the answer has a footnote of that name,
+    only what names a context is one: ``(d1)`` and ``(Source 2)``, but no ``(1)``.
     """
     return list(each_marker(answer, contexts, pattern))
 
@@ -49,11 +70,21 @@ def each_marker(
     """The same markers, each found when it is asked for, in at most so many places."""
     ids = {context.id for context in contexts}
     ranks = {str(context.rank): context.id for context in contexts}
+    notes = {note[1]: note for note in _DEFINED.finditer(answer)} if "[^" in answer else {}
     for match in islice(places(answer, pattern), most):
-        inside = next((group for group in match.groups() if group is not None), match.group())
-        for name in _names(inside.strip(), ids):
+        text = match.group()
+        inside = next((group for group in match.groups() if group is not None), text).strip()
+        note = notes.get(text)
+        if note is not None and note.start(1) == match.start():
+            continue
+        certain = pattern != MARKERS or (text[0] not in "(（<" and note is None)
+        if text[0] in "(（" and pattern == MARKERS and _WORD_OR_NUMBER.fullmatch(inside):
+            continue
+        names = _names(inside, ids) if note is None else _of_note(note[2], inside, ids)
+        for name in names:
             context = name if name in ids else ranks.get(name)
-            yield Marker(match.group(), match.start(), context)
+            if certain or context is not None:
+                yield Marker(text, match.start(), context)
 
 
 def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
@@ -61,27 +92,44 @@ def places(answer: str, pattern: str) -> Iterator[re.Match[str]]:
     return re.finditer(pattern, answer)
 
 
+def _of_note(note: str, inside: str, ids: set[str]) -> list[str]:
+    """The ids that a footnote has among its words, else what its number names."""
+    named = [word for word in (word.strip(".,;()[]") for word in note.split()) if word in ids]
+    return named or _names(inside, ids)
+
+
 def _names(inside: str, ids: set[str]) -> list[str]:
-    if inside in ids:
-        return [inside]
-    if introduced := _INTRODUCED.fullmatch(inside):
-        inside = introduced[1] or introduced[2]
-        if inside in ids:
-            return [inside]
-    if _NUMBERS.fullmatch(inside):
-        spans = [_span(part) for part in re.split(r"[,;]", inside)]
-        numbers = [number for span in spans for number in span]
-        return [str(number) for number in numbers] if len(numbers) <= MOST else []
-    parts = [part.strip() for part in re.split(r"[,;]", inside)]
-    if all(part in ids or _is_id_like(part) for part in parts):
-        return parts
-    return []
+    """What the inside of a marker names; nothing if it is none."""
+    for whole in (inside, inside.strip("^"), _plain(inside)):
+        if whole in ids:
+            return [whole]
+    inside = _plain(inside)
+    if (introduced := _INTRODUCED.fullmatch(inside)) and introduced[1] in ids:
+        return [introduced[1]]
+    parts = [_named(part.strip(" ^"), ids) for part in _SEVERAL.split(inside)]
+    names = [name for part in parts for name in part]
+    return names if all(parts) and len(names) <= MOST else []
 
 
-def _is_id_like(part: str) -> bool:
-    return bool(_ID_LIKE.fullmatch(part)) and not _ACRONYM.fullmatch(part)
+def _named(part: str, ids: set[str]) -> list[str]:
+    if introduced := _INTRODUCED.fullmatch(part):
+        part = introduced[1]
+    if part in ids:
+        return [part]
+    if dagger := _DAGGER.fullmatch(part):
+        if dagger[3] in ids:
+            return [dagger[3]]
+        return [dagger[2] or str(int(dagger[1]) + 1)]
+    if _NUMBERS.fullmatch(part):
+        ends = [int(end) for end in re.split(r"[-–]", part)]
+        span = range(ends[0], max(ends[0], ends[-1]) + 1)
+        return [str(number) for number in span[: MOST + 1]]
+    return [part] if _ID_LIKE.fullmatch(part) and not _ACRONYM.fullmatch(part) else []
 
 
-def _span(part: str) -> range:
-    ends = [int(end) for end in re.split(r"[-–]", part)]
-    return range(ends[0], max(ends[0], ends[-1]) + 1)
+def _plain(inside: str) -> str:
+    """The same in the forms of ASCII where there are some: 1 for １ and ١."""
+    if inside.isascii():
+        return inside.strip("^")
+    plain = unicodedata.normalize("NFKC", inside).strip("^")
+    return "".join(str(unicodedata.decimal(letter, letter)) for letter in plain)

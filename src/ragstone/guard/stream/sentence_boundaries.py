@@ -53,7 +53,9 @@ _LONGEST_CLOSING = 200
 
 _ASCII, _OTHER = ".!?…", OTHER_STOPS
 _CITATION_BEGUN = (
-    r"\[(?:\^?[\d\s,;–-]*+|D[a-z]{0,3}|Data:[^\]\n]{0,200}|c[a-z ]{0,14}|n[a-z ]{0,4}\d{0,3})"
+    r"(?:\[(?:\^?[\d\s,;–-]*+\^?|D[a-z]{0,3}|Data:[^\]\n]{0,200}|[Cc][a-z ]{0,14}(?::[\d, ]{0,20})?"
+    r"|n[a-z ]{0,4}\d{0,3})|【[^【】\n]{0,60}|［[\d,，;–-]{0,20}"
+    r"|<(?:s|su|sup(?:>[\d,; –-]{0,20}(?:<[/sup]{0,4})?)?)?)"
 )
 _UNFINISHED = re.compile(
     rf"[{_ASCII}{_OTHER}{GREEK_STOPS}](?:"

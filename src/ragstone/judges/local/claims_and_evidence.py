@@ -14,6 +14,7 @@ from functools import reduce
 from itertools import chain, islice, pairwise
 from operator import and_
 
+from ragstone.judges.markers import INTRODUCERS, NO_POWER
 from ragstone.judges.text_counts import disorder, longest_common_subsequence
 
 from .dates import CalendarDate, dates
@@ -61,7 +62,7 @@ _FRAMES = re.compile(
 )
 
 
-CLAIMS_VERSION = "ragstone-claims/4"
+CLAIMS_VERSION = "ragstone-claims/5"
 
 NO_CLAIMS = ("abstain", "refuse")
 """Replies that make no claim, by their type."""
@@ -485,9 +486,10 @@ OPINION = frozenset(
     "probably imagine wish think feel really pretty definitely totally".split()
 )
 _CITATION = re.compile(
-    r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]|【[^【】\n]{1,60}】"
+    r"\[[\d\s,;^–-]{1,40}\]|\[Data:[^\]]{0,200}\]|【[^【】\n]{1,60}】|［[\d\s,，;–-]{1,40}］"
+    rf"|{NO_POWER}<sup>[\d,; –-]{{1,20}}</sup>"
     # Ids of letters and digits, but no names such as [COVID-19].
     r"|\[(?![A-Z]{2,20}-\d{1,20}\])(?=[^\[\]\s\d]{1,58}\d)[\w.:#/-]{1,60}\]"
-    r"|\[(?:[Ss]ource|[Dd]oc|[Dd]ocument|[Rr]ef|[Pp]assage|[Cc]ontext|[Cc]hunk)s?"
-    r"(?: ?[:#] ?| )[\w.:#/,; -]{1,50}\]"
+    rf"|\[{INTRODUCERS}[\w.:#/,; -]{{1,50}}\]"
+    rf"|[(（]{INTRODUCERS}[\w.:#/-]{{1,50}}[)）]"
 )

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-SENTENCES_VERSION = "ragstone-sentences/3"
+SENTENCES_VERSION = "ragstone-sentences/4"
 
 LONGEST = 5_000
 """Characters of a sentence: longer text without a stop is cut, so that no step takes long."""
@@ -71,7 +71,9 @@ _LINE_END = re.compile(rf"[.!?…:{OTHER_STOPS}{GREEK_STOPS}][\"'”’»)\]*_]{
 _WRAPPED = range(45, 121)
 
 CITATION = (
-    r"\[(?:\^?\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed|note \d{1,3})\]"
+    r"(?:\[(?:\^?\d{1,4}\^?(?:\s?[,;–-]\s?\d{1,4})*|Data:[^\]\n]{0,200}|citation needed"
+    r"|note \d{1,3}|[Cc]itation:\d{1,4}(?:,\s?\d{1,4})*)\]|【[^【】\n]{1,60}】"
+    r"|［\d{1,4}(?:[,，;–-]\d{1,4})*］|<sup>\d{1,3}(?:[,;–-]\s?\d{1,3})*</sup>)"
 )
 GREEK = r"[\u0370-\u03ff\u1f00-\u1fff]"
 GREEK_QUESTION = re.compile(rf"{GREEK}[;\u037e]\Z")
