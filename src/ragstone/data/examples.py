@@ -17,6 +17,7 @@ from .formats.eval_results import folded, is_told_in_several, laid_flat
 from .formats.json_documents import JsonLines
 from .json_text import BadRow, Problem
 from .line_ranges import START, LinePlace, Lines, PieceSize, pieces
+from .pictures import without_pictures
 from .read_facts import (
     NO_SYSTEM,
     IdBlock,
@@ -291,6 +292,8 @@ class Examples:
                     problem = Problem("id", "an id of its own", f"{given!r}{of}, {where}")
                     self._reject(facts, one._replace(file=None), (problem,))
                     continue
+                example, was = without_pictures(example), example
+                facts.pictures += example is not was
                 if not self._keep_thoughts:
                     example, was = without_thoughts(example), example
                     facts.thoughts += example.answer != was.answer

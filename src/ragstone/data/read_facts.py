@@ -291,6 +291,7 @@ class ReadFacts:
         about_columns: Problems of columns, which are told once.
         rival: A field that two columns claim, with one of them.
         thoughts: How many answers had thoughts in think tags, which were taken off.
+        pictures: How many examples have contexts that are pictures.
         spelled: As in ``RecordReader``, and likewise ``unread`` and ``numbers``.
     """
 
@@ -306,6 +307,7 @@ class ReadFacts:
     about_columns: set[Problem] = field(default_factory=set)
     rival: dict[str, str] = field(default_factory=dict)
     thoughts: int = 0
+    pictures: int = 0
     spelled: Counter[str] = field(default_factory=Counter)
     unread: Counter[tuple[str, str]] = field(default_factory=Counter)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -352,6 +354,7 @@ class ReadFacts:
         self.about_columns |= other.about_columns
         self.rival = self.rival or other.rival
         self.thoughts += other.thoughts
+        self.pictures += other.pictures
         self.spelled += other.spelled
         self.unread += other.unread
         self.numbers += other.numbers
@@ -392,6 +395,8 @@ def notes_of(facts: ReadFacts) -> Iterator[str]:
         yield reason("numbers_as_texts", columns=columns)
     if facts.thoughts:
         yield reason("thoughts_taken_off", n=facts.thoughts)
+    if facts.pictures:
+        yield reason("pictures_not_read", n=facts.pictures)
     for (column, name), n in facts.unread.most_common(MOST_COLUMNS):
         yield reason("no_field", column=ascii_safe(column), field=name, n=n)
 

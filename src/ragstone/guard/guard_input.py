@@ -18,6 +18,7 @@ from ragstone.core.messages import reason
 from ragstone.data import Context
 from ragstone.data.contexts import ContextReader
 from ragstone.data.json_text import Problem
+from ragstone.data.pictures import without_picture
 from ragstone.data.thoughts import answer_and_thoughts
 from ragstone.judges import MARKERS
 from ragstone.judges.local.claim_support import SUPPORTED, Alignment, SupportVerdict, support
@@ -45,12 +46,10 @@ _NO_COUNT = (
 )
 """After a number that counts nothing that could be listed: `50 %`, `24/7`, `two-factor`."""
 
-
 _TABLES = tomllib.loads(files(__package__).joinpath(FILE).read_text(encoding="utf-8"))
 
 LANGUAGES: tuple[str, ...] = tuple(_TABLES)
 """The languages that are known, by their two letters."""
-
 _FAILURES = {
     language: tuple(re.compile(rf"\A(?:{one})\Z") for one in table["failure"])
     for language, table in _TABLES.items()
@@ -300,6 +299,7 @@ def read_contexts(given: object, deadline: Deadline | None = None) -> ReadContex
     if isinstance(given, ReadContexts):
         return given
     contexts, fault = _contexts(given, deadline)
+    contexts = tuple(map(without_picture, contexts))
     passages = Passages(())
     for position, context in enumerate(contexts):
         for _ in passages.reading(position, context.text or ""):

@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 import polars as pl
 
 from ragstone.data import Context, Example, Turn
+from ragstone.data.pictures import PICTURES
 from ragstone.data.record_labels import FIELDS, LABELS, verdicts_left
 from ragstone.judgements import (
     ASKS,
@@ -32,6 +33,9 @@ member of a panel, whose word counts in the panel's.
 
 NO_TEXT = "no_context_text"
 """Why nothing is compared with a context."""
+
+ARE_PICTURES = "contexts_are_pictures"
+"""Why nothing that needs a text of the contexts is defined."""
 
 OF_NO_USE = ("too_long", "filtered", "refusal")
 """Why a question is put to the same judge no more."""
@@ -160,6 +164,8 @@ class RowBuilder:
         requests: Sequence[str] | None = None,
     ) -> bool:
         """Add a row to the ledger; returns True if this subject has no rows yet."""
+        if reason is not None and reason.endswith(ARE_PICTURES):
+            status, reason = "undefined", ARE_PICTURES
         self.entries.append((row, subject, status, reason, requests))
         if subject in self.subjects:
             return False
@@ -206,8 +212,13 @@ def no_text(example: Example) -> str | None:
     """Why no context has a text; None if one has, or if there are no contexts."""
     contexts = example.contexts or ()
     if contexts and all(context.text is None for context in contexts):
-        return "no_context_text"
+        return lack_of_text(example)
     return None
+
+
+def lack_of_text(example: Example) -> str:
+    """Why a context has no text."""
+    return ARE_PICTURES if PICTURES in example.meta else NO_TEXT
 
 
 def fingerprint(*facts: object) -> str:

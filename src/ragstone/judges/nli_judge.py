@@ -23,7 +23,15 @@ from ragstone.judgements import ASKS, ConversationSupport, Support
 from ragstone.models.cross_encoder import CrossEncoder, open_cross_encoder
 from ragstone.models.model_store import Note
 
-from .judge import Block, Filled, Proposition, RowBuilder, block_with_turns, fingerprint
+from .judge import (
+    Block,
+    Filled,
+    Proposition,
+    RowBuilder,
+    block_with_turns,
+    fingerprint,
+    no_text,
+)
 from .local.sentences import sentences
 from .local.text_terms import terms
 
@@ -278,8 +286,8 @@ class NliJudge:
         read: dict[str, list[list[PassageWindow]]] = {}
         for subject, row in rows.items():
             texts = [context.text for context in block.examples[row].contexts or ()]
-            if texts and all(text is None for text in texts):
-                said[subject] = f"{self.name}: no_context_text"
+            if (lack := no_text(block.examples[row])) is not None:
+                said[subject] = f"{self.name}: {lack}"
                 continue
             passages = read_sentences([text or "" for text in texts])
             read[subject] = [windows(one.text, passages) for one in propositions.get(row, ())]

@@ -41,6 +41,7 @@ from .judge import (
     Rows,
     beside,
     fingerprint,
+    no_text,
 )
 from .local.response_type import PHRASES_8, PHRASES_12, abstains_by_phrases
 from .local.sentences import sentences
@@ -169,6 +170,9 @@ class RulesJudge:
             example = block.examples[row]
             texts = [context.text for context in example.contexts or ()]
             subject = fingerprint(ask, texts, example.reference)
+            if (lack := no_text(example)) is not None:
+                sheet.done(row, subject, "failed", reason(lack, of=self.name))
+                continue
             if not sheet.done(row, subject):
                 continue
             look_up = held_by(texts)

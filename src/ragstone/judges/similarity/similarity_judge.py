@@ -12,7 +12,7 @@ from ragstone.core.errors import ModelError, ModelFailure
 from ragstone.core.messages import reason
 from ragstone.data import Example
 from ragstone.judgements import ASKS, BERTSCORES, COSINES, VALUE, Probe, Similarity
-from ragstone.judges.judge import NO_TEXT, Block, Filled, RowBuilder, fingerprint
+from ragstone.judges.judge import Block, Filled, RowBuilder, fingerprint, lack_of_text, no_text
 from ragstone.judges.local.sentences import sentences
 from ragstone.models import Encoder, Vectors
 from ragstone.models.cross_encoder import CrossEncoder
@@ -61,7 +61,7 @@ def sentence_context(example: Example) -> Units:
     texts = [context.text for context in example.contexts or ()]
     known = [text for text in texts if text is not None]
     if len(known) < len(texts):
-        return NO_TEXT
+        return lack_of_text(example)
     return [
         Unit(index, tuple((sentence.text, text) for text in known))
         for index, sentence in enumerate(sentences(example.answer or ""))
@@ -91,8 +91,8 @@ READERS: Mapping[str, Callable[[Example], Units]] = {
 
 def _of_contexts(example: Example, others: tuple[str, ...]) -> Units:
     contexts = example.contexts or ()
-    if contexts and all(context.text is None for context in contexts):
-        return NO_TEXT
+    if (lack := no_text(example)) is not None:
+        return lack
     return [
         Unit(context.rank, tuple((other, context.text) for other in others))
         for context in contexts

@@ -25,6 +25,14 @@ def _thoughts_taken_off(facts: Facts) -> str:
     )
 
 
+def _pictures_not_read(facts: Facts) -> str:
+    have = "has" if facts["n"] == "1" else "have"
+    return (
+        f"{counted(facts, 'example')} {have} contexts that are pictures, by a file name, an "
+        "address or as data, which no judge reads; what needs their text is undefined."
+    )
+
+
 def _each(facts: Facts, name: str) -> str:
     """Fields or columns, each with the number of its records."""
     found = [one.rpartition("=") for one in several(facts, name)]
@@ -108,6 +116,8 @@ DATA_SENTENCES: Mapping[str, Sentence] = {
     "lists_spelled": _lists_spelled,
     "numbers_as_texts": _numbers_as_texts,
     "thoughts_taken_off": _thoughts_taken_off,
+    "pictures_not_read": _pictures_not_read,
+    "contexts_are_pictures": plain("the contexts are pictures, which no judge reads"),
     "read_as_windows": _read_as_windows,
     "no_field": _no_field,
     "ids_repeat": _ids_repeat,

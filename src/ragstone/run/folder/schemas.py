@@ -162,7 +162,8 @@ class PieceForm(BaseModel):
     spelled: dict[str, Count] = {}
     numbers: dict[str, Count] = {}
     thoughts: Count = 0
-    """As in ``ReadFacts``."""
+    pictures: Count = 0
+    """As in ``ReadFacts``, and likewise ``thoughts``."""
     unread: Several[tuple[str, str, Count]] = []
     """As in ``RecordReader``, and likewise ``spelled`` and ``numbers``."""
     own_ids: bool = True

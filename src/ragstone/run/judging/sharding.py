@@ -312,6 +312,7 @@ class PiecewiseData:
             spelled=facts.spelled,
             numbers=facts.numbers,
             thoughts=facts.thoughts,
+            pictures=facts.pictures,
             unread=[(column, of, n) for (column, of), n in facts.unread.items()],
             own_ids=facts.own_ids > 0,
             other_ids=facts.other_ids if facts.own_ids else [],
@@ -346,6 +347,7 @@ def facts_of(form: ShardForm) -> ReadFacts:
         spelled=Counter(piece.spelled),
         numbers=Counter(piece.numbers),
         thoughts=piece.thoughts,
+        pictures=piece.pictures,
         unread=Counter({(column, of): n for column, of, n in piece.unread}),
     )
 

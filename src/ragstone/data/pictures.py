@@ -1,0 +1,59 @@
+"""Pictures: contexts that are no text but name a picture, or are one as data."""
+
+from dataclasses import replace
+from typing import Any
+
+from .example import Context, Example
+
+ENDINGS = tuple(
+    f".{one}"
+    for one in ("png", "jpg", "jpeg", "gif", "webp", "bmp", "tif", "tiff", "svg", "heic", "avif")
+)
+_DATA = "data:image/"
+_BASE64 = ("iVBORw0KGgo", "/9j/4", "R0lGODlh", "R0lGODdh")
+"""How PNG, JPEG and GIF begin where they are written in base 64."""
+_LEAST_DATA = 100
+_SHOWN = 200
+
+PICTURES = "pictures"
+"""What of an example's ``meta`` has the beginnings of contexts that are pictures."""
+
+
+def is_picture(text: str) -> bool:
+    """Whether a text is nothing but a picture's file name, its address, or its data.
+
+    >>> is_picture("charts/sales.PNG"), is_picture("https://a.org/x.jpg?w=9"), is_picture("A .png")
+    (True, True, False)
+    """
+    text = text.strip()
+    if text[: len(_DATA)].lower() == _DATA:
+        return True
+    if len(text.split(None, 1)) != 1:
+        return False
+    if text.startswith(_BASE64):
+        return len(text) >= _LEAST_DATA
+    text = text.removeprefix("![](").removesuffix(")") if text.startswith("![](") else text
+    path = text.partition("?")[0].partition("#")[0].lower()
+    return path.endswith(ENDINGS) and path not in ENDINGS
+
+
+def without_picture(context: Context) -> Context:
+    """The context without its text if that is a picture."""
+    return replace(context, text=None) if context.text and is_picture(context.text) else context
+
+
+def without_pictures(example: Example) -> Example:
+    """The example with no text for contexts that are pictures, which ``meta`` names.
+
+    The same object if there are none.
+    """
+    contexts = tuple(map(without_picture, example.contexts or ()))
+    if contexts == (example.contexts or ()):
+        return example
+    named = [
+        (before.text or "")[:_SHOWN]
+        for before, after in zip(example.contexts or (), contexts, strict=True)
+        if before is not after
+    ]
+    meta: dict[str, Any] = {**example.meta, PICTURES: named}
+    return replace(example, contexts=contexts, meta=meta)
