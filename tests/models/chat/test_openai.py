@@ -44,6 +44,24 @@ def choice(finish: object = "stop", **message: object) -> dict[str, Any]:
     return {"choices": [{"message": {"role": "assistant", **message}, "finish_reason": finish}]}
 
 
+@pytest.mark.parametrize(
+    ("said", "prompt", "cached"),
+    [
+        ({"prompt_tokens": 1000, "prompt_tokens_details": {"cached_tokens": 800}}, 1000, 800),
+        ({"prompt_tokens": 200, "prompt_tokens_details": {"cached_tokens": 800}}, 1000, 800),
+        ({"prompt_tokens": 900, "total_tokens": 1800, "cache_read_input_tokens": 800}, 1700, 800),
+        ({"prompt_tokens": 900, "total_tokens": 1000, "cache_read_input_tokens": 800}, 900, 800),
+        ({"prompt_tokens": 1000, "prompt_cache_hit_tokens": 800}, 1000, 800),
+        ({"prompt_tokens": 1000, "total_tokens": 1100}, 1000, None),
+    ],
+)
+def test_cached_tokens_are_counted_within_the_prompt_or_beside_it(
+    said: dict[str, Any], prompt: int, cached: int | None
+) -> None:
+    usage = got(choice(content="{}") | {"usage": {"completion_tokens": 100, **said}}).usage
+    assert (usage.prompt, usage.cached, usage.completion) == (prompt, cached, 100)
+
+
 def test_a_question_is_system_user_schema_and_temperature(question: ChatRequest) -> None:
     assert OPENAI.body(question, "gpt", Settings(), NOTHING) == {
         "model": "gpt",

@@ -25,3 +25,8 @@ def test_a_count_is_a_whole_number_up_to_a_billion(sent: object, counted: int | 
     made = Usage(prompt=sent, completion=sent, cached=sent, reasoning=sent, written=sent)  # type: ignore[arg-type]
     assert made == Usage(counted, counted, counted, counted, counted)
     assert (made.prompt, made.written) == (counted, counted)
+
+
+def test_cached_tokens_counted_beside_the_prompt_are_added_to_it() -> None:
+    assert Usage(prompt=200, cached=800).prompt == 1000
+    assert Usage(prompt=1000, cached=800).prompt == 1000

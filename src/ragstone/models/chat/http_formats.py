@@ -36,6 +36,9 @@ from .wire_format import (
     word,
 )
 
+CACHED = ("prompt_cache_hit_tokens", "cache_read_input_tokens")
+"""Where DeepSeek, and gateways to Anthropic, say how many tokens were cached."""
+
 OPENAI_FINISHES: dict[str, Finish] = {"length": "length", "content_filter": "filter"}
 
 
@@ -131,12 +134,19 @@ def _openai_text(message: Body) -> str:
 
 
 def _openai_usage(usage: object) -> Usage:
+    """The token counts; a total that only the sum of all three makes up shows that cached ones
+    are counted beside the prompt."""
     if not isinstance(usage, dict):
         return Usage()
+    prompt, completion = (tokens(usage.get(f"{part}_tokens")) for part in ("prompt", "completion"))
+    counts = (inside(usage, "prompt_tokens_details").get("cached_tokens"), *map(usage.get, CACHED))
+    cached = next((count for count in map(tokens, counts) if count is not None), None)
+    if cached and tokens(usage.get("total_tokens")) == together(prompt, completion, cached):
+        prompt = together(prompt, cached)
     return Usage(
-        prompt=tokens(usage.get("prompt_tokens")),
-        completion=tokens(usage.get("completion_tokens")),
-        cached=tokens(inside(usage, "prompt_tokens_details").get("cached_tokens")),
+        prompt=prompt,
+        completion=completion,
+        cached=cached,
         reasoning=tokens(inside(usage, "completion_tokens_details").get("reasoning_tokens")),
     )
 

@@ -100,9 +100,10 @@ MOST_TOKENS = 10**9
 class Usage:
     """Tokens of one call, as counted by the server; None if it does not say.
 
-    ``prompt`` includes ``cached`` tokens and, on servers that charge for them, those ``written`` to
-    the cache; ``completion`` includes ``reasoning``. Impossible counts become None: a negative
-    number, one above ``MOST_TOKENS``, one that is not whole.
+    ``prompt`` includes ``cached`` tokens, which are added if a server counts them beside it, and,
+    on servers that charge for them, those ``written`` to the cache; ``completion`` includes
+    ``reasoning``. Impossible counts become None: a negative number, one above ``MOST_TOKENS``, one
+    that is not whole.
     """
 
     prompt: int | None = None
@@ -114,6 +115,8 @@ class Usage:
     def __post_init__(self) -> None:
         for field in fields(self):
             object.__setattr__(self, field.name, tokens(getattr(self, field.name)))
+        if self.prompt is not None and self.cached is not None and self.cached > self.prompt:
+            object.__setattr__(self, "prompt", tokens(self.prompt + self.cached))
 
 
 def tokens(value: object) -> int | None:
