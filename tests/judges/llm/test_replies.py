@@ -276,6 +276,30 @@ def test_items_are_looked_for_in_three_objects_one_in_another(deep: int, found: 
     assert list(read(made).items) == found
 
 
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda made: [made],
+        lambda made: {"result": [made]},
+        lambda made: {"name": "reply", "arguments": json.dumps(made)},
+        lambda made: {"items": [json.dumps(made)]},
+        lambda made: {"items": [{"result": made}]},
+    ],
+)
+@pytest.mark.parametrize("by_id", [True, False])
+def test_items_are_read_from_a_list_or_a_json_text_around_them(wrap: Any, by_id: bool) -> None:
+    made: dict[str, Any] = {"p01": SUPPORTED, "p02": ABSENT}
+    if not by_id:
+        made = {"items": [{"id": name, **entry} for name, entry in made.items()]}
+    assert list(read(wrap(made)).items) == ["p01", "p02"]
+
+
+def test_a_reason_or_detail_that_quotes_json_is_no_wrapper() -> None:
+    quoted = json.dumps({"p01": SUPPORTED, "p02": ABSENT})
+    assert read({**SUPPORTED, "reason": quoted}).items == {}
+    assert read({**SUPPORTED, "details": [quoted]}).items == {}
+
+
 @pytest.mark.parametrize("key", ["step 2", "…", "note"])
 def test_a_word_beside_the_items_costs_none_of_them(key: str) -> None:
     assert list(read({"p01": SUPPORTED, key: "Done."}).items) == ["p01"]
@@ -358,9 +382,11 @@ def test_a_draft_that_says_otherwise_is_refused_and_a_sketch_is_not() -> None:
     true = json.dumps({"p01": SUPPORTED, "p02": ABSENT})
     sketch = '{"p01": {"reason": "...", "verdict": "..."}, "p02": ...}'
     assert len(read_items(f"<think>I write {sketch}</think>{true}", TWO).items) == 2
+    assert len(read_items(f"I write {sketch}</think>{true}", TWO).items) == 2
     draft = json.dumps({"p01": ABSENT, "p02": ABSENT})
-    with pytest.raises(MalformedReply, match="do not say the same"):
-        read_items(f"<think>{draft}</think>{true}", TWO)
+    for opening in ("<think>", ""):
+        with pytest.raises(MalformedReply, match="do not say the same"):
+            read_items(f"{opening}{draft}</think>{true}", TWO)
 
 
 def test_items_too_deep_to_be_compared_are_refused_or_read() -> None:

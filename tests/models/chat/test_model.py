@@ -33,6 +33,13 @@ READ = {"p01": {"reason": "It's there.", "verdict": "supported"}}
         r"{'p01': {'reason': 'It\'s there.', 'verdict': 'supported'}}",
         "{“p01”: {“reason”: “It's there.”, “verdict”: “supported”}}",
         '{"p01": {"reason": "It\'s there.", "verdict": "supported"}, }  and {}',
+        f'So {{"p01": {{"verdict": "absent"}}}} no.\n</think>\n{json.dumps(READ)}',
+        f'I write {{"items": [...]}}. </THINKING>```json\n{json.dumps(READ)}\n```',
+        f"<think> or </think> {{x}}</reasoning>Here: {json.dumps(READ)}",
+        json.dumps(json.dumps(READ)),
+        json.dumps(f"```json\n{json.dumps(READ)}\n```"),
+        f"Ja.</think>\n{json.dumps(json.dumps(READ))}",
+        json.dumps([[json.dumps(READ)]]),
     ],
 )
 def test_a_reply_is_read_whatever_surrounds_it(text: str) -> None:
@@ -79,6 +86,20 @@ def test_objects_within_a_leading_think_tag_are_drafts() -> None:
     assert json_objects(text) == [{"a": 2}]
     assert drafts(text) == [{"a": 1}, {"a": 3}]
     assert drafts('{"a": "<think>{}</think>"}') == []
+    assert drafts('{"a": 1} or {"a": ...}</think>{"a": 2}') == [{"a": 1}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"a": 1} He says </think> {"a": 2} and {"a": 3}',
+        """{'a': 'he says </think> {"a": 2}'}""",
+        '{"a": 1}</think>{"b": 2}", "c": 3}',
+    ],
+)
+def test_a_closing_tag_in_quoted_text_ends_no_thoughts(text: str) -> None:
+    assert drafts(text) == []
+    assert json_objects(text)[0]["a"] in (1, 'he says </think> {"a": 2}')
 
 
 WHOLE = json.dumps({"p01": {"reason": "a \\ \u00e9", "grade": -2, "evidence": ["c01", {}]}})

@@ -8,6 +8,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, Literal
@@ -52,7 +53,8 @@ def read_items(
     An item counts only if its words are the first words of its text, so that no verdict
     goes to a neighbour; if one item has another's words, words that fit several texts are not
     enough. Ids may be written ``1``, ``p1`` or ``P01`` for ``p01``, and verdicts in another case;
-    the list may be inside another object, or an object by id may replace it.
+    the list may be inside another object, alone in a list or a JSON text, or an object by id may
+    replace it.
 
     A reply may contain words of the texts it is about. Of several objects the last counts, and only
     if all say the same except for reasons; in a leading think tag only those that hold every item
@@ -199,21 +201,32 @@ def _by_id(made: dict[str, Any], items: Mapping[str, type[Item]]) -> dict[str, A
             return dict.fromkeys(items, _Doubtful(f"{there}: ids may be shifted"))
         if found:
             return found
-        inner = [value for value in made.values() if isinstance(value, dict)]
-        if len(inner) != 1:
+        inner = [one for value in made.values() if (one := _inside(value)) is not None]
+        if len(inner) != 1 or _like_an_entry(made):
             break
-        made = inner[0]
+        (made,) = inner
     return {}
+
+
+def _inside(value: Any) -> dict[str, Any] | None:
+    """The object in a wrapper: as it is, alone in a list, or as a JSON text."""
+    if isinstance(value, list) and len(value) == 1:
+        (value,) = value
+    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
+        with suppress(MalformedReply):
+            objects = json_objects(value)
+            return objects[0] if len(objects) == 1 else None
+    return value if isinstance(value, dict) else None
 
 
 def _entries(made: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """Pairs of id and entry, from the list of objects or from an object by id."""
     lists = [value for value in made.values() if isinstance(value, list)]
     if len(lists) == 1 and not any(isinstance(value, dict) for value in made.values()):
-        for one in lists[0]:
-            if isinstance(one, dict):
-                name = one.get("id")
-                yield str(name) if isinstance(name, str | int) else "", one
+        for entry in lists[0]:
+            if isinstance(entry, dict):
+                name = entry.get("id")
+                yield str(name) if isinstance(name, str | int) else "", entry
     else:
         yield from made.items()
 

@@ -232,20 +232,20 @@ def json_objects(text: str) -> list[dict[str, Any]]:
     """All top-level objects of a reply, in order; nearly always one.
 
     If there are several, the caller must decide which is meant, because any of them may be quoted
-    from untrusted text. A list of objects is returned as an object with the single key ``items``.
+    from untrusted text. A list of objects is returned as an object with the single key ``items``;
+    a JSON text in a JSON string is read as that text.
 
     Raises:
         Unclosed: The reply ends inside an object, even if complete ones come before it.
         MalformedReply: There is no object, or one that cannot be read.
     """
     text = _without_surrogates(text)
-    try:
-        return [_object(_DECODER.decode(text))]
-    except json.JSONDecodeError:
-        pass
-    except RecursionError:
-        raise MalformedReply("the JSON is nested too deeply") from None
+    whole = _whole(text)
+    if whole:
+        return whole
     _, rest = _split_thoughts(text)
+    if rest != text and (whole := _whole(rest)):
+        return whole
     found: list[dict[str, Any]] = []
     start = _OPENING.search(rest)
     while start is not None:
@@ -260,14 +260,14 @@ def json_objects(text: str) -> list[dict[str, Any]]:
 
 
 def drafts(text: str) -> list[dict[str, Any]]:
-    """The complete objects inside a think tag at the beginning of the reply.
+    """The complete objects inside a think tag at the beginning of the reply, or before its end.
 
     They may be drafts of the model's, or the reply itself, swallowed by a tag in quoted text.
 
     Raises:
         MalformedReply: There are too many.
     """
-    if not text.lstrip().startswith("<"):
+    if "</" not in text:
         return []
     thoughts, _ = _split_thoughts(_without_surrogates(text))
     found: list[dict[str, Any]] = []
@@ -289,6 +289,19 @@ def drafts(text: str) -> list[dict[str, Any]]:
 def _check_count(found: Sized) -> None:
     if len(found) > MOST_OBJECTS:
         raise MalformedReply(f"more than {MOST_OBJECTS} JSON objects")
+
+
+def _whole(text: str) -> list[dict[str, Any]]:
+    """The objects of a text that is JSON from start to end; none if it is not."""
+    try:
+        made = _DECODER.decode(text)
+        while isinstance(made, list) and len(made) == 1 and isinstance(made[0], list | str):
+            (made,) = made
+        return json_objects(made) if isinstance(made, str) else [_object(made)]
+    except json.JSONDecodeError:
+        return []
+    except RecursionError:
+        raise MalformedReply("the JSON is nested too deeply") from None
 
 
 def _object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
@@ -313,20 +326,40 @@ def _object(made: Any) -> dict[str, Any]:
 _TAGS = ("think", "thinking", "thought", "reasoning")
 _THINKING = re.compile(rf"\s*<({'|'.join(_TAGS)})>", re.IGNORECASE | re.ASCII)
 _THOUGHT = {tag: re.compile(f"</{tag}>", re.IGNORECASE | re.ASCII) for tag in _TAGS}
+_CLOSING = re.compile(rf"</(?:{'|'.join(_TAGS)})>", re.IGNORECASE | re.ASCII)
+_OF_JSON = re.compile(r"[{}\[\]\"]")
 
 
 def _split_thoughts(text: str) -> tuple[str, str]:
     """The content of a think tag at the beginning, and the rest.
 
-    A closing tag without an opening one is ignored: it may be in quoted text after the reply.
+    Templates that write the opening tag into the prompt leave a closing one without it. That one
+    counts only if a single object follows, for it may be in quoted text within or after the reply.
     """
     opened = _THINKING.match(text)
     if opened is None:
+        for lone in list(_CLOSING.finditer(text))[-1:]:
+            if _is_one_object(text[lone.end() :]):
+                return text[: lone.start()], text[lone.end() :]
         return "", text
     closing = _THOUGHT[opened[1].lower()].search(text, opened.end())
     if closing is None:
         raise Unclosed(f"the reply ends inside <{opened[1]}>")
     return text[opened.end() : closing.start()], text[closing.end() :]
+
+
+def _is_one_object(text: str) -> bool:
+    """Whether a text is an object, or a JSON text in a string, with nothing like JSON around it."""
+    try:
+        if _whole(text):
+            return True
+        start = _OPENING.search(text)
+        if start is None:
+            return False
+        _, end = _object_at(text, start.start())
+        return _OF_JSON.search(text[: start.start()] + text[end:]) is None
+    except MalformedReply:
+        return False
 
 
 # Repairs
