@@ -83,7 +83,8 @@ def test_whoever_can_answer_is_named(ask: str) -> None:
          "m: the model declined to answer; another judge may answer it"),
         (reason("truncated", of="m", said=reason("reply_cut_off")), "m: the reply was cut off"),
         (reason("length", of="m", said=reason("reply_too_long")),
-         "m: the reply was longer than the model may write"),
+         "m: the reply was longer than the model may write; a larger max_tokens allows a longer "
+         "one"),
         (reason("malformed", of="m", said=reason("reply_unreadable", fault="no object")),
          "m: the reply cannot be read: no object"),
         (reason("incomplete", of="m", said=reason("nothing_asked", fault="claim_1 missing")),

@@ -416,7 +416,9 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
         f"{'it' if facts['n'] == '1' else 'them'}, and {'was' if facts['n'] == '1' else 'were'} "
         "set aside: the scores are missing."
     ),
-    "reply_too_long": plain("the reply was longer than the model may write"),
+    "reply_too_long": plain(
+        "the reply was longer than the model may write; a larger max_tokens allows a longer one"
+    ),
     "reply_cut_off": plain("the reply was cut off"),
     "reply_cut_at": lambda facts: (
         f"the reply was cut at the {count(facts, 'tokens')} tokens set aside for it"

@@ -334,7 +334,7 @@ def no_use(
     match result.trouble:
         case "length" if len(asked.items) > 1:
             return TOO_BIG
-        case "capped":
+        case "length" | "capped":
             return Outcome("truncated", reason=why(name, result))
         case "too_long" | "rejected":
             return Outcome("failed", reason=why(name, result))
@@ -355,8 +355,10 @@ def settled_before(
 ) -> Outcome | None:
     """The outcome if the journal shows that a retry would be of no use; otherwise None."""
     result = AttemptResult(trouble=before[-1])
-    # Asked again on resume: the server may accept it by then, or the budget allow a longer reply.
-    if result.trouble in ("rejected", "capped"):
+    # Asked again on resume: the server may accept it by then, or allow a longer reply.
+    if result.trouble in ("rejected", "capped") or (
+        result.trouble == "length" and len(asked.items) == 1
+    ):
         return None
     for trouble, words in FINISHES.values():
         if trouble == result.trouble:
