@@ -8,15 +8,16 @@ import polars as pl
 import pytest
 
 import ragstone
-from ragstone.analysis.label_sampling.asked_labels import labels_asked, task_labels
+from ragstone.analysis.label_sampling.asked_labels import labels_asked, task_labels, with_choices
 from ragstone.analysis.label_sampling.draw_sample import draw_sample
 from ragstone.analysis.label_sampling.make_queue import annotate, more_examples
 from ragstone.analysis.label_sampling.queue_items import label_sheet, write_sheet
 from ragstone.analysis.scored_run import Scored
 from ragstone.annotation import read_label_table
-from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, QueueItem
+from ragstone.annotation.queue.form import AskedLabel, ItemAnswers, QueueItem, answer_faults
 from ragstone.annotation.queue.labels_store import LabelDatabase, open_labels
 from ragstone.annotation.queue.queue import Queue
+from ragstone.annotation.queue.queue_results import import_labels
 from ragstone.core.errors import InputError, UnknownName
 from ragstone.run import Run
 
@@ -90,6 +91,67 @@ def test_parts_are_labelled_one_by_one_unless_put_together(run: Path, tmp_path: 
         annotate(run, open_labels(tmp_path / "two"), tasks=["retrieval"], together=True)
     )
     assert [len(one.parts) for one in together] == [2] * 6
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_each_task_has_a_screen_of_its_own_that_shows_what_its_guideline_allows(
+    run: Path, tmp_path: Path, store: LabelDatabase, together: bool
+) -> None:
+    tasks = ["retrieval", "grounding", "generation", "claims"]
+    queue = annotate(run, store, tasks=tasks, n=1, together=together)
+    queue.invite("ann")
+    shown: dict[str, set[str]] = {}
+    one = queue.next("ann")
+    while one is not None:
+        assert answer_faults(queue.form, one, ItemAnswers()) != []
+        (task,) = {part.task for part in one.parts}
+        labels = {
+            (part.unit, part.name): {
+                label.label: label.choices[-1] for label in queue.form.asked if part.asks(label)
+            }
+            for part in one.parts
+        }
+        shown.setdefault(task, set()).update(one.shown)
+        assert answer_faults(queue.form, one, ItemAnswers(labels)) == []
+        one = queue.save("ann", one.item, ItemAnswers(labels), str(one.item))
+    # What shows more comes later.
+    assert list(shown.items()) == [
+        ("retrieval", {"question"}),
+        ("generation", {"question", "answer"}),
+        ("support", {"contexts"}),
+        ("grounding", {"question", "answer", "contexts"}),
+    ]
+    table = read_label_table(tmp_path / "labels.sqlite")
+    assert len(table.columns) == len(queue.form.asked)
+    assert table.used["value"].null_count() == 0
+
+
+def test_a_label_asked_for_later_stands_on_the_screen_of_its_task(
+    run: Path, store: LabelDatabase
+) -> None:
+    queue = annotate(run, store, asked=["helpful", "support_present"], n=1)
+    (safe,) = with_choices(labels_asked(["unsafe_content"], None))
+    queue.ask(safe)
+    asked = [
+        [label.label for label in queue.form.asked if part.asks(label)]
+        for _, (part,) in queue.places().values()
+    ]
+    assert asked[:2] == [["helpful", "unsafe_content"], ["support_present"]]
+    with pytest.raises(InputError, match="has a context to label with misleading"):
+        queue.ask(*with_choices(labels_asked(["misleading"], None)))
+
+
+def test_labels_of_a_file_go_to_the_screens_of_their_tasks(
+    run: Path, tmp_path: Path, store: LabelDatabase
+) -> None:
+    queue = annotate(run, store, asked=["helpful", "support_present"])
+    file = tmp_path / "given.csv"
+    file.write_text("id,annotator,helpful,support_present\nq0-old,ann,1,0\n")
+    assert import_labels(queue, read_label_table(file)).answers == 2
+    assert [dict(one.answers.labels) for one in queue.said()] == [
+        {("answer", ""): {"helpful": "yes"}},
+        {("answer", ""): {"support_present": "no"}},
+    ]
 
 
 def test_claims_are_those_of_the_run(run: Path, store: LabelDatabase) -> None:
@@ -168,12 +230,14 @@ def test_a_sheet_keeps_its_chances_and_what_was_filled_in(
         ("helpful", "answer", ("yes", "no")),
         ("mood", "answer", ()),
     ]
-    (said,) = queue.said()
+    (said,) = (one for one in queue.said() if one.answers.labels)
     assert (said.person, said.id) == (frame["annotator"][0], frame["id"][0])
     assert said.answers == ItemAnswers({("answer", ""): {"helpful": "yes"}}, "short")
     items = [queue.item(n) for n in queue.places()]
     assert {one.probability for one in items} == {0.5}
-    assert [text["text"] for text in items[0].shown["contexts"]] == data()[0]["contexts"]
+    shown = {one.parts[0].task: one.shown for one in items}
+    assert "contexts" not in shown["generation"]
+    assert [text["text"] for text in shown["own"]["contexts"]] == data()[0]["contexts"]
     table = read_label_table(tmp_path / "labels.sqlite")
     # Drawn with a half, and one of three was labelled so far.
     assert table.used["inclusion_probability"].to_list() == pytest.approx([0.5 / 3])
@@ -182,8 +246,6 @@ def test_a_sheet_keeps_its_chances_and_what_was_filled_in(
 def test_labels_of_a_file_are_taken_over_and_the_rest_is_counted(
     run: Path, tmp_path: Path, store: LabelDatabase
 ) -> None:
-    from ragstone.annotation.queue.queue_results import import_labels
-
     queue = annotate(run, store, asked=["helpful"])
     file = tmp_path / "given.csv"
     file.write_text(

@@ -143,16 +143,17 @@ def send(store: MonitorStore, labels: LabelDatabase, n: int) -> None:
 
 
 def label(labels: LabelDatabase, truths: Mapping[str, Truth], n: int) -> None:
-    """Ann labels the next answers, one on a screen, and always knows what is so."""
+    """Ann labels the next answers, each task on a screen, and always knows what is so."""
     queue = Queue(labels, DRAWN)
     if not queue.people():
         queue.invite("ann")
-    item = queue.next("ann")
-    for _ in range(n):
-        assert item is not None
+    item, answers = queue.next("ann"), set[str]()
+    while item is not None and len(answers | {item.id}) <= n:
+        answers.add(item.id)
         said = by(truths[item.id], item)
         assert answer_faults(queue.form, item, said) == []
         item = queue.save("ann", item.item, said, f"once {item.item}")
+    assert len(answers) == n
 
 
 def by(truth: Truth, item: QueueItem) -> ItemAnswers:

@@ -197,6 +197,14 @@ TOPICS: Mapping[str, tuple[str, ...]] = {
 """What is said of a criterion or an aspect, which the label names behind a point."""
 
 
+FAMILIES: Mapping[str, tuple[type[Kind], ...]] = {
+    "retrieval": (Relevance,),
+    Grounding.name: (Grounding,),
+    "generation": (Response, Quality),
+}
+"""Kinds that are labelled on one screen; each other kind is labelled by itself."""
+
+
 def labels_asked(labels: Sequence[str], metric: Metric | str | None) -> tuple[AskedLabel, ...]:
     """The labels to ask for, with their units.
 
@@ -282,11 +290,6 @@ def task_labels(tasks: Sequence[str]) -> tuple[AskedLabel, ...]:
 
 def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
     """The labels of each task."""
-    families: dict[str, tuple[type[Kind], ...]] = {
-        "retrieval": (Relevance,),
-        Grounding.name: (Grounding,),
-        "generation": (Response, Quality),
-    }
     found = {
         name: tuple(
             AskedLabel(label, _usual_unit(label))
@@ -295,7 +298,7 @@ def tasks_known() -> dict[str, tuple[AskedLabel, ...]]:
             # A grade says what the three labels of a passage say, in another way.
             if kind.columns[column].role != "grade"
         )
-        for name, kinds in families.items()
+        for name, kinds in FAMILIES.items()
     }
     found[Claim.name] = tuple(AskedLabel(label, "claim") for label in Support.labels().values())
     found[Statement.name] = tuple(
@@ -368,9 +371,30 @@ def texts_shown(asked: Sequence[AskedLabel]) -> set[str]:
     return shown | ({"answer"} if "sentences" in shown else set())
 
 
+def by_task(asked: Sequence[AskedLabel]) -> dict[str, list[AskedLabel]]:
+    """The labels of each task; those that show more, and so lead people more, come later."""
+    found: dict[str, list[AskedLabel]] = {}
+    for one in asked:
+        found.setdefault(one.task, []).append(one)
+    seen = {task: texts_shown(labels) for task, labels in found.items()}
+
+    def leading(task: str) -> list[bool]:
+        return [text in seen[task] for text in ("reference", "contexts", "answer")]
+
+    return {task: found[task] for task in sorted(found, key=leading)}
+
+
+def _task(label: str) -> str:
+    """The task of a label."""
+    kind = next(iter(kinds_asked([AskedLabel(label, "answer")])), None)
+    if kind is None:
+        return "own"
+    return next((name for name, kinds in FAMILIES.items() if kind in kinds), kind.name)
+
+
 def with_choices(asked: Sequence[AskedLabel]) -> tuple[AskedLabel, ...]:
-    """The labels with what can be said of each, and when; own words have neither."""
-    return tuple(_with_choices(one) for one in asked)
+    """The labels with their task, what can be said of each, and when; own words have neither."""
+    return tuple(replace(_with_choices(one), task=_task(one.label)) for one in asked)
 
 
 def _with_choices(asked: AskedLabel) -> AskedLabel:

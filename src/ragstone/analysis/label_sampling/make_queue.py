@@ -31,7 +31,14 @@ from ragstone.judgements import Grounding, languages
 from ragstone.metrics import Metric
 from ragstone.run import Run
 
-from .asked_labels import instructions_of, labels_asked, task_labels, with_choices
+from .asked_labels import (
+    by_task,
+    instructions_of,
+    labels_asked,
+    task_labels,
+    texts_shown,
+    with_choices,
+)
 from .queue_items import (
     data_items,
     is_sheet,
@@ -59,8 +66,8 @@ def make_queue(
     Args:
         database: The store.
         form: What is asked, of how many people, in which order.
-        items: Those without a part to label are left out. Unless the form puts them together, each
-            part of an example becomes an item of its own.
+        items: Those without a part to label are left out. Each task of an example becomes an item
+            of its own, and unless the form puts them together, each part of it.
         risk: By example, for the order of that name: the riskiest come first.
         doubt: By example, how much the judge is in doubt, from 0 to 1, for the route of that name.
 
@@ -124,8 +131,9 @@ def placed(
     for one in items:
         of_example.setdefault(one.id, []).append(one)
     number = 0
+    tasks = by_task(form.asked)
     for at, id in enumerate(order):
-        for one in of_example[id]:
+        for one in (each for item in of_example[id] for each in _tasks(item, tasks)):
             for item in [one] if form.together else list(_alone(one)):
                 number += 1
                 yield PlacedItem(
@@ -136,6 +144,22 @@ def placed(
                     doubt.get(id),
                     form.most is None or at < form.most,
                 )
+
+
+def _tasks(item: QueueItem, tasks: Mapping[str, Sequence[AskedLabel]]) -> Iterator[QueueItem]:
+    """An item for each task, with the texts that its guideline allows to be seen."""
+    if item.hidden:
+        yield item
+        return
+    for task, asked in tasks.items():
+        seen = texts_shown(asked)
+        seen |= {"history"} if "question" in seen else set()
+        units = {one.unit for one in asked}
+        mark = task if len(tasks) > 1 else ""
+        parts = tuple(replace(one, task=mark) for one in item.parts if one.unit in units)
+        if parts:
+            shown = {name: text for name, text in item.shown.items() if name in seen}
+            yield replace(item, shown=shown, parts=parts)
 
 
 def _alone(item: QueueItem) -> Iterator[QueueItem]:
@@ -212,7 +236,7 @@ def annotate(
         order: ``random``, or ``risk``: the worst scores first.
         route: In random order, which are likelier to come first: all the same (``random``), or
             those on which the judge is in doubt (``doubt``).
-        together: Whether all parts of an example are labelled on one screen.
+        together: Whether all parts of an example are labelled on one screen for each task.
         instructions: The queue's own, in Markdown.
         guidelines: A folder with translations of guidelines, such as ``grounding.french.md``.
         seed: Of the order and of the overlap.

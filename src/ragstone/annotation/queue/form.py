@@ -32,6 +32,7 @@ class AskedLabel:
         choices: What can be said, as in files; empty where people write words of their own.
         help: When it is said, by choice; of a label that is yes or no, when it is yes.
         required: Whether an item can be saved without it.
+        task: What it is labelled with on one screen; empty in queues made before there were any.
     """
 
     label: str
@@ -39,6 +40,7 @@ class AskedLabel:
     choices: tuple[str, ...] = ()
     help: Mapping[str, str] = field(default_factory=dict, hash=False)
     required: bool = True
+    task: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,7 @@ class QueueForm:
         most: How many examples are given out; None: all.
         chosen: By what the examples were chosen, where that was not chance, such as a filter on
             their scores; empty where they are all examples, or drawn.
-        together: Whether all parts of an example are labelled on one screen.
+        together: Whether all parts of an example are labelled on one screen for each task.
         instructions: The queue's own, shown with the guideline.
         guidelines: By language.
         opened: Whether the owner sees who said what before adjudicators decide.
@@ -99,11 +101,17 @@ class ItemPart:
         unit: What it is.
         name: Which one: the rank of a context, the number of a claim; empty for the answer.
         text: What is read; empty where the item shows it.
+        task: The task whose labels are asked of it; empty: those of all tasks.
     """
 
     unit: Unit
     name: str = ""
     text: str = ""
+    task: str = ""
+
+    def asks(self, label: AskedLabel) -> bool:
+        """True if the label is asked of this part."""
+        return label.unit == self.unit and self.task in ("", label.task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +342,7 @@ def _faults(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterator[
     for part in item.parts:
         place = (part.unit, part.name)
         said = answers.labels.get(place, {})
-        asked = {one.label: one for one in form.asked if one.unit == part.unit}
+        asked = {one.label: one for one in form.asked if part.asks(one)}
         for label, value in said.items():
             if label not in asked:
                 yield AnswerFault(place, label, reason("not_asked"))
@@ -356,7 +364,9 @@ def _misplaced(form: QueueForm, item: QueueItem, answers: ItemAnswers) -> Iterat
         return
     texts = texts_of(item) if answers.spans else {}
     parts = [[one.unit, one.name] for one in item.parts]
-    labels = {(one.unit, one.label) for one in form.asked}
+    labels = {
+        (one.unit, one.label) for one in form.asked if any(part.asks(one) for part in item.parts)
+    }
     for span in answers.spans:
         part, label = span.get("part"), span.get("label")
         start, end, text = span.get("start"), span.get("end"), texts.get(str(span.get("text")))

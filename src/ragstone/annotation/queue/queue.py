@@ -196,9 +196,11 @@ class Queue:
         Raises:
             InputError: It is asked for already, or of parts that no item has.
         """
-        there = {unit for _, parts in self.places().values() for unit, _ in parts}
-        if label.unit not in there:
-            raise InputError(f"No item of the queue {self.name!r} has a {label.unit} to label.")
+        if not any(part.asks(label) for _, parts in self.places().values() for part in parts):
+            raise InputError(
+                f"No item of the queue {self.name!r} has a {label.unit} to label with "
+                f"{label.label}."
+            )
         with self._database.transaction() as run:
             asked = self._form(run).asked
             if any((one.label, one.unit) == (label.label, label.unit) for one in asked):
@@ -286,12 +288,12 @@ class Queue:
                 run("SELECT id, question FROM items WHERE queue = ? AND question <> ''", self.name)
             )
 
-    def places(self) -> dict[int, tuple[str, list[tuple[str, str]]]]:
-        """The example of each item, and unit and name of its parts."""
+    def places(self) -> dict[int, tuple[str, list[ItemPart]]]:
+        """The example of each item, and its parts."""
         with self._database.reading() as run:
             rows = run("SELECT item, id, parts FROM items WHERE queue = ?", self.name)
         return {
-            number: (id, [(one["unit"], one["name"]) for one in json.loads(parts)])
+            number: (id, [ItemPart(**one) for one in json.loads(parts)])
             for number, id, parts in rows
         }
 

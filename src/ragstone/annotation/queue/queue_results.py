@@ -47,6 +47,7 @@ from .form import (
     YES_NO,
     AnswerFault,
     ItemAnswers,
+    ItemPart,
     QueueForm,
     QueueItem,
     SavedItem,
@@ -252,23 +253,23 @@ def still_coming(database: LabelDatabase, name: str = "") -> Iterator[str]:
 
 
 def _of_queue(queue: Queue) -> Iterator[dict[str, Any]]:
-    asked: dict[str, str | None] = dict.fromkeys(one.label for one in queue.form.asked)
     places, pairs, chances = queue.places(), queue.pairs(), queue.inclusion() or {}
     questions = queue.questions()
     for one in queue.said():
-        for unit, name in places[one.item][1]:
-            given = one.answers.labels.get((unit, name), {})
+        for part in places[one.item][1]:
+            given = one.answers.labels.get((part.unit, part.name), {})
             decides = one.role == "adjudicator"
             if decides and not given and not one.answers.discarded:
                 continue
-            said = {**asked, **given}
+            asked = (label.label for label in queue.form.asked if part.asks(label))
+            said: dict[str, str | None] = {**dict.fromkeys(asked), **given}
             if pair := pairs.get(one.item):
                 said = preferred(said, pair)
             yield {
                 "id": one.id,
                 "question_id": questions.get(one.id),
                 "annotator": adjudicator(one.person) if decides else one.person,
-                **({} if unit == "answer" else {unit: name}),
+                **({} if part.unit == "answer" else {part.unit: part.name}),
                 **said,
                 "inclusion_probability": chances.get(one.item),
                 "note": one.answers.note or None,
@@ -376,7 +377,7 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
         by: Who takes them over.
     """
     places = _places(queue)
-    choices = {(str(one.unit), one.label): one.choices for one in queue.form.asked}
+    asked = {(str(one.unit), one.label): one for one in queue.form.asked}
     pairs = queue.pairs()
     said: dict[Here, dict[Part, dict[str, str]]] = {}
     notes: dict[Here, str] = {}
@@ -385,13 +386,13 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     aside = pl.col("discarded").is_in(SET_ASIDE).fill_null(value=False)
     for row in labels.frame.filter(~aside).iter_rows(named=True):
         part, is_used = _part(row["unit"]), False
-        for number in places.get((row["example_id"], part), ()):
+        for number, own in places.get((row["example_id"], part), ()):
             here = (row["annotator"] or NOBODY, number)
             label, value = _answer(row, pairs.get(number))
             if row["discarded"] is not None:
                 discarded[here] = row["discarded"]
-            elif (part[0], label) in choices:
-                word = NAMED.get(value, value) if choices[part[0], label] == YES_NO else value
+            elif (known := asked.get((part[0], label))) and own.asks(known):
+                word = NAMED.get(value, value) if known.choices == YES_NO else value
                 said.setdefault(here, {}).setdefault(part, {})[label] = word
             else:
                 continue
@@ -415,12 +416,12 @@ def import_labels(queue: Queue, labels: LabelTable, by: str = "") -> ImportedLab
     return ImportedLabels(len(kept), tuple(dict.fromkeys(kept)), left_out)
 
 
-def _places(queue: Queue) -> dict[tuple[str, Part], list[int]]:
+def _places(queue: Queue) -> dict[tuple[str, Part], list[tuple[int, ItemPart]]]:
     """The items with a part of an example."""
-    found: dict[tuple[str, Part], list[int]] = {}
+    found: dict[tuple[str, Part], list[tuple[int, ItemPart]]] = {}
     for number, (id, parts) in queue.places().items():
         for part in parts:
-            found.setdefault((id, part), []).append(number)
+            found.setdefault((id, (part.unit, part.name)), []).append((number, part))
     return found
 
 

@@ -113,10 +113,12 @@ def labelled_answers(database: LabelDatabase, name: str) -> LabelledAnswers:
         .iter_rows()
     )
     units: dict[str, dict[str, int]] = {unit: {} for unit in PROPOSITIONS}
-    for id, parts in queue.places().values():
-        for unit, _ in parts:
-            if unit in units:
-                units[unit][id] = units[unit].get(id, 0) + 1
+    # A part that several tasks ask about is in several items.
+    for id, unit, _ in {
+        (id, part.unit, part.name) for id, parts in queue.places().values() for part in parts
+    }:
+        if unit in units:
+            units[unit][id] = units[unit].get(id, 0) + 1
     return LabelledAnswers(table, chances, units)
 
 

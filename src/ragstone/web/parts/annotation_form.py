@@ -339,7 +339,7 @@ def _asked(form: QueueForm, part: ItemPart, only: Collection[PartLabel] | None) 
     return [
         one
         for one in form.asked
-        if one.unit == part.unit and (only is None or ((part.unit, part.name), one.label) in only)
+        if part.asks(one) and (only is None or ((part.unit, part.name), one.label) in only)
     ]
 
 
@@ -447,7 +447,7 @@ def answers_of(fields: Mapping[str, str], form: QueueForm, item: QueueItem) -> I
     for at, part in enumerate(item.parts):
         for one in form.asked:
             said = fields.get(field_of(at, one.label), "").strip()
-            if one.unit == part.unit and said:
+            if part.asks(one) and said:
                 labels.setdefault((part.unit, part.name), {})[one.label] = said
     return ItemAnswers(labels, fields.get(NOTE, "").strip(), spans=_spans(fields.get(SPANS, "")))
 

@@ -151,7 +151,7 @@ def _evidence(
 def _votes(form: QueueForm, item: QueueItem, said: Sequence[SavedItem]) -> Votes:
     found: dict[str, list[tuple[str, list[str]]]] = {}
     for at, part in enumerate(item.parts):
-        for label in (one.label for one in form.asked if one.unit == part.unit):
+        for label in (one.label for one in form.asked if part.asks(one)):
             by_value: dict[str, list[str]] = {}
             for one in said:
                 value = one.answers.labels.get((part.unit, part.name), {}).get(label, "")
