@@ -105,7 +105,7 @@ def test_each_task_has_a_screen_of_its_own_that_shows_what_its_guideline_allows(
     while one is not None:
         assert answer_faults(queue.form, one, ItemAnswers()) != []
         (task,) = {part.task for part in one.parts}
-        labels = {
+        labels: dict[tuple[str, str], dict[str, str]] = {
             (part.unit, part.name): {
                 label.label: label.choices[-1] for label in queue.form.asked if part.asks(label)
             }
@@ -138,7 +138,7 @@ def test_a_label_asked_for_later_stands_on_the_screen_of_its_task(
     ]
     assert asked[:2] == [["helpful", "unsafe_content"], ["support_present"]]
     with pytest.raises(InputError, match="has a context to label with misleading"):
-        queue.ask(*with_choices(labels_asked(["misleading"], None)))
+        queue.ask(with_choices(labels_asked(["misleading"], None))[0])
 
 
 def test_labels_of_a_file_go_to_the_screens_of_their_tasks(

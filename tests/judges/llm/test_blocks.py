@@ -56,7 +56,9 @@ def test_short_texts_and_turns_stand_behind_their_ids() -> None:
     assert without_hash(turns_block([Turn("user", "Hi"), Turn("assistant", "Yes?")])) == (
         "EARLIER TURNS\n---- t01\nuser: Hi\n---- t02\nassistant: Yes?\n---- end\n\n"
     )
-    assert "[s1] One. [s2] Two." in sentences_block("ANSWER", "One. Two.")
+    assert without_hash(sentences_block("ANSWER", "One. Two.", "a01")) == (
+        "ANSWER\n---- a01\n[s1] One. [s2] Two.\n---- end\n\n"
+    )
 
 
 def test_the_same_texts_are_the_same_bytes_in_every_process() -> None:

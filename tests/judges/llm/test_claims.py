@@ -253,3 +253,80 @@ def test_abstentions_of_the_seed_vectors_are_rows_as_expected(shared: Path) -> N
         (response,) = TASK.rows("response", matter, said)
         assert (response["response_type"] == "abstain") is abstained
         assert (TASK.rows("claims", matter, said) == []) is abstained
+
+
+def read(
+    answer: str, *details: str, verdict: str = "answer", words: str | None = None, **fields: Any
+) -> str:
+    """What is wrong with a reply; empty if it counts."""
+    shown = Prompts(PROMPTS.texts, fields.pop("language", None))
+    (piece,) = TASK.pieces(Target(example(answer, **fields)), shown, 9_000)
+    begun = " ".join(answer.split()[:5]) if words is None else words
+    item = {"id": "a01", "words": begun, "reason": "r", "verdict": verdict, "details": details}
+    made = json.dumps({"items": [item]})
+    question = Question((piece,), "S")
+    return read_items(made, piece.items, question.texts, question.echoes).lacking.get("a01", "")
+
+
+OWN = AnswerClaims.shown[0]
+"""The claim of the prompt's own example."""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Tin was mined in Cornwall. It was smelted there.",
+        "Das Haus ist rot und wurde nie verkauft.",
+        "Le pont a été fermé en 1860.",
+        "Мост был закрыт зимой.",
+        "这座桥是红色的。",
+        "橋は赤いです。",
+        "สะพานเป็นสีแดง",
+        "الجسر أحمر اللون.",
+        "다리는 빨간색이다.",
+        "पुल लाल रंग का है।",
+        "We mine tin there [2].",
+    ],
+)
+def test_the_claims_of_the_example_are_none_of_another_answer(answer: str) -> None:
+    fields = {"question": "Is it so?"}
+    assert read(answer, OWN, **fields) == 'echo: claim "The bridge opened in 1859 [2]."'
+    assert read(answer, f"s1: {answer}", **fields) == ""
+    assert read(answer, f"s1: {answer}", OWN, **fields).startswith("echo: claim")
+    begun = read(answer, OWN, words="The bridge opened in 1859", **fields)
+    assert begun.startswith("echo: words: not those of a01")
+
+
+@pytest.mark.parametrize(
+    ("answer", "claim", "question"),
+    [
+        ("1932.", "The Sydney Harbour Bridge opened in 1932.", "When did it open?"),
+        ("Yes.", "Tin was mined in Cornwall.", "Was tin mined in Cornwall?"),
+        ("They were miners.", "Miners worked there.", "Who?"),
+        ("Helsingissä.", "Se on Helsinki.", "Missä?"),
+        ("서울은 한국의 수도이다.", "서울이 수도다.", "수도?"),
+        ("她住在北京。", "北京是她的住处。", "她住哪里?"),
+        ("東京です。", "首都は東京である。", "首都は?"),
+        ("So it is.", "It is so.", "Is it so?"),
+    ],
+)
+def test_a_claim_in_other_words_is_one_of_the_answer(
+    answer: str, claim: str, question: str
+) -> None:
+    assert read(answer, claim, question=question) == ""
+
+
+def test_a_claim_may_rest_on_an_earlier_turn() -> None:
+    history = (Turn("user", "Tell me of the Severn Bridge."),)
+    assert read("Sure, 1966.", "Severn was bridged.", question="When?", history=history) == ""
+
+
+def test_an_answer_without_claims_is_read_where_the_local_judge_finds_none() -> None:
+    assert read("Tin was mined there.") == 'echo: no claim, but "Tin was mined there."'
+    assert read("Tin was mined there.", verdict="partial") == ""
+    assert read("Which mine do you mean?") == ""
+
+
+def test_claims_of_what_claims_nothing_or_in_another_language_are_not_checked() -> None:
+    assert read("I do not know.", OWN, verdict="abstain") == ""
+    assert read("Tin was mined there.", "Man förderte Zinn.", language="German") == ""

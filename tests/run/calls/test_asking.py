@@ -2,7 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from ragstone.core.errors import InputError, ModelError
 from ragstone.core.files import RunEntry
 from ragstone.core.messages import in_shell
-from ragstone.judges.llm.questions import Question
+from ragstone.judges.llm.questions import Piece, Question
 from ragstone.judges.llm.replies import Outcome
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest, Usage
 from ragstone.report.reason_words import words
@@ -23,6 +24,7 @@ from ragstone.run.calls.reply_cache import ReplyCache
 from ragstone.testing import ScriptedModel
 from ragstone.testing import asked as ids
 from ragstone.testing.fake_models import Said
+from tests.run.calls.conftest import Verdict
 
 Make = Callable[..., Question]
 Open = Callable[..., Asking]
@@ -72,6 +74,8 @@ BROKEN_OFF = ChatFailure("connection", "reset")
 CUT_OFF = '{"p01": {"reason": "so", "verd'
 REJECTED = ChatFailure("rejected", "400: no such field", http=400)
 IN_VAIN = "however often it was asked; the same command asks again"
+NO = {"p01": {"reason": "so", "verdict": "no"}}
+ECHOED = Verdict(reason="so", verdict="no")
 WRONG = {"p01": {"reason": "so", "verdict": 1}}
 
 
@@ -314,6 +318,34 @@ def test_a_reply_for_one_item_that_is_too_long_is_asked_for_once_a_run(
     assert (outcome.status, len(model.requests)) == ("truncated", 1)
     (outcome,) = put(open_asking(), ScriptedModel([yes()]), question())
     assert outcome.status == "ok"
+
+
+@pytest.mark.parametrize(
+    ("replies", "names", "answered", "lacking"),
+    [
+        ([NO, yes()], ["p01"], ["p01"], []),
+        ([NO, NO], ["p01"], [], []),
+        ([{**NO, **yes("p02")}, NO], ["p01", "p02"], ["p02"], ["p01"]),
+    ],
+)
+def test_a_reply_about_another_text_is_asked_for_once_more(
+    replies: list[Any],
+    names: list[str],
+    answered: list[str],
+    lacking: list[str],
+    open_asking: Open,
+    question: Make,
+) -> None:
+    def checked(names: Sequence[str]) -> Piece:
+        (piece,) = question("Text.", *names).pieces
+        return replace(piece, only=checked, echo=lambda item: "claim" if item == ECHOED else "")
+
+    model = ScriptedModel(replies)
+    (outcome,) = put(open_asking(), model, Question((checked(names),), "S"))
+    assert (list(outcome.items), list(outcome.lacking)) == (answered, lacking)
+    assert len(model.requests) == 2
+    if not answered:
+        assert words(outcome.reason or "") == "scripted: the reply is not about the answer: claim"
 
 
 @pytest.mark.parametrize(

@@ -1,29 +1,36 @@
 """Claim tasks: an LLM lists claims, statements and entities, and compares answer and reference.
 
+Small models copy the claims of the prompt's example as those of the answer. A claim that shares no
+content word with answer, question or earlier turns is not one of the answer, and a reply with one
+is an echo; so is one without claims that calls the text an answer where the local judge finds some.
+
 Statements and entities of the references are listed once per question for all systems.
 """
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
+from ragstone.data import Example
 from ragstone.judgements import ASKS, Agreement, Claim, Entity, Response, Statement
 from ragstone.judges.judge import Proposition
+from ragstone.judges.local.claims_and_evidence import claims
 from ragstone.judges.local.sentences import sentences
-from ragstone.judges.local.text_terms import tokens
+from ragstone.judges.local.text_terms import terms, tokens
 from ragstone.judges.markers import MARKERS, Marker, markers
 from ragstone.judges.text_counts import EntityWords, held_by
 
-from .prompts import Prompts, block, has, instructions_for, listing, shown
+from .prompts import ANSWER, Prompts, block, has, instructions_for, listing, shown
 from .questions import Item, Piece, ReplyEntry, Written
 from .task import OfKind, OfReferences, Row, Target, TaskReply, balanced, said, why_lacking
 
-ID = "a01"
 SILENT = ("abstain", "refuse")
 """Replies that claim nothing."""
 
 
+HANGUL = re.compile("[\uac00-\ud7a3]")
 _NUMBERED = re.compile(r"\s*(?:\[[sS](\d{1,6})\][:.]?|[sS](\d{1,6})\s?[:.])\s*")
 
 
@@ -79,8 +86,20 @@ class ClaimsTask(OfKind):
         blocks = shown(example, "question", "sentences")
         instructions = instructions_for(prompts, self.name)
 
+        def echo(item: Item) -> str:
+            return self._echo(item, example, in_its_language=prompts.language is None)
+
         def piece(_ids: Sequence[str] = ()) -> Piece:
-            return Piece(self.name, instructions, blocks, {ID: AnswerClaims}, piece, details=())
+            return Piece(
+                self.name,
+                instructions,
+                blocks,
+                {ANSWER: AnswerClaims},
+                piece,
+                texts={ANSWER: example.answer or ""},
+                details=(),
+                echo=echo,
+            )
 
         return [piece()]
 
@@ -90,12 +109,12 @@ class ClaimsTask(OfKind):
         if not answer.strip():
             empty = {"response_type": "abstain", "reason": "answer_is_empty"}
             return [empty] if ask == Response.name else []
-        found = said(reply, ID, AnswerClaims)
+        found = said(reply, ANSWER, AnswerClaims)
         if ask == Response.name:
             return [
                 {"response_type": found[0].response_type, "reason": found[0].response_reason}
                 if found
-                else {"response_type": None, "reason": why_lacking(reply, ID)}
+                else {"response_type": None, "reason": why_lacking(reply, ANSWER)}
             ]
         if not found or found[0].response_type in SILENT:
             return []
@@ -116,6 +135,29 @@ class ClaimsTask(OfKind):
                     }
                 )
         return rows
+
+    def _echo(self, item: Item, example: Example, *, in_its_language: bool) -> str:
+        """What shows that a reply is not about the answer; empty if nothing does."""
+        if not isinstance(item, AnswerClaims) or item.response_type in SILENT:
+            return ""
+        answer = example.answer or ""
+        if not item.claims:
+            left_out = item.response_type == "answer" and claims(answer)
+            return f"no claim, but {json.dumps(left_out[0].text)}" if left_out else ""
+        if not in_its_language:
+            return ""
+        turns = (turn.text for turn in example.history)
+        known = self._words("\n".join((answer, example.question or "", *turns)))
+        for claim in item.claims:
+            words = self._words(claim.text)
+            if words and known and words.isdisjoint(known):
+                return f"claim {json.dumps(claim.text, ensure_ascii=False)}"
+        return ""
+
+    def _words(self, text: str) -> set[str]:
+        """The beginnings of the content words, without citation markers; inflection ends words."""
+        plain = re.sub(self.citation_pattern, " ", text)
+        return {word[: 2 if HANGUL.match(word) else 4] for word in terms(plain)}
 
     def facts(self, target: Target, asks: Collection[str]) -> Iterable[object]:
         """Earlier turns, question and answer; for claims also the ids of contexts."""

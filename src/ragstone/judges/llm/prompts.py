@@ -38,6 +38,9 @@ from ragstone.models.chat import ITEMS
 
 from .questions import boundary, escaped, line
 
+ANSWER = "a01"
+"""The id of an answer whose sentences are numbered."""
+
 SYSTEM = "system"
 """``system.md`` stands before every prompt."""
 
@@ -292,10 +295,10 @@ def block(title: str, text: str) -> str:
     return _between(title, {"": escaped(text)}, (text,))
 
 
-def sentences_block(title: str, text: str) -> str:
-    """One text with its sentences numbered from ``[s1]``."""
+def sentences_block(title: str, text: str, name: str) -> str:
+    """One text behind its id, with its sentences numbered from ``[s1]``."""
     starts = [one.start for one in sentences(text)]
-    return _between(title, {"": _numbered(text, starts)}, (text,))
+    return _between(title, {name: _numbered(text, starts)}, (text,))
 
 
 def listing(title: str, texts: Mapping[str, str]) -> str:
@@ -366,7 +369,9 @@ def shown(example: Example, *texts: str) -> tuple[str, ...]:
 
 def _blocks(example: Example, text: str) -> tuple[str, ...]:
     if text == "sentences":
-        return () if example.answer is None else (sentences_block("ANSWER", example.answer),)
+        return (
+            () if example.answer is None else (sentences_block("ANSWER", example.answer, ANSWER),)
+        )
     if not has(example, text):
         return ()
     if text == "question":

@@ -225,6 +225,7 @@ class Piece:
         vote: Which of several times that the same is asked, from 0.
         texts: The texts that the items are about, by id, whose first words an item repeats.
         details: What a detail may be or start with; empty: any text.
+        echo: What of an item is not about its text; empty if nothing is. None: it is not checked.
     """
 
     task: str
@@ -236,6 +237,7 @@ class Piece:
     vote: int = 0
     texts: Mapping[str, str] = field(default_factory=dict)
     details: tuple[str, ...] = NO_DETAILS
+    echo: Callable[[Item], str] | None = None
 
 
 @dataclass(frozen=True)
@@ -266,6 +268,11 @@ class Question:
     def texts(self) -> dict[str, str]:
         """The texts of the items, by id."""
         return {name: text for piece in self.pieces for name, text in piece.texts.items()}
+
+    @property
+    def echoes(self) -> dict[str, Callable[[Item], str]]:
+        """The checks of items that may be about another text, by id."""
+        return {name: piece.echo for piece in self.pieces if piece.echo for name in piece.items}
 
     def request(self) -> ChatRequest:
         """Contexts first, so that related questions share the prefix; then task, rest and ids."""

@@ -7,7 +7,7 @@ numbers, not values merely equal to them.
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -45,8 +45,17 @@ DEEPEST_WRAPPER = 3
 """Objects around the items, such as ``{"result": {…}}``."""
 
 
+ECHO = "echo: "
+"""Begins the fault of an item that is about another text than its own."""
+
+NO_ECHOES: Mapping[str, Callable[[Item], str]] = {}
+
+
 def read_items(
-    text: str, items: Mapping[str, type[Item]], texts: Mapping[str, str] | None = None
+    text: str,
+    items: Mapping[str, type[Item]],
+    texts: Mapping[str, str] | None = None,
+    echoes: Mapping[str, Callable[[Item], str]] = NO_ECHOES,
 ) -> Outcome:
     """Read the requested items of a reply, each by itself.
 
@@ -67,6 +76,7 @@ def read_items(
         text: What the model wrote.
         items: The item class by id.
         texts: The texts of items, by id, for those whose words are checked.
+        echoes: By id, what of an item is not about its text, for those that are checked.
 
     Returns:
         The valid items by id, and for every other requested id the fault of its item.
@@ -79,7 +89,7 @@ def read_items(
     about = texts or {}
 
     def read(made: dict[str, Any]) -> Outcome:
-        return _read(made, items, about)
+        return _read(made, items, about, echoes)
 
     try:
         readings = [read(made) for made in objects if len(objects) == 1 or _nested(made)]
@@ -96,7 +106,10 @@ def read_items(
 
 
 def _read(
-    made: dict[str, Any], items: Mapping[str, type[Item]], texts: Mapping[str, str]
+    made: dict[str, Any],
+    items: Mapping[str, type[Item]],
+    texts: Mapping[str, str],
+    echoes: Mapping[str, Callable[[Item], str]],
 ) -> Outcome:
     found = _by_id(made, items)
     good: dict[str, Item] = {}
@@ -110,9 +123,14 @@ def _read(
                 entry = ReplyEntry.model_validate(value)
                 if not _begins(texts.get(name, ""), entry.words):
                     slipped = True
-                    faults[name] = f"words: not those of {name}, {_short(entry.words)}"
+                    mark = ECHO if name in echoes else ""
+                    faults[name] = f"{mark}words: not those of {name}, {_short(entry.words)}"
+                    continue
+                item = _item(entry, sort)
+                if name in echoes and (fault := echoes[name](item)):
+                    faults[name] = f"{ECHO}{fault}"
                 else:
-                    good[name] = _item(entry, sort)
+                    good[name] = item
                     words[name] = entry.words
             except ValidationError as error:
                 faults[name] = _fault(error)

@@ -427,6 +427,7 @@ RUN_SENTENCES: Mapping[str, Sentence] = {
     "reply_unreadable": lambda facts: f"the reply cannot be read: {facts['fault']}",
     "model_declined": plain("the model declined to answer"),
     "nothing_asked": _nothing_asked,
+    "not_of_the_answer": lambda facts: f"the reply is not about the answer: {facts['fault']}",
     "votes_made_odd": lambda facts: (
         f"strictness={facts['asked']} asks {facts['votes']} votes, for a tie is undefined."
     ),

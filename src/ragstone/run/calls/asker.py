@@ -428,7 +428,7 @@ class Asking:
 def _read(text: str, asked: QueuedQuestion) -> Outcome | None:
     """The outcome of a stored reply; None if it is invalid or holds no requested item."""
     try:
-        outcome = read_items(text, asked.items, asked.question.texts)
+        outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
     except MalformedReply:
         return None
     return outcome if outcome.status == "ok" else None

@@ -16,7 +16,7 @@ from typing import Literal, Protocol
 
 from ragstone.core.messages import reason
 from ragstone.judges.llm.questions import Item, Question
-from ragstone.judges.llm.replies import Outcome, read_items
+from ragstone.judges.llm.replies import ECHO, Outcome, read_items
 from ragstone.models.chat import ChatFailure, ChatModel, ChatReply, ChatRequest
 from ragstone.models.chat.model import MalformedReply, Unclosed
 
@@ -320,15 +320,13 @@ def interpreted(reply: ChatReply, asked: QueuedQuestion, limit: int | None = Non
     return result
 
 
-def no_use(
-    name: str, result: AttemptResult, refusals: int, asked: QueuedQuestion
-) -> Outcome | None:
+def no_use(name: str, result: AttemptResult, times: int, asked: QueuedQuestion) -> Outcome | None:
     """The outcome if a retry would be of no use; otherwise None.
 
     Args:
         name: The model's.
         result: The result of the attempt.
-        refusals: How often the model has declined.
+        times: How often it came to this result.
         asked: The question.
     """
     match result.trouble:
@@ -340,7 +338,9 @@ def no_use(
             return Outcome("failed", reason=why(name, result))
         case "filtered":
             return Outcome("blocked", reason=why(name, result))
-        case "refusal" if refusals > 1:
+        case "echo" if times > 1 or asked.tries is not None:
+            return Outcome("failed", reason=why(name, result))
+        case "refusal" if times > 1:
             return Outcome("blocked", reason=why(name, result))
     return None
 
@@ -356,20 +356,20 @@ def settled_before(
     """The outcome if the journal shows that a retry would be of no use; otherwise None."""
     result = AttemptResult(trouble=before[-1])
     # Asked again on resume: the server may accept it by then, or allow a longer reply.
-    if result.trouble in ("rejected", "capped") or (
+    if result.trouble in ("rejected", "capped", "echo") or (
         result.trouble == "length" and len(asked.items) == 1
     ):
         return None
     for trouble, words in FINISHES.values():
         if trouble == result.trouble:
             result.words = words
-    return no_use(name, result, before.count("refusal"), asked)
+    return no_use(name, result, before.count(result.trouble), asked)
 
 
 def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
     """Read a reply; one without a single valid item counts as invalid."""
     try:
-        outcome = read_items(text, asked.items, asked.question.texts)
+        outcome = read_items(text, asked.items, asked.question.texts, asked.question.echoes)
     except Unclosed:
         result.trouble, result.words = "truncated", reason("reply_cut_off")
         return
@@ -382,6 +382,10 @@ def _read(result: AttemptResult, text: str, asked: QueuedQuestion) -> None:
     if outcome.status != "ok":
         result.trouble = "incomplete"
         first = next(iter(outcome.lacking.items()), None)
+        if first and first[1].startswith(ECHO):
+            result.trouble = "echo"
+            result.words = reason("not_of_the_answer", fault=first[1].removeprefix(ECHO))
+            return
         result.words = reason("nothing_asked", fault=" ".join(first) if first else "")
         return
     result.outcome = outcome

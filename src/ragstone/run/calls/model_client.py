@@ -375,8 +375,8 @@ class ModelClient:
             await self._keep(asked, stored)
             batched.taken(asked.key, stored)
             result = stored.result
-            refusals = self.journal.troubles(asked.key).count("refusal")
-            found = result.outcome or no_use(self.model.name, result, refusals, asked)
+            times = self.journal.troubles(asked.key).count(result.trouble)
+            found = result.outcome or no_use(self.model.name, result, times, asked)
             if found is not None:
                 return found, 0
         match await batched.fate(self.model, asked):
@@ -419,7 +419,7 @@ class ModelClient:
         self, asked: QueuedQuestion, before: Sequence[str | None]
     ) -> tuple[Outcome, int]:
         """Ask it singly."""
-        refusals, failures, pushed_back = before.count("refusal"), 0, 0
+        troubles, failures, pushed_back = [*before], 0, 0
         waiting_since = 0.0
         number = len(before)
         tries = asked.tries or self.limits.attempts
@@ -431,8 +431,9 @@ class ModelClient:
             if result.outcome is not None:
                 self.health.answered()
                 return result.outcome, failures
-            refusals += result.trouble == "refusal"
-            outcome = no_use(self.model.name, result, refusals, asked)
+            troubles.append(result.trouble)
+            times = troubles.count(result.trouble)
+            outcome = no_use(self.model.name, result, times, asked)
             if outcome is not None:
                 return outcome, failures
             now = asyncio.get_running_loop().time()
